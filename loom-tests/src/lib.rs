@@ -1,0 +1,1 @@
+//! Models live in `tests/`; this crate has no code of its own.

@@ -1,0 +1,192 @@
+//! The one place that names `std::sync`, so that loom can stand in for it.
+//!
+//! Every crate of the workspace takes its atomics, cells, locks and threads from here. Built
+//! with `--cfg loom` they are loom's, and the models in `loom-tests` check the very code that
+//! ships. This module is an implementation detail: it is `pub` only for the sibling crates.
+//!
+//! Two things differ from `std`: [`UnsafeCell`] hands out its pointer through closures (loom
+//! watches the length of the access), and [`Mutex`] ignores poisoning (none of our critical
+//! sections runs user code, so a panic never leaves one half done).
+
+#[cfg(not(loom))]
+mod real {
+    pub use std::hint;
+    pub use std::sync::Arc;
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+    pub use std::thread;
+
+    /// A cell whose contents are reached through closures, as loom wants it.
+    #[derive(Debug, Default)]
+    pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
+
+    impl<T> UnsafeCell<T> {
+        /// Wraps a value.
+        pub const fn new(value: T) -> Self {
+            Self(std::cell::UnsafeCell::new(value))
+        }
+
+        /// Gives `f` a pointer for shared reading.
+        #[inline(always)]
+        pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        /// Gives `f` a pointer for exclusive access.
+        #[inline(always)]
+        pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
+            f(self.0.get())
+        }
+
+        /// Takes the value out again.
+        pub fn into_inner(self) -> T {
+            self.0.into_inner()
+        }
+    }
+
+    /// `std`'s mutex without poisoning.
+    #[derive(Debug, Default)]
+    pub struct Mutex<T>(std::sync::Mutex<T>);
+
+    /// What [`Mutex::lock`] returns.
+    pub type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
+
+    impl<T> Mutex<T> {
+        /// Wraps a value.
+        pub const fn new(value: T) -> Self {
+            Self(std::sync::Mutex::new(value))
+        }
+
+        /// Locks, blocking the thread.
+        #[inline]
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+
+        /// Gives access without locking; the exclusive borrow is the proof.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+    }
+
+    /// `std`'s condition variable, working with [`Mutex`].
+    #[derive(Debug, Default)]
+    pub struct Condvar(std::sync::Condvar);
+
+    impl Condvar {
+        /// A condition variable nobody waits on.
+        pub const fn new() -> Self {
+            Self(std::sync::Condvar::new())
+        }
+
+        /// Waits for a notification; may return without one.
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+
+        /// Waits for a notification or the time-out; the flag says that the time ran out.
+        pub fn wait_timeout<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            timeout: std::time::Duration,
+        ) -> (MutexGuard<'a, T>, bool) {
+            let (guard, result) = self
+                .0
+                .wait_timeout(guard, timeout)
+                .unwrap_or_else(|poisoned| poisoned.into_inner());
+            (guard, result.timed_out())
+        }
+
+        /// Wakes one waiter.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes every waiter.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+}
+
+#[cfg(loom)]
+mod model {
+    pub use loom::cell::UnsafeCell;
+    pub use loom::hint;
+    pub use loom::sync::Arc;
+    pub use loom::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
+    };
+    pub use loom::thread;
+
+    /// loom's mutex without poisoning.
+    #[derive(Debug)]
+    pub struct Mutex<T>(loom::sync::Mutex<T>);
+
+    /// What [`Mutex::lock`] returns.
+    pub type MutexGuard<'a, T> = loom::sync::MutexGuard<'a, T>;
+
+    impl<T: Default> Default for Mutex<T> {
+        fn default() -> Self {
+            Self::new(T::default())
+        }
+    }
+
+    impl<T> Mutex<T> {
+        /// Wraps a value.
+        pub fn new(value: T) -> Self {
+            Self(loom::sync::Mutex::new(value))
+        }
+
+        /// Locks, blocking the thread.
+        pub fn lock(&self) -> MutexGuard<'_, T> {
+            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+
+        /// Gives access without locking; the exclusive borrow is the proof.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+    }
+
+    /// loom's condition variable, working with [`Mutex`].
+    #[derive(Debug, Default)]
+    pub struct Condvar(loom::sync::Condvar);
+
+    impl Condvar {
+        /// A condition variable nobody waits on.
+        pub fn new() -> Self {
+            Self(loom::sync::Condvar::new())
+        }
+
+        /// Waits for a notification; may return without one.
+        pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+
+        /// Waits for a notification; in a model the time never runs out.
+        pub fn wait_timeout<'a, T>(
+            &self,
+            guard: MutexGuard<'a, T>,
+            _timeout: std::time::Duration,
+        ) -> (MutexGuard<'a, T>, bool) {
+            (self.wait(guard), false)
+        }
+
+        /// Wakes one waiter.
+        pub fn notify_one(&self) {
+            self.0.notify_one();
+        }
+
+        /// Wakes every waiter.
+        pub fn notify_all(&self) {
+            self.0.notify_all();
+        }
+    }
+}
+
+#[cfg(loom)]
+pub use model::*;
+#[cfg(not(loom))]
+pub use real::*;
