@@ -1,1 +1,35 @@
-//! rt
+//! Tasks, work-stealing scheduler, poller and blocking pool of the windlass runtime.
+//!
+//! Programs use this crate through the facade `windlass`.
+//!
+//! # The rooms
+//!
+//! - [`task`]: a future, its state and its output in one allocation. Knows no scheduler.
+//! - `sched`: workers, ready queues, sleeping and waking.
+//! - `poller`: the thread that blocks on the OS, and watches over the workers.
+//! - `blocking`: threads for calls that block.
+//! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: what programs see.
+
+mod block;
+mod blocking;
+mod builder;
+mod context;
+mod coop;
+mod free;
+mod global;
+mod handle;
+mod metrics;
+mod poller;
+mod runtime;
+mod sched;
+mod shutdown;
+pub mod task;
+
+pub(crate) use windlass_sync::primitives;
+
+pub use builder::Builder;
+pub use free::{block_on, resume_on_pool, spawn, spawn_blocking, yield_now};
+pub use handle::{EnterGuard, Handle};
+pub use metrics::{Metrics, WorkerMetrics};
+pub use runtime::Runtime;
+pub use shutdown::{ShutdownReport, Straggler};

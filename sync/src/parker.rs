@@ -123,7 +123,9 @@ impl Parker {
 
     /// A handle that wakes this parker from anywhere.
     pub fn unparker(&self) -> Unparker {
-        Unparker { inner: self.inner.clone() }
+        Unparker {
+            inner: self.inner.clone(),
+        }
     }
 }
 

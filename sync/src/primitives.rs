@@ -61,12 +61,16 @@ mod real {
         /// Locks, blocking the thread.
         #[inline]
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Gives access without locking; the exclusive borrow is the proof.
         pub fn get_mut(&mut self) -> &mut T {
-            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0
+                .get_mut()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
@@ -82,7 +86,9 @@ mod real {
 
         /// Waits for a notification; may return without one.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0
+                .wait(guard)
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Waits for a notification or the time-out; the flag says that the time ran out.
@@ -141,12 +147,16 @@ mod model {
 
         /// Locks, blocking the thread.
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Gives access without locking; the exclusive borrow is the proof.
         pub fn get_mut(&mut self) -> &mut T {
-            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0
+                .get_mut()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
@@ -162,7 +172,9 @@ mod model {
 
         /// Waits for a notification; may return without one.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0
+                .wait(guard)
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Waits for a notification; in a model the time never runs out.
@@ -186,6 +198,41 @@ mod model {
     }
 }
 
+/// Atomics that order nothing and that no model needs to see: statistics and ids.
+///
+/// They stay `std`'s under loom, which would otherwise explore their every interleaving.
+pub mod plain {
+    pub use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+}
+
+/// Declares a thread-local [`Cell`](std::cell::Cell) that is never destroyed, so that it can be
+/// reached from the destructors of other thread-locals. loom's threads share one OS thread, hence
+/// its own kind there.
+#[doc(hidden)]
+#[macro_export]
+#[cfg(not(loom))]
+macro_rules! thread_cell {
+    ($vis:vis static $name:ident: $type:ty = $init:expr) => {
+        ::std::thread_local! {
+            $vis static $name: ::std::cell::Cell<$type> = const { ::std::cell::Cell::new($init) };
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+#[cfg(loom)]
+macro_rules! thread_cell {
+    ($vis:vis static $name:ident: $type:ty = $init:expr) => {
+        $crate::primitives::loom::thread_local! {
+            $vis static $name: ::std::cell::Cell<$type> = ::std::cell::Cell::new($init);
+        }
+    };
+}
+
+#[cfg(loom)]
+#[doc(hidden)]
+pub use ::loom;
 #[cfg(loom)]
 pub use model::*;
 #[cfg(not(loom))]

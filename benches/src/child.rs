@@ -1,0 +1,56 @@
+//! The side that measures: `child`, one run for a parent that reads its line, and `one`, the same
+//! for a person with a profiler.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::cli::Single;
+use crate::measure::Metrics;
+use crate::usage::Usage;
+
+/// A run that takes this much longer than its budget hangs.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// Runs once and prints one line of JSON: the workload's metrics and what the process has used.
+pub(crate) fn child(asked: &Single) -> Result<(), String> {
+    let limit = asked.budget.warm_up + asked.budget.time + GRACE;
+    // SAFETY: no preconditions. The default action of SIGALRM ends a run that hangs without any
+    // thread having to watch it.
+    unsafe { libc::alarm(u32::try_from(limit.as_secs()).unwrap_or(u32::MAX)) };
+    println!("{}", Value::Object(object(&measure(asked))));
+    Ok(())
+}
+
+/// Runs for as long as asked for and prints the metrics to be read.
+pub(crate) fn one(asked: &Single) -> Result<(), String> {
+    for (name, value) in measure(asked).iter() {
+        println!("{name:<28} {value:>16.2}");
+    }
+    Ok(())
+}
+
+fn measure(asked: &Single) -> Metrics {
+    let run = asked
+        .workload
+        .run_of(&asked.peer)
+        .expect("the command line has checked it");
+    let metrics = run(&asked.budget);
+    let used = Usage::now();
+    metrics
+        .with("process_user_ms", used.user.as_secs_f64() * 1e3)
+        .with("process_system_ms", used.system.as_secs_f64() * 1e3)
+        .with("process_max_rss_kib", used.max_rss_kib as f64)
+        .with("process_voluntary_switches", used.voluntary_switches as f64)
+        .with(
+            "process_involuntary_switches",
+            used.involuntary_switches as f64,
+        )
+}
+
+fn object(metrics: &Metrics) -> Map<String, Value> {
+    metrics
+        .iter()
+        .map(|(name, value)| (name.to_owned(), json!(value)))
+        .collect()
+}

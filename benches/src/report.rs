@@ -1,0 +1,261 @@
+//! A saved run as Markdown: medians, paired ratios, and honest words about who won.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::results::Results;
+use crate::stats::Spread;
+use crate::verdict::{Line, SUBJECT, Verdict};
+use crate::workloads::{self, Aim, Better, Row, Workload};
+
+/// A load average from which on others are suspected to use the machine.
+const BUSY: f64 = 1.0;
+
+/// What `measure::passes` adds to the time of a workload.
+const CPU: Row = Row::cost("cpu_ns_per_op", "ns CPU");
+
+/// Prints the report of the named file, or of the newest.
+pub(crate) fn from_file(name: Option<&str>) -> Result<(), String> {
+    print!("{}", markdown(&Results::read(name)?));
+    Ok(())
+}
+
+pub(crate) fn markdown(results: &Results) -> String {
+    let mut text = heading(results);
+    let peers = peers_of(results);
+    let mut score = Score::default();
+
+    let mut table = Table::new(&peers, "time, latency, memory", true);
+    let mut cpu = Table::new(&peers, "CPU time per operation", false);
+    for workload in workloads::all() {
+        for row in workload.rows {
+            if let Some(line) = Line::of(results, workload, row, &peers) {
+                score.count(&line);
+                table.add(workload, row, &line);
+            }
+        }
+        if let Some(line) = Line::of(results, workload, &CPU, &peers) {
+            cpu.add(workload, &CPU, &line);
+        }
+    }
+    text.push_str(&table.text);
+    let _ = writeln!(text, "\n{}\n", score.sentence());
+    text.push_str(LEGEND);
+    if cpu.lines > 0 {
+        text.push_str("\n### CPU time\n\nUser and system time of all threads, the same way.\n\n");
+        text.push_str(&cpu.text);
+    }
+    text.push_str(&failures(results));
+    text
+}
+
+const LEGEND: &str = "\
+Medians over all rounds; in brackets the median of the ratios to the base peer of the same round.
+The last ratio has its quartiles. *win* and *loss*: nine of ten rounds agree, and the median is
+more than 2 % off. An aim is met or missed by the median; *within the spread* if it lies between
+the quartiles.
+";
+
+/// A Markdown table with a column for each peer.
+struct Table {
+    text: String,
+    lines: usize,
+    aims: bool,
+}
+
+impl Table {
+    fn new(peers: &[&str], title: &str, aims: bool) -> Table {
+        let mut text = format!("| {title} | unit |");
+        for peer in peers {
+            let _ = write!(text, " {peer} |");
+        }
+        let _ = write!(text, " {SUBJECT} ÷ base | |");
+        text.push_str(if aims { " aim | |\n" } else { "\n" });
+        text.push_str("|---|---|");
+        text.push_str(&"---:|".repeat(peers.len()));
+        text.push_str("---:|---|");
+        text.push_str(if aims { "---:|---|\n" } else { "\n" });
+        Table {
+            text,
+            lines: 0,
+            aims,
+        }
+    }
+
+    fn add(&mut self, workload: &Workload, row: &Row, line: &Line<'_>) {
+        self.lines += 1;
+        let _ = write!(self.text, "| {} | {} |", workload.name, row.unit);
+        for cell in &line.cells {
+            let _ = match cell {
+                Some((value, Some(ratio))) => {
+                    write!(self.text, " {} ({}) |", figure(*value), figure(*ratio))
+                }
+                Some((value, None)) => write!(self.text, " {} |", figure(*value)),
+                None => write!(self.text, " |"),
+            };
+        }
+        let _ = write!(self.text, " {} | {} |", compared(line), line.verdict.word());
+        if self.aims {
+            let _ = write!(self.text, " {} |", aimed(row, line));
+        }
+        self.text.push('\n');
+    }
+}
+
+/// The ratio to the base, with its quartiles.
+fn compared(line: &Line<'_>) -> String {
+    let Some(Spread { low, median, high }) = line.ratio else {
+        return "–".to_owned();
+    };
+    let ratio = format!("{} [{}–{}]", figure(median), figure(low), figure(high));
+    if line.base == "tokio" {
+        ratio
+    } else {
+        format!("{ratio} of {}", line.base)
+    }
+}
+
+/// The aim and whether it is met: two cells.
+fn aimed(row: &Row, line: &Line<'_>) -> String {
+    let Some((aim, reached)) = line.aim else {
+        return " | ".to_owned();
+    };
+    let sign = if row.better == Better::Less {
+        "≤"
+    } else {
+        "≥"
+    };
+    let aim = match aim {
+        Aim::Ratio(aim) => format!("{sign} {aim:.2}"),
+        Aim::Value(aim) => format!("{sign} {aim} {}", row.unit),
+    };
+    let met = if reached.met { "met" } else { "**missed**" };
+    let doubt = if reached.sure {
+        ""
+    } else {
+        ", within the spread"
+    };
+    format!("{aim} | {met}{doubt}")
+}
+
+#[derive(Default)]
+struct Score {
+    won: usize,
+    even: usize,
+    lost: usize,
+    met: usize,
+    aims: usize,
+}
+
+impl Score {
+    fn count(&mut self, line: &Line<'_>) {
+        match line.verdict {
+            Verdict::Win => self.won += 1,
+            Verdict::Even => self.even += 1,
+            Verdict::Loss => self.lost += 1,
+            Verdict::None => {}
+        }
+        if let Some((_, reached)) = line.aim {
+            self.aims += 1;
+            self.met += usize::from(reached.met);
+        }
+    }
+
+    fn sentence(&self) -> String {
+        let Score {
+            won,
+            even,
+            lost,
+            met,
+            aims,
+        } = self;
+        format!("{SUBJECT}: {won} won, {even} even, {lost} lost; {met} of {aims} aims met.")
+    }
+}
+
+/// The peers that have figures, in the order in which the workloads name them, ours last.
+fn peers_of(results: &Results) -> Vec<&'static str> {
+    let mut peers = Vec::new();
+    for (name, _) in workloads::all().flat_map(|workload| workload.peers) {
+        let measured = results.samples.iter().any(|sample| sample.peer == *name);
+        if measured && !peers.contains(name) {
+            peers.push(*name);
+        }
+    }
+    peers.sort_by_key(|name| *name == SUBJECT);
+    peers
+}
+
+fn heading(results: &Results) -> String {
+    let fact = |key: &str| plain(&results.machine[key]);
+    let asked = |key: &str| plain(&results.asked[key]);
+    let crates = results.machine["crates"].as_object().into_iter().flatten();
+    let crates: Vec<String> = crates
+        .map(|(name, version)| format!("{name} {}", plain(version)))
+        .collect();
+    let mut text = format!(
+        "## Benchmarks of {}\n\n{}, {} cores, Linux {}, {}; revision {}; {}.\n\
+         {} rounds of {} ms after {} ms of warm-up, {} workers; load at the start {}.\n\n",
+        fact("date"),
+        fact("cpu"),
+        fact("cores"),
+        fact("kernel"),
+        fact("rustc"),
+        fact("revision"),
+        crates.join(", "),
+        asked("rounds"),
+        asked("time_ms"),
+        asked("warm_up_ms"),
+        fact("workers"),
+        fact("load_at_start"),
+    );
+    let load = results.machine["load_at_start"].as_str().unwrap_or("");
+    let load: f64 = load
+        .split(' ')
+        .next()
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(0.0);
+    if load > BUSY {
+        text.push_str("The machine was not idle at the start: trust the ratios little.\n\n");
+    }
+    if results.machine["optimised"] == Value::Bool(false) {
+        text.push_str("**Not an optimised build: these figures mean nothing.**\n\n");
+    }
+    text
+}
+
+fn failures(results: &Results) -> String {
+    if results.failures.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n### Runs that failed\n\n".to_owned();
+    for failure in &results.failures {
+        let why = failure.why.lines().next().unwrap_or("");
+        let (workload, peer) = (&failure.workload, &failure.peer);
+        let _ = writeln!(
+            text,
+            "- {workload} on {peer}, round {}: {why}",
+            failure.round + 1
+        );
+    }
+    text
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "unknown".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// Three digits that count.
+fn figure(value: f64) -> String {
+    match value.abs() {
+        size if size >= 100.0 || size == 0.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        size if size >= 0.01 => format!("{value:.2}"),
+        _ => format!("{value:.4}"),
+    }
+}

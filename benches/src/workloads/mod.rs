@@ -1,0 +1,169 @@
+//! The workloads: what is done, on which peers, and which figures of it go into the report.
+//!
+//! To add one: a file here with a `WORKLOADS` list, its `mod` line, and its name in [`ALL`]. The
+//! program should be the same for every peer, written once over [`Peer`](crate::peers::Peer); where
+//! peers differ in kind, the list takes a function per peer.
+//!
+//! A run gets a [`Budget`] and returns [`Metrics`]. It warms up by itself, and should neither need
+//! nor leave anything in the process: `one` may follow it with a profiler attached.
+
+mod chained_spawn;
+mod event_pair_local;
+mod event_round_trip;
+mod fan_out;
+mod foreign_wake;
+mod idle_cpu;
+mod idle_memory;
+mod mutex;
+mod ping_pong;
+mod spawn_inside;
+mod spawn_outside;
+mod startup_shutdown;
+mod yielding;
+
+use crate::measure::{Budget, Metrics};
+
+/// Every list of workloads, in the order of the report.
+const ALL: &[&[Workload]] = &[
+    spawn_inside::WORKLOADS,
+    spawn_outside::WORKLOADS,
+    yielding::WORKLOADS,
+    ping_pong::WORKLOADS,
+    chained_spawn::WORKLOADS,
+    fan_out::WORKLOADS,
+    foreign_wake::WORKLOADS,
+    event_round_trip::WORKLOADS,
+    event_pair_local::WORKLOADS,
+    mutex::WORKLOADS,
+    idle_memory::WORKLOADS,
+    idle_cpu::WORKLOADS,
+    startup_shutdown::WORKLOADS,
+];
+
+pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
+    ALL.iter().copied().flatten()
+}
+
+/// Runs a workload on one peer.
+pub(crate) type Run = fn(&Budget) -> Metrics;
+
+pub(crate) struct Workload {
+    /// As written on the command line and in results.
+    pub(crate) name: &'static str,
+    /// One line: what one operation is.
+    pub(crate) about: &'static str,
+    /// The peer that the others are compared with.
+    pub(crate) base: &'static str,
+    pub(crate) rows: &'static [Row],
+    pub(crate) peers: &'static [(&'static str, Run)],
+}
+
+impl Workload {
+    pub(crate) fn run_of(&self, peer: &str) -> Option<Run> {
+        self.peers
+            .iter()
+            .find(|(name, _)| *name == peer)
+            .map(|(_, run)| *run)
+    }
+
+    /// The names of its peers that are wanted; an empty list wants all.
+    pub(crate) fn peers_among(&self, wanted: &[String]) -> impl Iterator<Item = &'static str> {
+        let names = self.peers.iter().map(|(name, _)| *name);
+        names.filter(|name| wanted.is_empty() || wanted.iter().any(|other| other == name))
+    }
+}
+
+/// One line of the report: a metric of the workload and what we want of it.
+pub(crate) struct Row {
+    pub(crate) metric: &'static str,
+    pub(crate) unit: &'static str,
+    /// The metric is divided by this to get to the unit.
+    pub(crate) scale: f64,
+    pub(crate) better: Better,
+    pub(crate) aim: Option<Aim>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Better {
+    Less,
+    // For throughputs; every workload so far measures a cost.
+    #[allow(dead_code)]
+    More,
+}
+
+/// What windlass shall reach, at most or at least as the row's `better` says.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Aim {
+    /// Of the base peer's figure in the same round.
+    Ratio(f64),
+    /// In the row's unit.
+    Value(f64),
+}
+
+impl Row {
+    /// A cost: less is better.
+    pub(crate) const fn cost(metric: &'static str, unit: &'static str) -> Row {
+        Row {
+            metric,
+            unit,
+            scale: 1.0,
+            better: Better::Less,
+            aim: None,
+        }
+    }
+
+    /// What `measure::passes` returns, in nanoseconds per operation.
+    pub(crate) const fn time(unit: &'static str) -> Row {
+        Row::cost("ns_per_op", unit)
+    }
+
+    pub(crate) const fn scaled(self, scale: f64) -> Row {
+        Row { scale, ..self }
+    }
+
+    pub(crate) const fn aim(self, aim: Aim) -> Row {
+        Row {
+            aim: Some(aim),
+            ..self
+        }
+    }
+}
+
+/// The peers of a workload from a function generic over them: `peers![run: Tokio, Smol]`, or with
+/// constants that follow the peer, `peers![run, 64: Tokio, Smol]`.
+macro_rules! peers {
+    ($run:ident : $($peer:ident),+ $(,)?) => {
+        &[$((
+            <$crate::peers::$peer as $crate::peers::Peer>::NAME,
+            $run::<$crate::peers::$peer>,
+        )),+]
+    };
+    ($run:ident, $constant:literal : $($peer:ident),+ $(,)?) => {
+        &[$((
+            <$crate::peers::$peer as $crate::peers::Peer>::NAME,
+            $run::<$crate::peers::$peer, $constant>,
+        )),+]
+    };
+}
+use peers;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_the_base_is_among_the_peers() {
+        let mut names: Vec<&str> = all().map(|workload| workload.name).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for workload in all() {
+            assert!(
+                workload.run_of(workload.base).is_some(),
+                "{}",
+                workload.name
+            );
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The blocking pool: threads for calls that block, grown on demand up to a bound.
+//!
+//! A closure becomes a task whose only poll runs it, so that handle, abort and panics are those of
+//! every task. The queue is the task's owner: it runs or cancels each `Runnable` it was given.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+use crate::context::{self, Role};
+use crate::handle::Handle;
+use crate::primitives::{Arc, Condvar, Mutex};
+use crate::sched::Pool;
+use crate::task::{self, Header, JoinHandle, Origin, Runnable, Schedule, Unfinished};
+
+/// The queue of closures and the count of threads; the threads are the runtime's.
+pub(crate) struct BlockingPool {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Inner {
+    queue: VecDeque<Runnable>,
+    threads: usize,
+    /// Threads that wait for a closure. Each takes one, so a queue longer than this needs more.
+    idle: usize,
+    started: u64,
+    /// What runs now, a place for each thread.
+    running: Vec<Option<Unfinished>>,
+    closed: bool,
+}
+
+/// What the metrics show of the pool.
+pub(crate) struct BlockingCounts {
+    pub(crate) threads: usize,
+    pub(crate) idle: usize,
+    pub(crate) queued: usize,
+}
+
+impl BlockingPool {
+    pub(crate) fn new() -> Self {
+        Self {
+            inner: Mutex::new(Inner::default()),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Takes no closure from now on, and cancels those that have not begun.
+    pub(crate) fn close(&self) {
+        let unstarted = {
+            let mut inner = self.inner.lock();
+            inner.closed = true;
+            std::mem::take(&mut inner.queue)
+        };
+        self.changed.notify_all();
+        unstarted.into_iter().for_each(Runnable::cancel);
+    }
+
+    /// The closures that run at this moment.
+    pub(crate) fn running(&self) -> Vec<Unfinished> {
+        self.inner
+            .lock()
+            .running
+            .iter()
+            .flatten()
+            .cloned()
+            .collect()
+    }
+
+    pub(crate) fn counts(&self) -> BlockingCounts {
+        let inner = self.inner.lock();
+        BlockingCounts {
+            threads: inner.threads,
+            idle: inner.idle,
+            queued: inner.queue.len(),
+        }
+    }
+}
+
+impl Pool {
+    /// Queues a closure for the blocking pool, and starts a thread if none is free.
+    pub(crate) fn spawn_blocking<F, T>(self: &Arc<Self>, f: F, origin: Origin) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin);
+        if let Some(refused) = self.queue_blocking(runnable) {
+            refused.cancel();
+        }
+        handle
+    }
+
+    /// Gives the `Runnable` back if nothing will ever run it.
+    fn queue_blocking(self: &Arc<Self>, runnable: Runnable) -> Option<Runnable> {
+        let mut inner = self.blocking.inner.lock();
+        if inner.closed {
+            return Some(runnable);
+        }
+        inner.queue.push_back(runnable);
+        if inner.queue.len() <= inner.idle {
+            drop(inner);
+            self.blocking.changed.notify_one();
+            return None;
+        }
+        if inner.threads == self.config.max_blocking {
+            return None;
+        }
+        let name = format!("{}-blocking-{}", self.config.thread_name, inner.started);
+        inner.threads += 1;
+        inner.started += 1;
+        drop(inner);
+        if self.start_thread(name, run_thread).is_ok() {
+            return None;
+        }
+        // No thread to be had. The threads there are will come to it; without any, the newest
+        // closure is refused.
+        let mut inner = self.blocking.inner.lock();
+        inner.threads -= 1;
+        if inner.threads == 0 {
+            inner.queue.pop_back()
+        } else {
+            None
+        }
+    }
+}
+
+/// The life of one thread of the pool.
+fn run_thread(pool: &Arc<Pool>) {
+    context::set_role(Role::Blocking);
+    let handle = Handle::new(pool.clone());
+    let _entered = handle.enter();
+    while let Some((runnable, place)) = next(pool) {
+        runnable.run();
+        pool.blocking.inner.lock().running[place] = None;
+    }
+}
+
+/// Waits for a closure; `None` if the thread should end, which is then no longer counted.
+fn next(pool: &Pool) -> Option<(Runnable, usize)> {
+    let blocking = &pool.blocking;
+    let mut inner = blocking.inner.lock();
+    let mut patience_over = false;
+    loop {
+        if let Some(runnable) = inner.queue.pop_front() {
+            let origin = runnable.origin();
+            let what = (origin.name().map(str::to_owned), origin.location);
+            let place = match inner.running.iter().position(Option::is_none) {
+                Some(place) => place,
+                None => {
+                    inner.running.push(None);
+                    inner.running.len() - 1
+                }
+            };
+            inner.running[place] = Some(what);
+            return Some((runnable, place));
+        }
+        if inner.closed || patience_over {
+            inner.threads -= 1;
+            return None;
+        }
+        inner.idle += 1;
+        (inner, patience_over) = blocking
+            .changed
+            .wait_timeout(inner, pool.config.blocking_keep_alive);
+        inner.idle -= 1;
+    }
+}
+
+/// A closure as a future that is ready at its first poll.
+struct Closure<F>(Option<F>);
+
+// The closure is never pinned: it is moved out and called.
+impl<F> Unpin for Closure<F> {}
+
+impl<F: FnOnce() -> T, T> Future for Closure<F> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<T> {
+        let f = self.0.take().expect("a closure is called once");
+        Poll::Ready(f())
+    }
+}
+
+/// A blocking task is NOTIFIED from birth to its only run, so nobody ever schedules it.
+#[derive(Clone, Copy)]
+struct InQueue;
+
+impl Schedule for InQueue {
+    fn schedule(self, _runnable: Runnable) {
+        unreachable!("a blocking task is queued once, when it is spawned");
+    }
+
+    fn release(self, _task: NonNull<Header>, _panicked: bool) {}
+}

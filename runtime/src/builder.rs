@@ -1,0 +1,212 @@
+//! Settings of a runtime.
+
+use std::io;
+use std::time::Duration;
+
+use windlass_sync::Parker;
+
+use crate::poller;
+use crate::primitives::Arc;
+use crate::runtime::Runtime;
+use crate::sched::{self, Config, MOST_WORKERS, Pool, Watch};
+
+/// The most workers a runtime may have.
+const MAX_WORKERS: usize = 1024;
+/// Spare workers a runtime may start by default: as many as workers, within these bounds.
+const SPARES: (usize, usize) = (4, 64);
+/// Stack sizes that make sense; below, Rust's own start-up of a thread does not fit.
+const STACK: (usize, usize) = (16 << 10, 1 << 40);
+/// The shortest `stuck_after`; below, watching would cost more than it saves.
+const MIN_STUCK_AFTER: Duration = Duration::from_micros(100);
+
+/// Builds a [`Runtime`] with other settings than the default ones.
+///
+/// Values that make no sense are reported by [`build`](Self::build), not adjusted.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let runtime = windlass::Builder::new().workers(2).thread_name("web").build()?;
+/// assert_eq!(runtime.block_on(async { 42 }), 42);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a builder does nothing until it builds"]
+pub struct Builder {
+    workers: Option<usize>,
+    thread_name: String,
+    stack_size: Option<usize>,
+    max_blocking: usize,
+    blocking_keep_alive: Duration,
+    stuck_after: Duration,
+    max_spares: Option<usize>,
+}
+
+impl Builder {
+    /// The default settings.
+    pub fn new() -> Self {
+        Self {
+            workers: None,
+            thread_name: "windlass".to_owned(),
+            stack_size: None,
+            max_blocking: 512,
+            blocking_keep_alive: Duration::from_secs(10),
+            stuck_after: Duration::from_millis(10),
+            max_spares: None,
+        }
+    }
+
+    /// How many workers run tasks. By default as many as the process may use CPUs (its affinity
+    /// and its cgroup's quota count), or what the environment variable `WINDLASS_WORKERS` says.
+    pub fn workers(mut self, workers: usize) -> Self {
+        self.workers = Some(workers);
+        self
+    }
+
+    /// What the threads' names begin with; `windlass` by default.
+    pub fn thread_name(mut self, name: impl Into<String>) -> Self {
+        self.thread_name = name.into();
+        self
+    }
+
+    /// The stack of each thread, in bytes; by default what `std` takes (2 MiB, or
+    /// `RUST_MIN_STACK`).
+    pub fn stack_size(mut self, bytes: usize) -> Self {
+        self.stack_size = Some(bytes);
+        self
+    }
+
+    /// The most threads of the blocking pool; 512 by default. Closures beyond that queue.
+    pub fn max_blocking(mut self, threads: usize) -> Self {
+        self.max_blocking = threads;
+        self
+    }
+
+    /// How long a thread of the blocking pool waits for the next closure before it ends; 10 s by
+    /// default.
+    pub fn blocking_keep_alive(mut self, keep_alive: Duration) -> Self {
+        self.blocking_keep_alive = keep_alive;
+        self
+    }
+
+    /// How long a worker may be held up in one poll, with other work waiting, before a spare worker
+    /// takes over; 10 ms by default.
+    pub fn stuck_after(mut self, time: Duration) -> Self {
+        self.stuck_after = time;
+        self
+    }
+
+    /// The most spare workers at a time; by default as many as workers, but at least 4 and at most
+    /// 64. With 0, tasks behind a worker that blocks wait until it comes back.
+    pub fn max_spares(mut self, spares: usize) -> Self {
+        self.max_spares = Some(spares);
+        self
+    }
+
+    /// Starts the runtime.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for settings that make no sense, with a message that says which would; the
+    /// OS's error if a thread can't be started, after those already started have ended again.
+    pub fn build(self) -> io::Result<Runtime> {
+        let config = self.check()?;
+        let workers = config.workers;
+        let parker = Parker::new();
+        let pool = Arc::new(Pool::new(config, Watch::new(parker.unparker())));
+        // The runtime first: if a thread fails to start, its drop ends the others.
+        let runtime = Runtime::of(pool);
+        let pool = runtime.handle().pool();
+        poller::start(pool, parker)?;
+        for index in 0..workers {
+            sched::start_worker(pool, index)?;
+        }
+        Ok(runtime)
+    }
+
+    fn check(self) -> io::Result<Config> {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        let workers = match self.workers {
+            Some(workers) => workers,
+            None => workers_from_environment()?.unwrap_or(cpus.min(MAX_WORKERS)),
+        };
+        let spares = self.max_spares.unwrap_or(workers.clamp(SPARES.0, SPARES.1));
+        check(
+            (1..=MAX_WORKERS).contains(&workers),
+            format!(
+                "{workers} workers: a runtime needs between 1 and {MAX_WORKERS}; leave `workers` \
+                 out to have one for each CPU"
+            ),
+        )?;
+        check(
+            spares <= MOST_WORKERS - MAX_WORKERS,
+            format!(
+                "max_spares of {spares}: at most {}",
+                MOST_WORKERS - MAX_WORKERS
+            ),
+        )?;
+        check(
+            self.stack_size
+                .is_none_or(|bytes| (STACK.0..=STACK.1).contains(&bytes)),
+            format!(
+                "a stack of {} bytes: give between {} KiB and 1 TiB, or leave `stack_size` out",
+                self.stack_size.unwrap_or_default(),
+                STACK.0 >> 10,
+            ),
+        )?;
+        check(
+            self.max_blocking > 0,
+            "max_blocking of 0: `spawn_blocking` and name look-ups need at least 1".to_owned(),
+        )?;
+        check(
+            self.stuck_after >= MIN_STUCK_AFTER,
+            format!(
+                "stuck_after of {:?}: give at least {MIN_STUCK_AFTER:?}; to switch spare workers \
+                 off, use `max_spares(0)`",
+                self.stuck_after
+            ),
+        )?;
+        check(
+            !self.thread_name.contains('\0'),
+            "thread_name contains a NUL character, which no thread's name may have".to_owned(),
+        )?;
+        Ok(Config {
+            workers,
+            spares,
+            searchers: (workers / 2).max(1),
+            may_spin: cpus > 1 && workers <= cpus,
+            stuck_after: self.stuck_after,
+            max_blocking: self.max_blocking,
+            blocking_keep_alive: self.blocking_keep_alive,
+            thread_name: self.thread_name,
+            stack_size: self.stack_size,
+        })
+    }
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+fn check(good: bool, message: String) -> io::Result<()> {
+    if good {
+        Ok(())
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
+    }
+}
+
+fn workers_from_environment() -> io::Result<Option<usize>> {
+    let Some(value) = std::env::var_os("WINDLASS_WORKERS") else {
+        return Ok(None);
+    };
+    let parsed = value.to_str().and_then(|text| text.trim().parse().ok());
+    check(
+        parsed.is_some(),
+        format!("the environment variable WINDLASS_WORKERS is {value:?}, which is not a number"),
+    )?;
+    Ok(parsed)
+}

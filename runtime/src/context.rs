@@ -1,0 +1,100 @@
+//! Which runtime, and which worker, the current thread belongs to.
+//!
+//! The worker is a bare pointer in a cell that is never destroyed, so that a waker called from the
+//! destructor of a thread-local still finds its way. The runtime entered by a foreign thread is
+//! an owned handle.
+
+use std::cell::{Cell, RefCell};
+use std::ptr::{self, NonNull};
+
+use windlass_sync::thread_cell;
+
+use crate::global;
+use crate::handle::Handle;
+use crate::primitives::Arc;
+use crate::sched::{Pool, Worker};
+
+thread_cell!(static WORKER: *const Worker = ptr::null());
+thread_cell!(static ROLE: Role = Role::Foreign);
+
+thread_local! {
+    static ENTERED: RefCell<Option<Handle>> = const { RefCell::new(None) };
+}
+
+/// What a thread is to the runtimes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// None of ours.
+    Foreign,
+    /// Runs tasks.
+    Worker,
+    /// Waits for the OS; what it wakes goes into the fast lane.
+    Poller,
+    /// Runs closures that block.
+    Blocking,
+}
+
+/// What the current thread is.
+pub(crate) fn role() -> Role {
+    ROLE.with(Cell::get)
+}
+
+/// Declares what the current thread is, for the rest of its life.
+pub(crate) fn set_role(role: Role) {
+    ROLE.with(|cell| cell.set(role));
+}
+
+/// Makes `worker` the current one while `f` runs.
+pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            WORKER.with(|cell| cell.set(ptr::null()));
+            set_role(Role::Foreign);
+        }
+    }
+    let _leave = Leave;
+    WORKER.with(|cell| cell.set(worker));
+    set_role(Role::Worker);
+    f()
+}
+
+/// Gives `f` the worker of the current thread, if it is one.
+pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    let worker = WORKER.with(Cell::get).cast_mut();
+    // SAFETY: set by `enter_worker` only, which holds a borrow of the worker for as long as the
+    // pointer is there; and the borrow given here ends before this thread can leave it.
+    f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
+}
+
+/// Gives `f` the pool of the current thread: of the runtime it has entered last, else of the one
+/// it works for.
+pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
+    // After the thread-local's destruction nothing is entered.
+    match ENTERED
+        .try_with(|entered| entered.borrow().clone())
+        .ok()
+        .flatten()
+    {
+        Some(handle) => Some(f(handle.pool())),
+        None => with_worker(|worker| worker.map(|worker| f(worker.pool()))),
+    }
+}
+
+/// As [`try_pool`], with the global runtime where there is no other.
+pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
+    let mut f = Some(f);
+    let mut call = |pool: &Arc<Pool>| f.take().map(|f| f(pool));
+    match try_pool(&mut call).flatten() {
+        Some(result) => result,
+        None => call(global::runtime().handle().pool()).expect("not called yet"),
+    }
+}
+
+/// Replaces the entered handle; gives the one before.
+pub(crate) fn replace_entered(handle: Option<Handle>) -> Option<Handle> {
+    ENTERED
+        .try_with(|entered| entered.replace(handle))
+        .ok()
+        .flatten()
+}

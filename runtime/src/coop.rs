@@ -1,0 +1,69 @@
+//! The cooperative budget: how much a task may do in one poll before it has to let others run.
+//!
+//! An operation that can be ready for ever (a socket that always has data, a handle whose task has
+//! ended) asks [`poll_proceed`] first and says [`spend`] when it gave a result. Only progress costs:
+//! a poll that stays pending is free, so that a future which polls a thousand pending children is
+//! not sent round and round.
+
+use std::cell::Cell;
+use std::task::{Context, Poll};
+
+use windlass_sync::thread_cell;
+
+/// Results a task may take in one poll.
+const BUDGET: u32 = 128;
+/// Outside tasks nothing is counted.
+const UNLIMITED: u32 = u32::MAX;
+
+thread_cell!(static LEFT: u32 = UNLIMITED);
+
+/// Gives the task that is about to be polled a full budget.
+pub(crate) fn start() {
+    LEFT.with(|left| left.set(BUDGET));
+}
+
+/// Back to code that is no task.
+pub(crate) fn stop() {
+    LEFT.with(|left| left.set(UNLIMITED));
+}
+
+/// Ready if the task has budget left; otherwise wakes it, to be polled again after the others.
+pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
+    if LEFT.with(Cell::get) == 0 {
+        cx.waker().wake_by_ref();
+        return Poll::Pending;
+    }
+    Poll::Ready(())
+}
+
+/// Counts one result against the budget.
+pub(crate) fn spend() {
+    LEFT.with(|left| {
+        if left.get() != UNLIMITED {
+            left.set(left.get().saturating_sub(1));
+        }
+    });
+}
+
+/// Runs `f` without counting.
+pub(crate) fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
+    struct Restore(u32);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            LEFT.with(|left| left.set(self.0));
+        }
+    }
+    let _restore = Restore(LEFT.with(|left| left.replace(UNLIMITED)));
+    f()
+}
+
+/// Spends one unit of the task's budget, and yields if it is used up. For loops that make progress
+/// without ever waiting for one of windlass's own operations.
+pub async fn consume_budget() {
+    std::future::poll_fn(|cx| {
+        std::task::ready!(poll_proceed(cx));
+        spend();
+        Poll::Ready(())
+    })
+    .await
+}

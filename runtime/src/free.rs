@@ -1,0 +1,122 @@
+//! The functions that need no handle: they find the runtime by themselves.
+
+use std::future::Future;
+use std::io;
+use std::panic::Location;
+use std::task::Poll;
+
+use crate::context;
+use crate::handle::{Handle, refuse_on_worker};
+use crate::task::{JoinHandle, Origin};
+
+/// Runs a future on the calling thread until it is done, with the current runtime, or else the
+/// global one, at hand for what it spawns. The future need not be `Send`.
+///
+/// # Panics
+///
+/// On a worker thread: await the future there instead, or move the blocking code to
+/// [`spawn_blocking`].
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// assert_eq!(windlass::block_on(async { 42 }), 42);
+/// ```
+#[track_caller]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    refuse_on_worker();
+    Handle::current().block_on(future)
+}
+
+/// Spawns a task on the current runtime, or on the global one outside of any. It starts at once,
+/// whether its handle is awaited or not; dropping the handle lets it go on.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let handle = windlass::spawn(async { "done" });
+/// assert_eq!(windlass::block_on(handle).unwrap(), "done");
+/// ```
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    let origin = Origin::new(Location::caller(), None);
+    context::with_pool(|pool| pool.spawn(future, origin))
+}
+
+/// Runs a closure that blocks (a file, a database driver, a long `sleep`) on a thread of its own
+/// from the blocking pool, so that it holds up no worker.
+///
+/// The pool grows on demand to [`max_blocking`](crate::Builder::max_blocking) threads; beyond that,
+/// closures queue. One that has not begun is cancelled by `abort` and by shutdown, and also if the
+/// OS has no thread left to begin with.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// # windlass::block_on(async {
+/// let text = windlass::spawn_blocking(|| std::fs::read_to_string("Cargo.toml")).await.unwrap();
+/// # assert!(text.is_ok());
+/// # });
+/// ```
+#[track_caller]
+pub fn spawn_blocking<F, T>(f: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let origin = Origin::new(Location::caller(), None);
+    context::with_pool(|pool| pool.spawn_blocking(f, origin))
+}
+
+/// Lets the other ready tasks of the worker run before this one goes on.
+pub async fn yield_now() {
+    let mut yielded = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await
+}
+
+/// Continues through the pool's ready queue: the task is taken up by whichever worker comes
+/// first. On a thread that is no worker (in `block_on`) it waits for the pool to come round, and
+/// goes on there.
+///
+/// # Errors
+///
+/// If the runtime is shutting down.
+pub async fn resume_on_pool() -> io::Result<()> {
+    let mut resumed = false;
+    std::future::poll_fn(|cx| {
+        if std::mem::replace(&mut resumed, true) {
+            return Poll::Ready(Ok(()));
+        }
+        context::with_pool(|pool| {
+            if pool.is_closing() {
+                return Poll::Ready(Err(io::Error::other("the runtime is shutting down")));
+            }
+            let on_worker = context::with_worker(|worker| worker.map(|worker| worker.hop_next()));
+            if on_worker.is_some() {
+                cx.waker().wake_by_ref();
+            } else {
+                let waker = cx.waker().clone();
+                drop(pool.spawn(
+                    async { waker.wake() },
+                    Origin::new(Location::caller(), None),
+                ));
+            }
+            Poll::Pending
+        })
+    })
+    .await
+}

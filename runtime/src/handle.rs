@@ -1,0 +1,140 @@
+//! A reference to a runtime that anyone may hold.
+
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+
+use crate::context::{self, Role};
+use crate::metrics::Metrics;
+use crate::primitives::Arc;
+use crate::sched::Pool;
+use crate::task::{JoinHandle, Origin};
+
+/// A cheap reference to a runtime, to spawn onto it from anywhere. It does not keep the runtime
+/// running: once that is shut down, what is spawned is cancelled at once.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let runtime = windlass::Runtime::new()?;
+/// let handle = runtime.handle().clone();
+/// let thread = std::thread::spawn(move || handle.block_on(async { 1 + 1 }));
+/// assert_eq!(thread.join().unwrap(), 2);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Handle {
+    pool: Arc<Pool>,
+}
+
+impl Handle {
+    pub(crate) fn new(pool: Arc<Pool>) -> Self {
+        Self { pool }
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    /// The runtime that the current thread works for or has entered; outside of any, the global
+    /// one, which is started if need be.
+    pub fn current() -> Handle {
+        context::with_pool(|pool| Handle::new(pool.clone()))
+    }
+
+    /// The runtime that the current thread works for or has entered.
+    pub fn try_current() -> Option<Handle> {
+        context::try_pool(|pool| Handle::new(pool.clone()))
+    }
+
+    /// Spawns a task; see [`spawn`](crate::spawn).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.pool
+            .spawn(future, Origin::new(Location::caller(), None))
+    }
+
+    /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        self.pool
+            .spawn_blocking(f, Origin::new(Location::caller(), None))
+    }
+
+    /// Runs a future on the calling thread until it is done, with this runtime as the current one.
+    /// The future need not be `Send`: it never leaves the thread.
+    ///
+    /// # Panics
+    ///
+    /// On a worker thread, where it would block other tasks. Await the future there, or move the
+    /// blocking code to [`spawn_blocking`](crate::spawn_blocking), where `block_on` is allowed.
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        refuse_on_worker();
+        let _entered = self.enter();
+        crate::block::block_on(future)
+    }
+
+    /// Makes this runtime the current one of the calling thread until the guard is dropped.
+    /// Guards are dropped in the reverse order of their making.
+    pub fn enter(&self) -> EnterGuard<'_> {
+        let before = context::replace_entered(Some(self.clone()));
+        EnterGuard {
+            before,
+            not_send: PhantomData,
+        }
+    }
+
+    /// What the runtime has done so far and what it does now.
+    pub fn metrics(&self) -> Metrics {
+        Metrics::of(&self.pool)
+    }
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle")
+            .field("runtime", &self.pool.config.thread_name)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Panics if the current thread is a worker.
+#[track_caller]
+pub(crate) fn refuse_on_worker() {
+    assert!(
+        context::role() != Role::Worker,
+        "block_on was called from within a task: it would block a worker thread. \
+         Use `.await` instead, or move the blocking code to `spawn_blocking`"
+    );
+}
+
+/// Keeps a runtime the current one of a thread. See [`Handle::enter`].
+#[must_use = "the runtime is current only while the guard lives"]
+pub struct EnterGuard<'a> {
+    before: Option<Handle>,
+    // Bound to the thread whose current runtime it will put back.
+    not_send: PhantomData<(&'a Handle, *const ())>,
+}
+
+impl Drop for EnterGuard<'_> {
+    fn drop(&mut self) {
+        context::replace_entered(self.before.take());
+    }
+}
+
+impl fmt::Debug for EnterGuard<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EnterGuard").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,110 @@
+//! How long a worker that ran dry keeps its eyes open before it parks.
+//!
+//! Waking a parked thread costs some tens of microseconds, so a worker whose work comes in quick
+//! succession does better to wait awake. Whether it does is learnt from what happened: a spin that
+//! met work and a sleep that was over within the spin's time speak for spinning, a spin in vain
+//! against. A worker that is preempted while it spins takes a core from somebody who has something
+//! to do, and stops for a good while.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use crate::primitives::hint;
+
+/// The longest spin.
+const LONGEST: Duration = Duration::from_micros(50);
+/// A sleep up to this long would have been better spent awake.
+const SHORT_SLEEP: Duration = Duration::from_micros(80);
+/// A step of the spin that takes longer was interrupted: the core is wanted elsewhere.
+const PREEMPTED: Duration = Duration::from_micros(200);
+/// Bounds of the score. Spinning is on while it is positive.
+const BEST: i32 = 4;
+const WORST: i32 = -8;
+
+/// One worker's experience with spinning.
+pub(crate) struct Spin {
+    allowed: bool,
+    score: Cell<i32>,
+}
+
+impl Spin {
+    /// `allowed` is false where spinning can only do harm: on one core, or with more workers than
+    /// cores.
+    pub(crate) fn new(allowed: bool) -> Self {
+        Self {
+            allowed,
+            score: Cell::new(1),
+        }
+    }
+
+    /// Waits awake for `ready`; `None` if it did not come, or if spinning is off.
+    pub(crate) fn wait_for(&self, ready: impl Fn() -> bool) -> Option<()> {
+        if !self.allowed || self.score.get() <= 0 {
+            return None;
+        }
+        let start = Instant::now();
+        let mut last = start;
+        loop {
+            for _ in 0..16 {
+                for _ in 0..8 {
+                    hint::spin_loop();
+                }
+                if ready() {
+                    self.learn(1);
+                    return Some(());
+                }
+            }
+            let now = Instant::now();
+            if now - last > PREEMPTED {
+                self.score.set(WORST);
+                return None;
+            }
+            if now - start > LONGEST {
+                self.learn(-1);
+                return None;
+            }
+            last = now;
+        }
+    }
+
+    /// Runs `sleep` and learns from how long it took.
+    pub(crate) fn measure_sleep(&self, sleep: impl FnOnce()) {
+        if !self.allowed {
+            return sleep();
+        }
+        let start = Instant::now();
+        sleep();
+        if start.elapsed() < SHORT_SLEEP {
+            self.learn(1);
+        }
+    }
+
+    fn learn(&self, experience: i32) {
+        self.score
+            .set((self.score.get() + experience).clamp(WORST, BEST));
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spinning_in_vain_is_given_up_and_short_sleeps_bring_it_back() {
+        let spin = Spin::new(true);
+        spin.score.set(1);
+        assert_eq!(spin.wait_for(|| false), None);
+        assert!(spin.score.get() <= 0);
+        assert_eq!(spin.wait_for(|| true), None, "off, whatever there is");
+        spin.score.set(0);
+        spin.measure_sleep(|| {});
+        assert_eq!(spin.wait_for(|| true), Some(()));
+    }
+
+    #[test]
+    fn where_it_is_not_allowed_nothing_turns_it_on() {
+        let spin = Spin::new(false);
+        spin.measure_sleep(|| {});
+        assert_eq!(spin.wait_for(|| true), None);
+    }
+}

@@ -1,0 +1,105 @@
+//! The threads of one runtime: started, counted, awaited at the end.
+
+use std::io;
+use std::time::Instant;
+
+use crate::primitives::{Condvar, Mutex, thread};
+
+/// All threads that a runtime has started and that have not been joined.
+pub(crate) struct Threads {
+    inner: Mutex<Inner>,
+    changed: Condvar,
+}
+
+struct Inner {
+    handles: Vec<(u64, thread::JoinHandle<()>)>,
+    /// Handles of threads that have ended, to be joined; collected only at the runtime's end.
+    ended: Vec<thread::JoinHandle<()>>,
+    ending: bool,
+    next: u64,
+}
+
+impl Threads {
+    pub(crate) fn new() -> Self {
+        let inner = Inner {
+            handles: Vec::new(),
+            ended: Vec::new(),
+            ending: false,
+            next: 0,
+        };
+        Self {
+            inner: Mutex::new(inner),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Starts a thread that runs `body` and then says `ended`, which must come back here with the
+    /// number it is given.
+    pub(crate) fn start(
+        &self,
+        name: String,
+        stack_size: Option<usize>,
+        body: impl FnOnce() + Send + 'static,
+        ended: impl FnOnce(u64) + Send + 'static,
+    ) -> io::Result<()> {
+        let mut builder = thread::Builder::new().name(name);
+        if let Some(bytes) = stack_size {
+            builder = builder.stack_size(bytes);
+        }
+        // Held across the start, so that the thread can't end before its handle is in the list.
+        let mut inner = self.inner.lock();
+        let id = inner.next;
+        let handle = builder.spawn(move || {
+            body();
+            ended(id);
+        })?;
+        inner.next += 1;
+        inner.handles.push((id, handle));
+        Ok(())
+    }
+
+    /// Said by a thread as its last act but for dropping what it holds of the runtime.
+    pub(crate) fn ended(&self, id: u64) {
+        let mut inner = self.inner.lock();
+        if let Some(index) = inner.handles.iter().position(|(other, _)| *other == id) {
+            let (_, handle) = inner.handles.swap_remove(index);
+            if inner.ending {
+                inner.ended.push(handle);
+            }
+        }
+        self.changed.notify_all();
+    }
+
+    /// From now on threads that end are kept, to be joined.
+    pub(crate) fn begin_end(&self) {
+        self.inner.lock().ending = true;
+    }
+
+    /// Waits until all threads have ended, or until the deadline; then joins those that have.
+    /// True if none is left.
+    pub(crate) fn join_all(&self, deadline: Option<Instant>) -> bool {
+        let mut inner = self.inner.lock();
+        while !inner.handles.is_empty() {
+            inner = match deadline {
+                None => self.changed.wait(inner),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        break;
+                    }
+                    self.changed.wait_timeout(inner, left).0
+                }
+            };
+        }
+        let none_left = inner.handles.is_empty();
+        // Stragglers are detached. The others are joined without the lock: their thread-locals'
+        // destructors run user code, which may come here.
+        inner.handles.clear();
+        let ended = std::mem::take(&mut inner.ended);
+        drop(inner);
+        for handle in ended {
+            let _ = handle.join();
+        }
+        none_left
+    }
+}

@@ -1,0 +1,196 @@
+//! The watch: what keeps the workers' promises when a worker can't.
+//!
+//! A worker publishes a tick with every poll. While any worker is awake, the poller's thread looks
+//! at the ticks now and then; while all sleep, it does nothing. It steps in twice:
+//!
+//! - **Fine**, 50 µs to 1 ms: a worker left others asleep because its queue was short, and now its
+//!   tick stands still in a poll. A sleeper is woken, which steals what waits.
+//! - **Coarse**, at half of `stuck_after`: a tick has stood still for `stuck_after` and work waits
+//!   that nobody else will take. A spare worker is started. The worker that comes back sends its
+//!   spare home.
+//!
+//! # Switching on and off
+//!
+//! `level` says how closely the thread looks. Whoever needs more raises it and wakes the thread.
+//! The thread switches off when all workers sleep: it stores OFF, and after a fence looks again
+//! whether all do. A worker leaves the stack of sleepers first and asks for the level after a
+//! fence. So either the thread sees that it is awake, or the worker sees OFF and raises the level.
+
+use std::time::{Duration, Instant};
+
+use windlass_sync::Unparker;
+
+use super::pool::Pool;
+use crate::primitives::plain::Ordering as Plain;
+use crate::primitives::{Arc, AtomicUsize, Ordering, fence};
+
+/// How closely the workers are watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Level {
+    Off = 0,
+    Coarse = 1,
+    Fine = 2,
+}
+
+/// The switch, which workers use.
+pub(crate) struct Watch {
+    level: AtomicUsize,
+    thread: Unparker,
+}
+
+impl Watch {
+    pub(crate) fn new(thread: Unparker) -> Self {
+        Self {
+            level: AtomicUsize::new(Level::Off as usize),
+            thread,
+        }
+    }
+
+    /// Sees to it that the workers are watched at least this closely.
+    #[inline]
+    pub(crate) fn request(&self, level: Level) {
+        fence(Ordering::SeqCst);
+        if self.level.load(Ordering::Relaxed) < level as usize
+            && self.level.fetch_max(level as usize, Ordering::Relaxed) < level as usize
+        {
+            self.thread.unpark();
+        }
+    }
+
+    /// True if asking for [`Level::Fine`] would change something.
+    #[inline]
+    pub(crate) fn wants_fine(&self) -> bool {
+        self.level.load(Ordering::Relaxed) < Level::Fine as usize
+    }
+
+    fn level(&self) -> Level {
+        match self.level.load(Ordering::Relaxed) {
+            0 => Level::Off,
+            1 => Level::Coarse,
+            _ => Level::Fine,
+        }
+    }
+
+    /// Wakes the watching thread, to look at once.
+    pub(crate) fn wake(&self) {
+        self.thread.unpark();
+    }
+}
+
+/// The shortest and the longest pause between two looks at [`Level::Fine`].
+const FINE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
+
+/// What the watching thread remembers between two looks.
+pub(crate) struct Watcher {
+    /// The tick last seen in each slot, and since when.
+    seen: Vec<(u64, Instant)>,
+    pause: Duration,
+}
+
+impl Watcher {
+    pub(crate) fn new(pool: &Pool) -> Self {
+        Self {
+            seen: vec![(0, Instant::now()); pool.slots.len()],
+            pause: FINE.0,
+        }
+    }
+
+    /// How long the thread may sleep before the next look; `None` while nothing is to be watched.
+    pub(crate) fn pause(&mut self, pool: &Pool) -> Option<Duration> {
+        match pool.watch.level() {
+            Level::Off => None,
+            Level::Coarse => {
+                self.pause = FINE.0;
+                Some(pool.config.stuck_after / 2)
+            }
+            Level::Fine => Some(self.pause),
+        }
+    }
+
+    /// Looks at every worker and helps where it is needed.
+    pub(crate) fn look(&mut self, pool: &Arc<Pool>, now: Instant) {
+        if self.switch_off(pool) {
+            return;
+        }
+        let mut deferred = false;
+        for index in 0..pool.slots.len() {
+            let slot = &pool.slots[index];
+            if !slot.occupied.load(Plain::Relaxed) {
+                continue;
+            }
+            let tick = slot.counters.tick.get();
+            let (seen, since) = &mut self.seen[index];
+            if *seen != tick {
+                (*seen, *since) = (tick, now);
+                deferred |= slot.has_work();
+                continue;
+            }
+            let in_poll = tick % 2 == 1;
+            if !in_poll {
+                continue;
+            }
+            let work_waits = slot.has_work() || pool.has_shared_work();
+            if work_waits && pool.sleepers.would_wake() {
+                pool.wake_one();
+            } else if work_waits && now.duration_since(*since) >= pool.config.stuck_after {
+                self.relieve(pool, index);
+            }
+            deferred |= slot.has_work();
+        }
+        // As long as the workers get on by themselves, there is less and less need to look.
+        self.pause = (self.pause * 2).min(FINE.1);
+        if !deferred {
+            // A request that comes at this moment is repeated by the next push.
+            let _ = pool.watch.level.compare_exchange(
+                Level::Fine as usize,
+                Level::Coarse as usize,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            );
+        }
+    }
+
+    /// Stops watching if all workers sleep.
+    fn switch_off(&mut self, pool: &Pool) -> bool {
+        let all_sleep = || {
+            let awake = pool
+                .slots
+                .iter()
+                .filter(|slot| slot.occupied.load(Plain::Relaxed))
+                .count();
+            pool.sleepers.sleeping() >= awake
+        };
+        if !all_sleep() {
+            return false;
+        }
+        pool.watch
+            .level
+            .store(Level::Off as usize, Ordering::Relaxed);
+        // Partner of the fence in `Watch::request`.
+        fence(Ordering::SeqCst);
+        if all_sleep() {
+            return true;
+        }
+        pool.watch
+            .level
+            .fetch_max(Level::Coarse as usize, Ordering::Relaxed);
+        false
+    }
+
+    /// Starts a spare for a worker that is stuck, if it has none and one is left.
+    fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
+        let relief = &pool.slots[stuck].relief;
+        // Relaxed throughout: the index is all that is passed.
+        if relief.load(Ordering::Relaxed) != 0 || pool.sleepers.searching() > 0 {
+            return;
+        }
+        let vacant = (pool.config.workers..pool.slots.len())
+            .find(|&index| !pool.slots[index].occupied.load(Plain::Relaxed));
+        let Some(spare) = vacant else { return };
+        relief.store(spare + 1, Ordering::Relaxed);
+        if super::start_worker(pool, spare).is_err() {
+            // No thread to be had; the next look tries again.
+            relief.store(0, Ordering::Relaxed);
+        }
+    }
+}

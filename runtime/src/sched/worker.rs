@@ -1,0 +1,383 @@
+//! A worker: the loop that takes ready tasks and runs them.
+//!
+//! Where the next task comes from, in this order:
+//!
+//! 1. every 50–100 µs of running, the lane and the injector, so that what comes from outside never
+//!    waits behind a worker's own backlog for longer than that;
+//! 2. the LIFO slot, at most three times in a row;
+//! 3. the worker's own queue;
+//! 4. the lane (what the poller pushed), the injector (what foreign threads pushed);
+//! 5. other workers' queues, and their LIFO slots last.
+//!
+//! A worker answers for what lies in its own queue: it wakes a sleeper when there is more than it
+//! will get done in the time a wake-up takes, and the watch steps in when it does not come to that.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use windlass_sync::Parker;
+
+use super::pool::Pool;
+use super::queue::LocalQueue;
+use super::slot::{Kit, Slot};
+use super::spin::Spin;
+use super::watch::Level;
+use crate::coop;
+use crate::primitives::{Arc, Ordering, fence};
+use crate::task::Runnable;
+
+/// Runs of the LIFO slot before the queue gets its turn.
+const LIFO_RUNS: u32 = 3;
+/// Polls between two looks at the clock, while polls are short.
+const POLLS_PER_CLOCK: u32 = 16;
+/// Running time after which the lane and the injector are looked at, in nanoseconds.
+const LOOK_OUT_EVERY: u64 = 50_000;
+/// What it costs to wake a thread on an idle core, in nanoseconds. Queued work that is done sooner
+/// than that is not worth a second worker.
+const WAKE_COST: u64 = 30_000;
+/// Pushes in one poll after which a second worker is considered.
+const PUSHES_PER_LOOK: u32 = 64;
+
+/// The thread-bound part of a worker. Others see only its [`Slot`].
+pub(crate) struct Worker {
+    pool: Arc<Pool>,
+    index: usize,
+    queue: LocalQueue,
+    parker: Parker,
+    spin: Spin,
+    lifo_runs: Cell<u32>,
+    /// Polls left before the clock is read.
+    until_clock: Cell<u32>,
+    polls_per_clock: Cell<u32>,
+    clock: Cell<Instant>,
+    last_look_out: Cell<Instant>,
+    /// Moving average of a poll's time, in nanoseconds.
+    poll_time: Cell<u64>,
+    pushes: Cell<u32>,
+    /// The next `reschedule` goes through the injector.
+    hop: Cell<bool>,
+    random: Cell<u32>,
+}
+
+/// What a search came to.
+enum Search {
+    Found(Runnable),
+    Leave,
+}
+
+impl Worker {
+    /// Moves into a slot; `None` if somebody works there.
+    pub(crate) fn new(pool: Arc<Pool>, index: usize) -> Option<Self> {
+        let Kit { queue, parker } = pool.slots[index].kit.lock().take()?;
+        let now = Instant::now();
+        Some(Self {
+            spin: Spin::new(pool.config.may_spin),
+            pool,
+            index,
+            queue,
+            parker,
+            lifo_runs: Cell::new(0),
+            until_clock: Cell::new(POLLS_PER_CLOCK),
+            polls_per_clock: Cell::new(POLLS_PER_CLOCK),
+            clock: Cell::new(now),
+            last_look_out: Cell::new(now),
+            poll_time: Cell::new(1_000),
+            pushes: Cell::new(0),
+            hop: Cell::new(false),
+            random: Cell::new(index as u32 * 2 + 1),
+        })
+    }
+
+    pub(crate) fn pool(&self) -> &Arc<Pool> {
+        &self.pool
+    }
+
+    pub(crate) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(crate) fn slot(&self) -> &Slot {
+        &self.pool.slots[self.index]
+    }
+
+    /// Works until the runtime ends or, for a spare, until it is not needed any more; then moves
+    /// out.
+    pub(crate) fn run(self) {
+        crate::context::enter_worker(&self, || {
+            self.pool.watch.request(Level::Coarse);
+            loop {
+                self.end_relief();
+                if self.must_retire() {
+                    break;
+                }
+                match self.next() {
+                    Some(runnable) => self.run_task(runnable),
+                    None => match self.search() {
+                        Search::Found(runnable) => self.run_task(runnable),
+                        Search::Leave => break,
+                    },
+                }
+            }
+            self.hand_over();
+        });
+        let Worker {
+            pool,
+            index,
+            queue,
+            parker,
+            ..
+        } = self;
+        let slot = &pool.slots[index];
+        *slot.kit.lock() = Some(Kit { queue, parker });
+    }
+
+    fn run_task(&self, runnable: Runnable) {
+        let tick = &self.slot().counters.tick;
+        tick.bump();
+        coop::start();
+        runnable.run();
+        coop::stop();
+        tick.bump();
+    }
+
+    /// The next task from what is at hand.
+    fn next(&self) -> Option<Runnable> {
+        let left = self.until_clock.get() - 1;
+        self.until_clock.set(left);
+        if left == 0 {
+            if let Some(runnable) = self.look_at_clock() {
+                return Some(runnable);
+            }
+        }
+        if self.lifo_runs.get() < LIFO_RUNS {
+            if let Some(runnable) = self.slot().lifo.take() {
+                self.lifo_runs.set(self.lifo_runs.get() + 1);
+                return Some(runnable);
+            }
+        }
+        self.lifo_runs.set(0);
+        self.queue
+            .pop()
+            .or_else(|| self.slot().lifo.take())
+            .or_else(|| self.pool.lane.take_into(&self.queue))
+            .or_else(|| self.pool.injector.take_into(&self.queue))
+    }
+
+    /// Keeps the average up to date, looks out for what came from outside, and wakes a second
+    /// worker if there is enough to do.
+    fn look_at_clock(&self) -> Option<Runnable> {
+        let now = Instant::now();
+        let polls = self.polls_per_clock.get();
+        let elapsed = nanos_between(self.clock.replace(now), now);
+        self.poll_time
+            .set((self.poll_time.get() * 3 + elapsed / u64::from(polls)) / 4);
+        // With long polls the clock is read more often, so that looking out stays in time.
+        let in_time = LOOK_OUT_EVERY / self.poll_time.get().max(1);
+        let polls = in_time.clamp(1, POLLS_PER_CLOCK.into()) as u32;
+        self.polls_per_clock.set(polls);
+        self.until_clock.set(polls);
+        self.consider_waking();
+
+        if nanos_between(self.last_look_out.get(), now) < LOOK_OUT_EVERY {
+            return None;
+        }
+        self.last_look_out.set(now);
+        let first = self
+            .pool
+            .lane
+            .take_into(&self.queue)
+            .or_else(|| self.pool.injector.take_into(&self.queue))?;
+        if !self.pool.injector.is_empty() {
+            // More is waiting than one batch: look again after one round of what is queued, so
+            // that both sides advance.
+            let round = self.queue.len() as u32 + 1;
+            self.until_clock.set(round.min(POLLS_PER_CLOCK * 4));
+            self.polls_per_clock.set(self.until_clock.get());
+            self.last_look_out
+                .set(now.checked_sub(LOOK_OUT).unwrap_or(now));
+        }
+        Some(first)
+    }
+
+    /// Looks for work elsewhere; sleeps when there is none.
+    fn search(&self) -> Search {
+        let pool = &*self.pool;
+        let mut searching = pool.sleepers.start_search(pool.config.searchers);
+        loop {
+            if searching {
+                if let Some(runnable) = self.look_everywhere() {
+                    self.found(searching);
+                    return Search::Found(runnable);
+                }
+            }
+            if self.may_leave() {
+                self.found(searching);
+                return Search::Leave;
+            }
+            self.sleep(searching);
+            // Whoever woke us has made us a searcher.
+            searching = true;
+        }
+    }
+
+    /// Ends the search. Partner of the fence in `Pool::push`: either the pusher sees that nobody
+    /// searches, or we see what it pushed.
+    fn found(&self, searching: bool) {
+        let pool = &*self.pool;
+        if searching && pool.sleepers.stop_search() {
+            fence(Ordering::SeqCst);
+            if pool.has_shared_work() {
+                pool.wake_one();
+            }
+        }
+        // What was found may take long: from here on the clock counts afresh.
+        let now = Instant::now();
+        self.clock.set(now);
+        self.last_look_out.set(now);
+        self.until_clock.set(self.polls_per_clock.get());
+    }
+
+    fn look_everywhere(&self) -> Option<Runnable> {
+        self.look_once().or_else(|| {
+            self.spin
+                .wait_for(|| self.pool.has_shared_work() || self.has_victim())?;
+            self.look_once()
+        })
+    }
+
+    fn look_once(&self) -> Option<Runnable> {
+        let pool = &*self.pool;
+        pool.lane
+            .take_into(&self.queue)
+            .or_else(|| pool.injector.take_into(&self.queue))
+            .or_else(|| self.steal(|victim| victim.stealer.steal_into(&self.queue)))
+            .or_else(|| self.steal(|victim| victim.lifo.take()))
+    }
+
+    fn has_victim(&self) -> bool {
+        self.pool.slots.iter().any(|slot| !slot.stealer.is_empty())
+    }
+
+    /// Tries every other slot once, from a random one on.
+    fn steal(&self, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<Runnable> {
+        let slots = &self.pool.slots;
+        let start = self.next_random() as usize % slots.len();
+        let (after, before) = (&slots[start..], &slots[..start]);
+        let stolen = after
+            .iter()
+            .chain(before)
+            .filter(|slot| !std::ptr::eq(&***slot, self.slot()))
+            .find_map(|slot| take(slot))?;
+        self.slot().counters.steals.bump();
+        Some(stolen)
+    }
+
+    fn next_random(&self) -> u32 {
+        // xorshift: good enough to spread thieves.
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        self.random.set(x);
+        x
+    }
+
+    /// Announces, looks once more, parks. The look after the fence is the partner of the one in
+    /// `Pool::push`.
+    fn sleep(&self, searching: bool) {
+        let pool = &*self.pool;
+        pool.sleepers.announce(self.index, searching);
+        fence(Ordering::SeqCst);
+        if pool.has_shared_work() {
+            pool.wake_one();
+        } else if self.may_leave() {
+            // It may be somebody else who is popped: all come, all see it, all leave.
+            pool.wake_all();
+        }
+        let counters = &self.slot().counters;
+        counters.parks.bump();
+        self.spin.measure_sleep(|| self.parker.park());
+        counters.wakeups.bump();
+        pool.watch.request(Level::Coarse);
+    }
+
+    /// True if the runtime ends and every task is gone, or if a spare is not needed any more.
+    fn may_leave(&self) -> bool {
+        self.must_retire() || self.pool.is_over()
+    }
+
+    fn must_retire(&self) -> bool {
+        // Acquire pairs with the Release in `end_relief`.
+        self.slot().retire.load(Ordering::Acquire)
+    }
+
+    /// Puts what is left into the injector, for others to run.
+    fn hand_over(&self) {
+        while let Some(runnable) = self.slot().lifo.take().or_else(|| self.queue.pop()) {
+            self.pool.push(runnable);
+        }
+        self.slot().retire.store(false, Ordering::Relaxed);
+    }
+
+    /// Sends the spare home that stood in for this worker.
+    fn end_relief(&self) {
+        // Relaxed: the index is all that is passed.
+        if self.slot().relief.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let Some(spare) = self.slot().relief.swap(0, Ordering::Relaxed).checked_sub(1) else {
+            return;
+        };
+        // Release pairs with the Acquire in `must_retire`.
+        self.pool.slots[spare].retire.store(true, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.pool.wake_all();
+    }
+
+    /// A task woken by this worker: it runs next.
+    pub(crate) fn push_woken(&self, runnable: Runnable) {
+        if let Some(evicted) = self.slot().lifo.put(runnable) {
+            self.push(evicted);
+        }
+    }
+
+    /// A task spawned or polled by this worker: it queues.
+    pub(crate) fn push(&self, runnable: Runnable) {
+        self.queue.push(runnable);
+        let pushes = self.pushes.get().wrapping_add(1);
+        self.pushes.set(pushes);
+        if pushes % PUSHES_PER_LOOK == 0 {
+            self.consider_waking();
+        }
+        self.pool.watch_over_deferred();
+    }
+
+    /// A task that was notified while this worker ran it.
+    pub(crate) fn push_again(&self, runnable: Runnable) {
+        if self.hop.take() {
+            self.pool.push(runnable);
+        } else {
+            self.push(runnable);
+        }
+    }
+
+    /// The task that is running asks to go through the injector with its next wake-up.
+    pub(crate) fn hop_next(&self) {
+        self.hop.set(true);
+    }
+
+    /// Wakes a sleeper if this worker has more to do than a wake-up costs.
+    fn consider_waking(&self) {
+        if self.pool.sleepers.would_wake()
+            && self.queue.len() as u64 * self.poll_time.get() > WAKE_COST
+        {
+            self.pool.wake_one();
+        }
+    }
+}
+
+const LOOK_OUT: std::time::Duration = std::time::Duration::from_nanos(LOOK_OUT_EVERY);
+
+fn nanos_between(earlier: Instant, later: Instant) -> u64 {
+    later.saturating_duration_since(earlier).as_nanos() as u64
+}

@@ -1,0 +1,106 @@
+//! What a shutdown came to.
+
+use std::fmt;
+use std::panic::Location;
+use std::time::Duration;
+
+use crate::task::Unfinished;
+
+/// Tells how a runtime ended. See [`Runtime::shutdown`](crate::Runtime::shutdown).
+#[derive(Debug, Clone)]
+#[must_use = "a report may name work that did not end in time"]
+pub struct ShutdownReport {
+    elapsed: Duration,
+    stragglers: Vec<Straggler>,
+}
+
+impl ShutdownReport {
+    pub(crate) fn new(elapsed: Duration, stragglers: Vec<Straggler>) -> Self {
+        Self {
+            elapsed,
+            stragglers,
+        }
+    }
+
+    /// True if everything ended before the deadline.
+    pub fn is_clean(&self) -> bool {
+        self.stragglers.is_empty()
+    }
+
+    /// What was still running at the deadline, and goes on.
+    pub fn stragglers(&self) -> &[Straggler] {
+        &self.stragglers
+    }
+
+    /// How long the shutdown took.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+}
+
+impl fmt::Display for ShutdownReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_clean() {
+            return write!(f, "everything ended within {:?}", self.elapsed);
+        }
+        write!(f, "after {:?} still running:", self.elapsed)?;
+        self.stragglers
+            .iter()
+            .try_for_each(|straggler| write!(f, " {straggler};"))
+    }
+}
+
+/// A task or a blocking closure that did not end before the deadline.
+#[derive(Debug, Clone)]
+pub struct Straggler {
+    name: Option<String>,
+    location: &'static Location<'static>,
+    is_blocking: bool,
+}
+
+impl Straggler {
+    pub(crate) fn task((name, location): Unfinished) -> Self {
+        Self {
+            name,
+            location,
+            is_blocking: false,
+        }
+    }
+
+    pub(crate) fn blocking((name, location): Unfinished) -> Self {
+        Self {
+            name,
+            location,
+            is_blocking: true,
+        }
+    }
+
+    /// The name given with [`task::Builder`](crate::task::Builder), if there is one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Where it was spawned.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
+
+    /// True for a closure of `spawn_blocking`, false for a task that holds up its worker.
+    pub fn is_blocking(&self) -> bool {
+        self.is_blocking
+    }
+}
+
+impl fmt::Display for Straggler {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.is_blocking {
+            "blocking closure"
+        } else {
+            "task"
+        };
+        match self.name() {
+            Some(name) => write!(f, "{kind} \"{name}\" spawned at {}", self.location),
+            None => write!(f, "{kind} spawned at {}", self.location),
+        }
+    }
+}

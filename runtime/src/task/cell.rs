@@ -1,0 +1,288 @@
+//! The allocation of a task: header, scheduler, and the future or its output.
+
+use std::alloc::{self, Layout};
+use std::any::Any;
+use std::future::Future;
+use std::mem;
+use std::panic::{self, AssertUnwindSafe};
+use std::pin::Pin;
+use std::ptr::NonNull;
+use std::task::{Context, Poll};
+
+use super::error::JoinError;
+use super::header::{Header, Origin, Vtable};
+use super::id::Id;
+use super::state::{Complete, EndPoll, Start};
+use super::waker::WakerRef;
+use super::{Runnable, Schedule};
+use crate::primitives::UnsafeCell;
+
+/// What a task gives its joiner.
+pub(crate) type Output<T> = Result<T, JoinError>;
+
+/// The future, then its output, then nothing.
+enum Stage<F: Future> {
+    Future(F),
+    Output(Output<F::Output>),
+    Empty,
+}
+
+/// One task. `repr(C)` puts the header first: a pointer to it is a pointer to the cell.
+///
+/// | field | who may touch it |
+/// |---|---|
+/// | `scheduler` | the holder of the `Runnable`, and the completing runner |
+/// | `stage` | the runner while RUNNING; after COMPLETE the `JoinHandle` if it still had interest, else the runner; the last reference |
+#[repr(C)]
+pub(crate) struct Cell<F: Future, S> {
+    header: Header,
+    scheduler: S,
+    stage: UnsafeCell<Stage<F>>,
+}
+
+impl<F, S> Cell<F, S>
+where
+    F: Future,
+    S: Schedule,
+{
+    const VTABLE: Vtable = Vtable {
+        run: Self::run,
+        schedule: Self::schedule,
+        take_output: Self::take_output,
+        drop_output: Self::drop_output,
+        free: Self::free,
+    };
+
+    /// Allocates a task with one reference for its owner and one for its `JoinHandle`. The
+    /// `Runnable` that comes with it is the caller's.
+    ///
+    /// The future is built in place: `spawn` of a large future moves it once, into the heap.
+    pub(crate) fn allocate(future: F, scheduler: S, id: Id, origin: Origin) -> NonNull<Header> {
+        let layout = Layout::new::<Self>();
+        // SAFETY: the layout has a size, for the header has one.
+        let memory = unsafe { alloc::alloc(layout) };
+        let Some(cell) = NonNull::new(memory.cast::<Self>()) else {
+            alloc::handle_alloc_error(layout)
+        };
+        // SAFETY: freshly allocated with the layout of `Self`, so valid for one write.
+        unsafe {
+            cell.write(Self {
+                header: Header::new(&Self::VTABLE, id, origin),
+                scheduler,
+                stage: UnsafeCell::new(Stage::Future(future)),
+            });
+        }
+        cell.cast()
+    }
+
+    /// # Safety
+    ///
+    /// `header` was made by `Self::allocate` and the task is alive throughout `'a`.
+    unsafe fn of<'a>(header: NonNull<Header>) -> &'a Self {
+        // SAFETY: `repr(C)` with the header first; alive, says the caller.
+        unsafe { header.cast::<Self>().as_ref() }
+    }
+
+    /// [`Vtable::run`]: consumes the `Runnable`.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the task's `Runnable` and gives it up.
+    unsafe fn run(header: NonNull<Header>) {
+        // SAFETY: the `Runnable` keeps the task alive until `end_poll` or `complete`.
+        let cell = unsafe { Self::of(header) };
+        let result = match cell.header.state.start() {
+            // SAFETY: RUNNING is ours.
+            Start::Cancel => unsafe { cell.drop_future() }
+                .and_then(|()| Err(JoinError::cancelled(cell.header.id))),
+            // SAFETY: RUNNING is ours.
+            Start::Poll => match unsafe { cell.poll(&header) } {
+                Poll::Ready(result) => result,
+                Poll::Pending => {
+                    let scheduler = cell.scheduler;
+                    match cell.header.state.end_poll() {
+                        EndPoll::Idle => {}
+                        // SAFETY: `Requeue` gives us the `Runnable` back.
+                        EndPoll::Requeue => scheduler.reschedule(unsafe { Runnable::new(header) }),
+                    }
+                    return;
+                }
+            },
+        };
+        // SAFETY: RUNNING is ours, and the future is gone.
+        unsafe { Self::complete(header, result) }
+    }
+
+    /// Polls the future; on `Ready` and on a panic it is dropped before the result is returned.
+    ///
+    /// # Safety
+    ///
+    /// RUNNING is the caller's.
+    unsafe fn poll(&self, header: &NonNull<Header>) -> Poll<Output<F::Output>> {
+        let waker = WakerRef::new(header);
+        let mut context = Context::from_waker(&waker);
+        let polled = panic::catch_unwind(AssertUnwindSafe(|| {
+            self.stage.with_mut(|stage| {
+                // SAFETY: RUNNING gives exclusive access to the stage.
+                let Stage::Future(future) = (unsafe { &mut *stage }) else {
+                    unreachable!("a running task holds its future")
+                };
+                // SAFETY: the cell never moves, and the future is dropped in place.
+                unsafe { Pin::new_unchecked(future) }.poll(&mut context)
+            })
+        }));
+        match polled {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(output)) => {
+                // SAFETY: RUNNING is the caller's.
+                Poll::Ready(match unsafe { self.drop_future() } {
+                    Ok(()) => Ok(output),
+                    Err(error) => {
+                        drop_quietly(output);
+                        Err(error)
+                    }
+                })
+            }
+            Err(payload) => {
+                // SAFETY: RUNNING is the caller's.
+                if let Err(second) = unsafe { self.drop_future() } {
+                    drop_quietly(second);
+                }
+                Poll::Ready(Err(JoinError::panic(self.header.id, payload)))
+            }
+        }
+    }
+
+    /// Drops the future where it lies; a panic in its drop becomes the error.
+    ///
+    /// # Safety
+    ///
+    /// RUNNING is the caller's.
+    unsafe fn drop_future(&self) -> Output<()> {
+        self.stage
+            .with_mut(|stage| {
+                panic::catch_unwind(AssertUnwindSafe(|| {
+                    // SAFETY: RUNNING gives exclusive access. If the drop panics, the assignment has
+                    // still written `Empty`, so nothing is dropped twice.
+                    unsafe { *stage = Stage::Empty };
+                }))
+            })
+            .map_err(|payload| JoinError::panic(self.header.id, payload))
+    }
+
+    /// Stores the result, tells the joiner and leaves the owner's list.
+    ///
+    /// # Safety
+    ///
+    /// RUNNING is the caller's, and the future is gone.
+    unsafe fn complete(header: NonNull<Header>, result: Output<F::Output>) {
+        // SAFETY: the owner's reference is given up at the end only.
+        let cell = unsafe { Self::of(header) };
+        let panicked = matches!(&result, Err(error) if error.is_panic());
+        // SAFETY: RUNNING gives exclusive access; what is overwritten is `Empty`.
+        cell.stage
+            .with_mut(|stage| unsafe { *stage = Stage::Output(result) });
+        match cell.header.state.complete() {
+            // SAFETY: with no join interest left, the output stays ours after COMPLETE.
+            Complete::DropOutput => unsafe { Self::drop_output(header) },
+            Complete::WakeJoiner => {
+                // SAFETY: JOIN_WAKER at COMPLETE gives us the waker's place.
+                let waker = cell
+                    .header
+                    .join_waker
+                    .with_mut(|place| unsafe { (*place).take() });
+                if let Some(waker) = waker {
+                    quietly(|| waker.wake());
+                }
+            }
+            Complete::Nothing => {}
+        }
+        cell.scheduler.release(header, panicked);
+        if cell.header.state.release() {
+            // SAFETY: that was the last reference.
+            unsafe { Self::free(header) }
+        }
+    }
+
+    /// [`Vtable::schedule`].
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the task's `Runnable` and gives it up.
+    unsafe fn schedule(header: NonNull<Header>) {
+        // Copied out first: once the `Runnable` is in a queue, the task may be run and freed.
+        // SAFETY: the `Runnable` keeps the task alive.
+        let scheduler = unsafe { Self::of(header) }.scheduler;
+        // SAFETY: it is the caller's.
+        scheduler.schedule(unsafe { Runnable::new(header) });
+    }
+
+    /// [`Vtable::take_output`].
+    ///
+    /// # Safety
+    ///
+    /// The caller is the `JoinHandle` and has seen COMPLETE; `place` points to an
+    /// `Option<Output<F::Output>>`.
+    unsafe fn take_output(header: NonNull<Header>, place: *mut ()) {
+        // SAFETY: the handle's reference keeps the task alive.
+        let cell = unsafe { Self::of(header) };
+        // SAFETY: after COMPLETE the stage is the handle's.
+        let stage = cell
+            .stage
+            .with_mut(|stage| unsafe { mem::replace(&mut *stage, Stage::Empty) });
+        if let Stage::Output(output) = stage {
+            // SAFETY: of that type, says the caller.
+            unsafe { *place.cast::<Option<Output<F::Output>>>() = Some(output) };
+        }
+    }
+
+    /// [`Vtable::drop_output`]. A panic of the output's drop is swallowed.
+    ///
+    /// # Safety
+    ///
+    /// COMPLETE is set and the output is the caller's.
+    unsafe fn drop_output(header: NonNull<Header>) {
+        // SAFETY: the caller has a reference.
+        let cell = unsafe { Self::of(header) };
+        cell.stage.with_mut(|stage| {
+            // SAFETY: the stage is the caller's. The assignment writes `Empty` even on a panic.
+            quietly(|| unsafe { *stage = Stage::Empty });
+        });
+    }
+
+    /// [`Vtable::free`].
+    ///
+    /// # Safety
+    ///
+    /// The caller gave up the last reference.
+    unsafe fn free(header: NonNull<Header>) {
+        let cell = header.cast::<Self>();
+        // A waker left in its place may run user code when dropped.
+        // SAFETY: nobody else has a reference, and the cell is not used again.
+        quietly(|| unsafe { cell.drop_in_place() });
+        // SAFETY: allocated in `allocate` with this layout.
+        unsafe { alloc::dealloc(cell.as_ptr().cast(), Layout::new::<Self>()) }
+    }
+}
+
+/// Runs `f` and swallows its panic.
+pub(crate) fn quietly(f: impl FnOnce()) {
+    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
+        drop_payload(payload);
+    }
+}
+
+/// Drops a value and swallows the panic of its drop.
+pub(crate) fn drop_quietly<T>(value: T) {
+    quietly(|| drop(value));
+}
+
+/// Drops a panic's payload, which may panic in its own drop, and so on; the third in a row is
+/// leaked.
+fn drop_payload(payload: Box<dyn Any + Send>) {
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        if let Err(third) = panic::catch_unwind(AssertUnwindSafe(|| drop(second))) {
+            mem::forget(third);
+        }
+    }
+}

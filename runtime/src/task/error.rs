@@ -1,0 +1,119 @@
+//! Why a task gave no output.
+
+use std::any::Any;
+use std::fmt;
+use std::io;
+
+use super::id::Id;
+
+/// Why awaiting a [`JoinHandle`](super::JoinHandle) gave no output: the task panicked, or it was
+/// cancelled by [`abort`](super::JoinHandle::abort) or by the runtime's shutdown.
+pub struct JoinError {
+    id: Id,
+    cause: Cause,
+}
+
+enum Cause {
+    Cancelled,
+    Panic(Payload),
+}
+
+/// What a panic threw.
+struct Payload(Box<dyn Any + Send>);
+
+// SAFETY: a shared payload is only ever looked at as `&'static str` or `String`, which are `Sync`;
+// anything else is reached by value alone.
+unsafe impl Sync for Payload {}
+
+impl std::panic::UnwindSafe for JoinError {}
+impl std::panic::RefUnwindSafe for JoinError {}
+
+impl JoinError {
+    pub(crate) fn cancelled(id: Id) -> Self {
+        Self {
+            id,
+            cause: Cause::Cancelled,
+        }
+    }
+
+    pub(crate) fn panic(id: Id, payload: Box<dyn Any + Send>) -> Self {
+        Self {
+            id,
+            cause: Cause::Panic(Payload(payload)),
+        }
+    }
+
+    /// True if the task was cancelled before it ended.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.cause, Cause::Cancelled)
+    }
+
+    /// True if the task panicked.
+    pub fn is_panic(&self) -> bool {
+        matches!(self.cause, Cause::Panic(_))
+    }
+
+    /// The panic's payload, for [`std::panic::resume_unwind`].
+    ///
+    /// # Panics
+    ///
+    /// If the task did not panic; see [`try_into_panic`](Self::try_into_panic).
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
+        self.try_into_panic()
+            .expect("JoinError::into_panic on a task that was cancelled: check is_panic() first")
+    }
+
+    /// The panic's payload, or the error back if the task did not panic.
+    pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
+        match self.cause {
+            Cause::Panic(Payload(payload)) => Ok(payload),
+            Cause::Cancelled => Err(self),
+        }
+    }
+
+    /// The task's id.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// The panic's message, where it has one.
+    fn message(&self) -> Option<String> {
+        let Cause::Panic(Payload(payload)) = &self.cause else {
+            return None;
+        };
+        if let Some(text) = payload.downcast_ref::<&'static str>() {
+            Some((*text).to_owned())
+        } else {
+            payload.downcast_ref::<String>().cloned()
+        }
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.cause, self.message()) {
+            (Cause::Cancelled, _) => write!(f, "task {} was cancelled", self.id),
+            (Cause::Panic(_), Some(text)) => write!(f, "task {} panicked: {text}", self.id),
+            (Cause::Panic(_), None) => write!(f, "task {} panicked", self.id),
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.cause, self.message()) {
+            (Cause::Cancelled, _) => write!(f, "JoinError::Cancelled({})", self.id),
+            (Cause::Panic(_), Some(text)) => write!(f, "JoinError::Panic({}, {text:?})", self.id),
+            (Cause::Panic(_), None) => write!(f, "JoinError::Panic({}, ..)", self.id),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+impl From<JoinError> for io::Error {
+    fn from(error: JoinError) -> io::Error {
+        io::Error::other(error)
+    }
+}

@@ -1,0 +1,80 @@
+//! The part of a task that does not depend on its future: what wakers, queues and lists see.
+
+use std::panic::Location;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+use super::id::Id;
+use super::state::State;
+use crate::primitives::UnsafeCell;
+
+/// What can be done with a task whose future's type is forgotten.
+pub(crate) struct Vtable {
+    /// Polls or cancels; consumes the `Runnable`.
+    pub(crate) run: unsafe fn(NonNull<Header>),
+    /// Queues the `Runnable`, which the caller owns.
+    pub(crate) schedule: unsafe fn(NonNull<Header>),
+    /// Moves the output to where the pointer says; it must be an `Option<Result<T, JoinError>>`.
+    pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
+    /// Drops the output in place.
+    pub(crate) drop_output: unsafe fn(NonNull<Header>),
+    /// Frees the task.
+    pub(crate) free: unsafe fn(NonNull<Header>),
+}
+
+/// Neighbours in the owner's list.
+#[derive(Default)]
+pub(crate) struct Links {
+    pub(crate) next: Option<NonNull<Header>>,
+    pub(crate) prev: Option<NonNull<Header>>,
+}
+
+/// Where a task comes from, for reports.
+pub(crate) struct Origin {
+    pub(crate) location: &'static Location<'static>,
+    // One word for the common case of no name.
+    name: Option<Box<Box<str>>>,
+}
+
+impl Origin {
+    pub(crate) fn new(location: &'static Location<'static>, name: Option<String>) -> Self {
+        Self {
+            location,
+            name: name.map(|name| Box::new(name.into_boxed_str())),
+        }
+    }
+
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.name.as_deref().map(|name| &**name)
+    }
+}
+
+/// The head of every task's allocation.
+///
+/// | field | who may touch it |
+/// |---|---|
+/// | `state` | anyone with a reference |
+/// | `vtable`, `id`, `origin` | anyone with a reference, read only |
+/// | `links` | the holder of the owner's lock |
+/// | `join_waker` | as JOIN_WAKER says: the `JoinHandle` while clear, the completing runner when set |
+pub(crate) struct Header {
+    pub(crate) state: State,
+    pub(crate) vtable: &'static Vtable,
+    pub(crate) links: UnsafeCell<Links>,
+    pub(crate) join_waker: UnsafeCell<Option<Waker>>,
+    pub(crate) id: Id,
+    pub(crate) origin: Origin,
+}
+
+impl Header {
+    pub(crate) fn new(vtable: &'static Vtable, id: Id, origin: Origin) -> Self {
+        Self {
+            state: State::new(),
+            vtable,
+            links: UnsafeCell::new(Links::default()),
+            join_waker: UnsafeCell::new(None),
+            id,
+            origin,
+        }
+    }
+}

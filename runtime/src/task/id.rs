@@ -1,0 +1,59 @@
+//! Names for tasks that never repeat.
+
+use std::cell::Cell;
+use std::fmt;
+use std::num::NonZeroU64;
+
+use crate::primitives::plain::{AtomicU64, Ordering};
+
+/// Identifies a task for as long as the process lives; no two tasks share one.
+///
+/// Ids say nothing about order: threads take them in blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Id(NonZeroU64);
+
+/// How many ids a thread takes at a time, so that spawning shares no cache line.
+const BLOCK: u64 = 1024;
+
+static NEXT_BLOCK: AtomicU64 = AtomicU64::new(0);
+
+thread_local! {
+    static NEXT: Cell<u64> = const { Cell::new(0) };
+}
+
+impl Id {
+    pub(crate) fn next() -> Self {
+        NEXT.with(|next| {
+            let mut id = next.get();
+            if id % BLOCK == 0 {
+                id = NEXT_BLOCK.fetch_add(BLOCK, Ordering::Relaxed);
+            }
+            next.set(id + 1);
+            // Ids start at 1: id 0 of the first block is shifted with all the others.
+            Id(NonZeroU64::MIN.saturating_add(id))
+        })
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_unique_across_threads_and_blocks() {
+        let take = || (0..3 * BLOCK).map(|_| Id::next()).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(take)).collect();
+        let mut all = std::collections::HashSet::new();
+        for thread in threads {
+            for id in thread.join().unwrap() {
+                assert!(all.insert(id), "{id} was given twice");
+            }
+        }
+    }
+}

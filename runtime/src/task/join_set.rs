@@ -1,0 +1,282 @@
+//! A set of tasks awaited in the order in which they end.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+
+use super::state::JoinStep;
+use super::{AbortHandle, Id, JoinError, JoinHandle, Origin};
+use crate::context;
+use crate::coop;
+use crate::handle::Handle;
+use crate::primitives::Mutex;
+
+/// Tasks with the same output type, awaited together. Dropping the set **aborts** what it holds;
+/// [`detach_all`](Self::detach_all) lets the tasks go on instead.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// use windlass::task::JoinSet;
+///
+/// let mut squares = windlass::block_on(async {
+///     let mut set = JoinSet::new();
+///     for i in 1..=3 {
+///         set.spawn(async move { i * i });
+///     }
+///     set.join_all().await
+/// });
+/// squares.sort();
+/// assert_eq!(squares, [1, 4, 9]);
+/// ```
+pub struct JoinSet<T> {
+    slots: Vec<Option<JoinHandle<T>>>,
+    vacant: Vec<usize>,
+    ended: Arc<Ended>,
+}
+
+/// The slots whose tasks have ended, in that order, and who waits for the next.
+#[derive(Default)]
+struct Ended(Mutex<EndedInner>);
+
+#[derive(Default)]
+struct EndedInner {
+    slots: VecDeque<usize>,
+    waiter: Option<Waker>,
+}
+
+impl Ended {
+    fn push(&self, slot: usize) {
+        let waiter = {
+            let mut inner = self.0.lock();
+            inner.slots.push_back(slot);
+            inner.waiter.take()
+        };
+        if let Some(waiter) = waiter {
+            waiter.wake();
+        }
+    }
+}
+
+/// The waker registered with one task: its wake-up says which slot has ended.
+struct SlotWaker {
+    slot: usize,
+    ended: Arc<Ended>,
+}
+
+impl Wake for SlotWaker {
+    fn wake(self: Arc<Self>) {
+        self.ended.push(self.slot);
+    }
+}
+
+impl<T> JoinSet<T> {
+    /// An empty set.
+    pub fn new() -> Self {
+        Self {
+            slots: Vec::new(),
+            vacant: Vec::new(),
+            ended: Arc::default(),
+        }
+    }
+
+    /// How many tasks the set holds, ended ones that were not yet taken included.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.vacant.len()
+    }
+
+    /// True if the set holds no task.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn insert(&mut self, handle: JoinHandle<T>) -> AbortHandle {
+        let abort = handle.abort_handle();
+        let slot = self.vacant.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            self.slots.len() - 1
+        });
+        let waker = Waker::from(Arc::new(SlotWaker {
+            slot,
+            ended: self.ended.clone(),
+        }));
+        if handle.register(&waker) == JoinStep::Complete {
+            self.ended.push(slot);
+        }
+        self.slots[slot] = Some(handle);
+        abort
+    }
+
+    /// Waits for the next task to end; `None` if the set is empty.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future takes nothing out of the set.
+    pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
+        std::future::poll_fn(|cx| self.poll_join_next(cx)).await
+    }
+
+    /// As [`join_next`](Self::join_next), with the id of the task that ended.
+    pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
+        std::future::poll_fn(|cx| self.poll_next_with_id(cx)).await
+    }
+
+    /// The poll behind [`join_next`](Self::join_next).
+    pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
+        self.poll_next_with_id(cx)
+            .map(|next| next.map(|result| result.map(|(_, output)| output)))
+    }
+
+    fn poll_next_with_id(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<(Id, T), JoinError>>> {
+        if self.is_empty() {
+            return Poll::Ready(None);
+        }
+        std::task::ready!(coop::poll_proceed(cx));
+        // Cloned, and the old one dropped, outside the lock: both may run user code.
+        let waker = cx.waker().clone();
+        let (slot, _unused) = {
+            let mut inner = self.ended.0.lock();
+            match inner.slots.pop_front() {
+                Some(slot) => (Some(slot), None),
+                None => (None, inner.waiter.replace(waker)),
+            }
+        };
+        match slot {
+            Some(slot) => Poll::Ready(Some(self.take(slot))),
+            None => Poll::Pending,
+        }
+    }
+
+    /// The result of a task that has ended already, if there is one.
+    pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
+        let slot = self.ended.0.lock().slots.pop_front()?;
+        Some(self.take(slot).map(|(_, output)| output))
+    }
+
+    /// Takes the result out of a slot whose task has ended.
+    fn take(&mut self, slot: usize) -> Result<(Id, T), JoinError> {
+        let mut handle = self.slots[slot].take().expect("a slot ends once");
+        self.vacant.push(slot);
+        let id = handle.id();
+        let polled = coop::unconstrained(|| {
+            Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()))
+        });
+        match polled {
+            Poll::Ready(result) => result.map(|output| (id, output)),
+            Poll::Pending => unreachable!("a slot that ended has its output"),
+        }
+    }
+
+    /// Waits for all tasks and gives their outputs, in the order in which they ended.
+    ///
+    /// # Panics
+    ///
+    /// If a task panicked, with its payload, or if one was aborted.
+    pub async fn join_all(mut self) -> Vec<T> {
+        let mut outputs = Vec::with_capacity(self.len());
+        while let Some(result) = self.join_next().await {
+            match result {
+                Ok(output) => outputs.push(output),
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        outputs
+    }
+
+    /// Aborts every task; [`join_next`](Self::join_next) then reports each of them.
+    pub fn abort_all(&self) {
+        self.slots.iter().flatten().for_each(JoinHandle::abort);
+    }
+
+    /// Aborts every task and waits until all have ended.
+    pub async fn shutdown(&mut self) {
+        self.abort_all();
+        while self.join_next().await.is_some() {}
+    }
+
+    /// Lets all tasks go on by themselves and empties the set.
+    pub fn detach_all(&mut self) {
+        self.slots.clear();
+        self.vacant.clear();
+        // Wakers of the detached tasks still point to the old list.
+        self.ended = Arc::default();
+    }
+}
+
+impl<T: Send + 'static> JoinSet<T> {
+    /// Spawns a task into the set, on the current runtime or the global one.
+    #[track_caller]
+    pub fn spawn<F>(&mut self, future: F) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        let origin = Origin::new(Location::caller(), None);
+        let handle = context::with_pool(|pool| pool.spawn(future, origin));
+        self.insert(handle)
+    }
+
+    /// Spawns a task into the set, on the runtime of the handle.
+    #[track_caller]
+    pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
+    where
+        F: Future<Output = T> + Send + 'static,
+    {
+        let origin = Origin::new(Location::caller(), None);
+        let handle = handle.pool().spawn(future, origin);
+        self.insert(handle)
+    }
+
+    /// Runs a closure that blocks on the blocking pool, as a member of the set.
+    #[track_caller]
+    pub fn spawn_blocking<F>(&mut self, f: F) -> AbortHandle
+    where
+        F: FnOnce() -> T + Send + 'static,
+    {
+        let origin = Origin::new(Location::caller(), None);
+        let handle = context::with_pool(|pool| pool.spawn_blocking(f, origin));
+        self.insert(handle)
+    }
+}
+
+impl<T> Drop for JoinSet<T> {
+    fn drop(&mut self) {
+        self.abort_all();
+    }
+}
+
+impl<T> Default for JoinSet<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> fmt::Debug for JoinSet<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinSet")
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + 'static, F> FromIterator<F> for JoinSet<T>
+where
+    F: Future<Output = T> + Send + 'static,
+{
+    #[track_caller]
+    fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
+        let mut set = Self::new();
+        futures.into_iter().for_each(|future| {
+            set.spawn(future);
+        });
+        set
+    }
+}

@@ -1,0 +1,158 @@
+//! Tasks: a future, its state and its output in one allocation.
+//!
+//! # The handles
+//!
+//! - [`Runnable`]: the right to run a task, one word. At any moment at most one exists for a task:
+//!   it is made by the transition that sets NOTIFIED on an idle task, lives in a queue, and is
+//!   consumed by running the task. It holds no reference; the owner's stands until the task is
+//!   complete, and only the `Runnable` leads there.
+//! - [`JoinHandle`], [`AbortHandle`] and wakers: a counted reference each.
+//! - The owner ([`OwnedTasks`], or the blocking pool): one counted reference until COMPLETE.
+//!
+//! Only the thread that runs a task ever completes it. Aborting and shutting down set a flag and
+//! queue the task; the worker that takes it drops the future. So a future is polled and dropped on
+//! workers only, never under a lock, and a `Runnable` can't be taken from under its holder.
+//!
+//! # Panics
+//!
+//! A panic in a poll, in the future's drop, in the output's drop or in a joiner's waker ends where
+//! it happened: the first two become the task's [`JoinError`], the others are swallowed, for nobody
+//! is left to be told.
+//!
+//! This room knows no scheduler: it sees one through [`Schedule`].
+
+mod abort;
+mod builder;
+mod cell;
+mod error;
+mod header;
+mod id;
+mod join;
+mod join_set;
+mod owned;
+mod state;
+mod waker;
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::ptr::NonNull;
+
+pub use abort::AbortHandle;
+pub use builder::Builder;
+pub use error::JoinError;
+pub use id::Id;
+pub use join::JoinHandle;
+pub use join_set::JoinSet;
+
+pub use crate::coop::consume_budget;
+pub use crate::free::yield_now;
+
+pub(crate) use header::{Header, Origin};
+pub(crate) use owned::{OwnedTasks, Unfinished};
+#[cfg(loom)]
+pub use state::{Complete, EndPoll, JoinStep, Notify, Start, State};
+
+/// Where the ready tasks of a kind go, and who owns them.
+///
+/// A copy lies in each task. It is copied out before the task is queued, because from then on the
+/// task may be run, completed and freed by another thread.
+pub(crate) trait Schedule: Copy + Send + Sync + 'static {
+    /// Takes the `Runnable` of a task that was idle.
+    fn schedule(self, runnable: Runnable);
+
+    /// Takes the `Runnable` of a task that was notified while it ran; called by its runner.
+    fn reschedule(self, runnable: Runnable) {
+        self.schedule(runnable);
+    }
+
+    /// A task is complete: takes it off the owner's list. Called by its runner, which gives up
+    /// the owner's reference afterwards.
+    fn release(self, task: NonNull<Header>, panicked: bool);
+}
+
+/// The right, and the duty, to run a task that is ready.
+pub(crate) struct Runnable(NonNull<Header>);
+
+// SAFETY: the header may be used from any thread; the future inside is `Send`, or is run on the
+// thread it belongs to (`spawn` and the manual loop see to that).
+unsafe impl Send for Runnable {}
+
+impl Runnable {
+    /// # Safety
+    ///
+    /// The caller has just become the owner of the task's `Runnable`, by a state transition that
+    /// says so or by giving up the one it had.
+    pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
+        Self(header)
+    }
+
+    /// Polls the task once, or drops its future if it was cancelled.
+    pub(crate) fn run(self) {
+        let header = self.into_header();
+        // SAFETY: owning the `Runnable` keeps the task alive and entitles to run it.
+        unsafe { (header.as_ref().vtable.run)(header) }
+    }
+
+    /// Drops the task's future here and now; its handle reports a cancelled task.
+    pub(crate) fn cancel(self) {
+        // SAFETY: alive, as in `run`. NOTIFIED is set, so nobody has to queue it.
+        let _ = unsafe { self.0.as_ref() }.state.cancel();
+        self.run();
+    }
+
+    pub(crate) fn header(&self) -> NonNull<Header> {
+        self.0
+    }
+
+    /// The task's name and spawn site.
+    pub(crate) fn origin(&self) -> &Origin {
+        // SAFETY: alive, as in `run`.
+        unsafe { &self.0.as_ref().origin }
+    }
+
+    /// For queues that store a bare pointer; [`Runnable::new`] is the way back.
+    pub(crate) fn into_header(self) -> NonNull<Header> {
+        let header = self.0;
+        mem::forget(self);
+        header
+    }
+}
+
+impl Drop for Runnable {
+    fn drop(&mut self) {
+        // A lost `Runnable` is a task that never ends. Queues are drained before they are dropped,
+        // so this is a last line of defence.
+        debug_assert!(
+            std::thread::panicking(),
+            "a ready task was dropped without being run"
+        );
+        // SAFETY: a bitwise copy of a `Runnable` that is not used after this.
+        unsafe { Runnable::new(self.0) }.cancel();
+    }
+}
+
+impl fmt::Debug for Runnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Runnable").field(&self.0).finish()
+    }
+}
+
+/// Makes a task of a future. The owner's reference is the scheduler's affair: it must be given up
+/// through `release`, which happens when the `Runnable` is run or cancelled to the end.
+pub(crate) fn new_task<F, S>(
+    future: F,
+    scheduler: S,
+    origin: Origin,
+) -> (Runnable, JoinHandle<F::Output>)
+where
+    F: Future,
+    S: Schedule,
+{
+    let header = cell::Cell::allocate(future, scheduler, Id::next(), origin);
+    // SAFETY: a new task is NOTIFIED, and this is its one `Runnable`.
+    let runnable = unsafe { Runnable::new(header) };
+    // SAFETY: a new task has a reference for the handle, and its output is `F::Output`.
+    let handle = unsafe { JoinHandle::new(header) };
+    (runnable, handle)
+}

@@ -1,0 +1,152 @@
+//! The list of a runtime's unfinished tasks, so that shutdown reaches every one of them.
+//!
+//! The list is cut into shards, each with a lock of its own: a worker binds what it spawns to its
+//! own shard, and other threads spread over the rest. A task stays in its shard until it is
+//! complete, and that is also what keeps the runtime in memory for the task's wakers: workers
+//! leave only when every shard is empty.
+
+use std::panic::Location;
+use std::ptr::NonNull;
+
+use crossbeam_utils::CachePadded;
+
+use super::Runnable;
+use super::header::{Header, Links};
+use super::state::Notify;
+use crate::primitives::Mutex;
+
+/// Shards for threads that are not workers of the runtime.
+const FOREIGN_SHARDS: usize = 8;
+
+/// A task that was still running when its runtime gave up waiting.
+pub(crate) type Unfinished = (Option<String>, &'static Location<'static>);
+
+struct List {
+    head: Option<NonNull<Header>>,
+    closed: bool,
+}
+
+// SAFETY: the pointers are to tasks, which may be used from any thread; the links are touched
+// under the lock only.
+unsafe impl Send for List {}
+
+/// All unfinished tasks of one runtime.
+pub(crate) struct OwnedTasks {
+    shards: Box<[CachePadded<Mutex<List>>]>,
+}
+
+impl OwnedTasks {
+    /// An empty list with a shard for each of so many workers.
+    pub(crate) fn new(workers: usize) -> Self {
+        let shard = |_| {
+            CachePadded::new(Mutex::new(List {
+                head: None,
+                closed: false,
+            }))
+        };
+        Self {
+            shards: (0..workers + FOREIGN_SHARDS).map(shard).collect(),
+        }
+    }
+
+    /// The shard for a task that a foreign thread spawns.
+    pub(crate) fn foreign_shard(&self, spread: usize) -> usize {
+        self.shards.len() - 1 - spread % FOREIGN_SHARDS
+    }
+
+    /// Takes a new task into a shard, with the owner's reference. False if the runtime is
+    /// shutting down: then the caller must cancel the task.
+    #[must_use]
+    pub(crate) fn bind(&self, shard: usize, task: &Runnable) -> bool {
+        let header = task.header();
+        let mut list = self.shards[shard].lock();
+        if list.closed {
+            return false;
+        }
+        let next = list.head.replace(header);
+        // SAFETY: we hold the shard's lock, and all tasks in the list are alive.
+        unsafe {
+            links(header, |links| links.next = next);
+            if let Some(next) = next {
+                links(next, |links| links.prev = Some(header));
+            }
+        }
+        true
+    }
+
+    /// Takes a task off its shard; one that was never bound is left alone.
+    pub(crate) fn remove(&self, shard: usize, header: NonNull<Header>) {
+        let mut list = self.shards[shard].lock();
+        // SAFETY: we hold the shard's lock, and all tasks in the list are alive.
+        unsafe {
+            let Links { next, prev } = links(header, std::mem::take);
+            match prev {
+                Some(prev) => links(prev, |links| links.next = next),
+                None if list.head == Some(header) => list.head = next,
+                None => return,
+            }
+            if let Some(next) = next {
+                links(next, |links| links.prev = prev);
+            }
+        }
+    }
+
+    /// Lets no new task in, and cancels all there are. What was idle is returned, to be queued.
+    pub(crate) fn close(&self) -> Vec<Runnable> {
+        let mut idle = Vec::new();
+        for shard in &self.shards {
+            let mut list = shard.lock();
+            list.closed = true;
+            for_each(&list, |header| {
+                // SAFETY: tasks in the list are alive.
+                if unsafe { header.as_ref() }.state.cancel() == Notify::Schedule {
+                    // SAFETY: `Schedule` gives us the `Runnable`.
+                    idle.push(unsafe { Runnable::new(header) });
+                }
+            });
+        }
+        idle
+    }
+
+    /// True if every task is complete.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.shards.iter().all(|shard| shard.lock().head.is_none())
+    }
+
+    /// The tasks that are being polled at this moment.
+    pub(crate) fn running(&self) -> Vec<Unfinished> {
+        let mut running = Vec::new();
+        for shard in &self.shards {
+            for_each(&shard.lock(), |header| {
+                // SAFETY: tasks in the list are alive.
+                let task = unsafe { header.as_ref() };
+                if task.state.load().is_running() {
+                    running.push((task.origin.name().map(str::to_owned), task.origin.location));
+                }
+            });
+        }
+        running
+    }
+}
+
+/// Touches a task's links.
+///
+/// # Safety
+///
+/// The caller holds the lock of the task's shard, and the task is alive.
+unsafe fn links<R>(header: NonNull<Header>, f: impl FnOnce(&mut Links) -> R) -> R {
+    // SAFETY: the lock gives exclusive access to the links.
+    unsafe { header.as_ref() }
+        .links
+        .with_mut(|links| f(unsafe { &mut *links }))
+}
+
+/// Visits every task of a shard whose lock the caller holds.
+fn for_each(list: &List, mut f: impl FnMut(NonNull<Header>)) {
+    let mut next = list.head;
+    while let Some(header) = next {
+        f(header);
+        // SAFETY: the borrow of the list proves that its lock is held; its tasks are alive.
+        next = unsafe { links(header, |links| links.next) };
+    }
+}

@@ -1,0 +1,278 @@
+//! The state word of a task: six flags and the reference count in one atomic.
+//!
+//! Every transition is one method that returns what the caller must do next, so that no caller
+//! ever looks at a bit. All but three are a single read-modify-write without a loop.
+//!
+//! ```text
+//!                 notify                start                 complete
+//!   idle ----------------> NOTIFIED ------------> RUNNING --------------> COMPLETE
+//!    ^                        ^                    |   |
+//!    |                        +---- end_poll ------+   |   (notified while it ran)
+//!    +------------------------------ end_poll ---------+   (not notified)
+//! ```
+//!
+//! # Who keeps the task alive
+//!
+//! The count has one reference for the owner (the list that the task was bound to; given up
+//! after COMPLETE), one for the `JoinHandle`, and one for each waker and `AbortHandle`. A ready
+//! queue holds none: whoever holds the one [`Runnable`](super::Runnable) of a task knows that the
+//! task is not COMPLETE, and until COMPLETE the owner's reference stands.
+
+use crate::primitives::{AtomicUsize, Ordering};
+
+/// Set while a thread polls or drops the future. Can't be set together with COMPLETE.
+const RUNNING: usize = 1 << 0;
+/// Set when the output (or the error) is stored and the future is gone. Never cleared.
+const COMPLETE: usize = 1 << 1;
+/// Set from a wake-up until the next poll starts. Whoever sets it on an idle task owns the
+/// task's one `Runnable` and must put it into a queue. Means nothing once COMPLETE is set.
+const NOTIFIED: usize = 1 << 2;
+/// Set by `abort` and by shutdown: the next start drops the future instead of polling it.
+const CANCELLED: usize = 1 << 3;
+/// Set while the `JoinHandle` lives. Cleared by its drop, before COMPLETE; if it is still set
+/// at COMPLETE, the output belongs to the handle.
+const JOIN_INTEREST: usize = 1 << 4;
+/// Set while the joiner's waker in the header belongs to the task: at COMPLETE the runner takes
+/// it and wakes it. While it is clear, the waker's place belongs to the `JoinHandle`. Can't be
+/// set or cleared any more once COMPLETE is set.
+const JOIN_WAKER: usize = 1 << 5;
+/// One reference.
+const REFERENCE: usize = 1 << 6;
+
+/// What to do with a task taken from a queue.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Poll its future.
+    Poll,
+    /// Drop its future: the task was cancelled.
+    Cancel,
+}
+
+/// What to do after a poll that returned `Pending`.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum EndPoll {
+    /// Nothing, and touch the task no more: the next waker owns its `Runnable`.
+    Idle,
+    /// The task was notified while it ran: queue its `Runnable` again.
+    Requeue,
+}
+
+/// What to do after a task has completed, besides giving up the owner's reference.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Complete {
+    /// Nobody will ask for the output: drop it.
+    DropOutput,
+    /// Take the joiner's waker and wake it.
+    WakeJoiner,
+    /// The handle will find the output when it looks.
+    Nothing,
+}
+
+/// What to do after a task was notified or cancelled.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Notify {
+    /// The caller now owns the `Runnable`: queue it.
+    Schedule,
+    /// The task is queued already, or its runner will queue it, or it is complete.
+    Nothing,
+    /// As `Nothing`, and the reference given up was the last: free the task.
+    Free,
+}
+
+/// What the `JoinHandle` may do with the waker's place or the output.
+#[must_use]
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum JoinStep {
+    /// The transition was made.
+    Done,
+    /// Too late: the task is complete and its output belongs to the handle.
+    Complete,
+}
+
+/// A reading of the word, for what needs no transition.
+#[derive(Clone, Copy)]
+pub(crate) struct Snapshot(usize);
+
+impl Snapshot {
+    pub(crate) fn is_running(self) -> bool {
+        self.0 & RUNNING != 0
+    }
+
+    pub(crate) fn is_complete(self) -> bool {
+        self.0 & COMPLETE != 0
+    }
+
+    pub(crate) fn has_join_waker(self) -> bool {
+        self.0 & JOIN_WAKER != 0
+    }
+}
+
+/// The word itself.
+pub(crate) struct State(AtomicUsize);
+
+impl State {
+    /// A new task: notified (its first `Runnable` exists), joined, owned.
+    pub(crate) fn new() -> Self {
+        Self(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | (2 * REFERENCE)))
+    }
+
+    /// Acquire pairs with the Release in `complete`, so that a reader who sees COMPLETE may read
+    /// the output.
+    pub(crate) fn load(&self) -> Snapshot {
+        Snapshot(self.0.load(Ordering::Acquire))
+    }
+
+    /// NOTIFIED → RUNNING, by the holder of the `Runnable`.
+    pub(crate) fn start(&self) -> Start {
+        // Acquire pairs with the Release of every `notify` (what wakers did before is seen by the
+        // poll, also of those that found NOTIFIED set) and of the last `end_poll` (the future is
+        // handed from thread to thread).
+        let before = self.0.fetch_xor(NOTIFIED | RUNNING, Ordering::Acquire);
+        debug_assert_eq!(
+            before & (NOTIFIED | RUNNING | COMPLETE),
+            NOTIFIED,
+            "started twice"
+        );
+        if before & CANCELLED == 0 {
+            Start::Poll
+        } else {
+            Start::Cancel
+        }
+    }
+
+    /// RUNNING → idle, or back into the queue if a wake-up came in between.
+    pub(crate) fn end_poll(&self) -> EndPoll {
+        // Release pairs with the Acquire in the next `start`.
+        let before = self.0.fetch_and(!RUNNING, Ordering::Release);
+        debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING);
+        if before & NOTIFIED == 0 {
+            EndPoll::Idle
+        } else {
+            EndPoll::Requeue
+        }
+    }
+
+    /// RUNNING → COMPLETE, after the output was stored.
+    pub(crate) fn complete(&self) -> Complete {
+        // Release pairs with the Acquire in `load` and in the join transitions (the output).
+        // Acquire pairs with the Release in `set_join_waker` (the waker's place).
+        let before = self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel);
+        debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING);
+        if before & JOIN_INTEREST == 0 {
+            Complete::DropOutput
+        } else if before & JOIN_WAKER != 0 {
+            Complete::WakeJoiner
+        } else {
+            Complete::Nothing
+        }
+    }
+
+    /// A wake-up that keeps its reference.
+    ///
+    /// The word is written even if NOTIFIED was set before: the write is what orders the caller's
+    /// earlier work before the poll that the earlier notification led to. With a mere load that
+    /// poll could miss it, and nobody would wake the task again.
+    pub(crate) fn notify(&self) -> Notify {
+        self.set(NOTIFIED)
+    }
+
+    /// A wake-up that gives up its reference.
+    pub(crate) fn notify_and_release(&self) -> Notify {
+        let mut now = self.0.load(Ordering::Relaxed);
+        loop {
+            if now & COMPLETE != 0 {
+                return if self.release() {
+                    Notify::Free
+                } else {
+                    Notify::Nothing
+                };
+            }
+            // The owner's reference stands until COMPLETE, so this one is not the last.
+            let next = (now | NOTIFIED) - REFERENCE;
+            // Release pairs with the Acquire in `start`.
+            match self
+                .0
+                .compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed)
+            {
+                Ok(_) if now & (NOTIFIED | RUNNING) == 0 => return Notify::Schedule,
+                Ok(_) => return Notify::Nothing,
+                Err(changed) => now = changed,
+            }
+        }
+    }
+
+    /// Asks for cancellation; the runner of the task carries it out.
+    pub(crate) fn cancel(&self) -> Notify {
+        self.set(CANCELLED | NOTIFIED)
+    }
+
+    fn set(&self, flags: usize) -> Notify {
+        // Release pairs with the Acquire in `start`.
+        let before = self.0.fetch_or(flags, Ordering::Release);
+        if before & (NOTIFIED | RUNNING | COMPLETE) == 0 {
+            Notify::Schedule
+        } else {
+            Notify::Nothing
+        }
+    }
+
+    /// Hands the joiner's waker, just written, to the task.
+    pub(crate) fn set_join_waker(&self) -> JoinStep {
+        self.join_transition(|now| {
+            debug_assert_eq!(now & (JOIN_INTEREST | JOIN_WAKER), JOIN_INTEREST);
+            now | JOIN_WAKER
+        })
+    }
+
+    /// Takes the place of the joiner's waker back from the task.
+    pub(crate) fn unset_join_waker(&self) -> JoinStep {
+        self.join_transition(|now| now & !JOIN_WAKER)
+    }
+
+    /// The `JoinHandle` goes away: gives up the output and takes the waker's place back.
+    pub(crate) fn drop_join_interest(&self) -> JoinStep {
+        self.join_transition(|now| now & !(JOIN_INTEREST | JOIN_WAKER))
+    }
+
+    fn join_transition(&self, next: impl Fn(usize) -> usize) -> JoinStep {
+        let mut now = self.0.load(Ordering::Acquire);
+        loop {
+            if now & COMPLETE != 0 {
+                return JoinStep::Complete;
+            }
+            // Release pairs with the Acquire in `complete` (the waker's place), Acquire on
+            // failure with the Release there (the output).
+            match self
+                .0
+                .compare_exchange_weak(now, next(now), Ordering::AcqRel, Ordering::Acquire)
+            {
+                Ok(_) => return JoinStep::Done,
+                Err(changed) => now = changed,
+            }
+        }
+    }
+
+    /// Adds a reference; the caller holds one already.
+    pub(crate) fn retain(&self) {
+        // Relaxed: the caller's own reference keeps the task alive, nothing is published.
+        let before = self.0.fetch_add(REFERENCE, Ordering::Relaxed);
+        if before > isize::MAX as usize {
+            // As `Arc` does: wakers were leaked by the billion, and a wrapped count would free
+            // a task in use.
+            std::process::abort();
+        }
+    }
+
+    /// Gives up a reference; true if it was the last and the caller must free the task.
+    #[must_use]
+    pub(crate) fn release(&self) -> bool {
+        // AcqRel: every holder's accesses come before the free.
+        let before = self.0.fetch_sub(REFERENCE, Ordering::AcqRel);
+        debug_assert!(before >= REFERENCE, "reference count underflow");
+        before & !(REFERENCE - 1) == REFERENCE
+    }
+}
