@@ -13,7 +13,7 @@ use crate::context::{self, Role};
 use crate::handle::Handle;
 use crate::primitives::{Arc, Condvar, Mutex};
 use crate::sched::Pool;
-use crate::task::{self, Header, JoinHandle, Origin, Runnable, Schedule, Unfinished};
+use crate::task::{self, Header, JoinHandle, Origin, Runnable, Schedule};
 
 /// The queue of closures and the count of threads; the threads are the runtime's.
 pub(crate) struct BlockingPool {
@@ -29,7 +29,7 @@ struct Inner {
     idle: usize,
     started: u64,
     /// What runs now, a place for each thread.
-    running: Vec<Option<Unfinished>>,
+    running: Vec<Option<Origin>>,
     closed: bool,
 }
 
@@ -60,7 +60,7 @@ impl BlockingPool {
     }
 
     /// The closures that run at this moment.
-    pub(crate) fn running(&self) -> Vec<Unfinished> {
+    pub(crate) fn running(&self) -> Vec<Origin> {
         self.inner
             .lock()
             .running
@@ -146,8 +146,6 @@ fn next(pool: &Pool) -> Option<(Runnable, usize)> {
     let mut patience_over = false;
     loop {
         if let Some(runnable) = inner.queue.pop_front() {
-            let origin = runnable.origin();
-            let what = (origin.name().map(str::to_owned), origin.location);
             let place = match inner.running.iter().position(Option::is_none) {
                 Some(place) => place,
                 None => {
@@ -155,7 +153,7 @@ fn next(pool: &Pool) -> Option<(Runnable, usize)> {
                     inner.running.len() - 1
                 }
             };
-            inner.running[place] = Some(what);
+            inner.running[place] = Some(runnable.origin());
             return Some((runnable, place));
         }
         if inner.closed || patience_over {

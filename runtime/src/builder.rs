@@ -6,7 +6,6 @@ use std::time::Duration;
 use windlass_sync::Parker;
 
 use crate::poller;
-use crate::primitives::Arc;
 use crate::runtime::Runtime;
 use crate::sched::{self, Config, MOST_WORKERS, Pool, Watch};
 
@@ -114,7 +113,7 @@ impl Builder {
         let config = self.check()?;
         let workers = config.workers;
         let parker = Parker::new();
-        let pool = Arc::new(Pool::new(config, Watch::new(parker.unparker())));
+        let pool = Pool::new(config, Watch::new(parker.unparker()));
         // The runtime first: if a thread fails to start, its drop ends the others.
         let runtime = Runtime::of(pool);
         let pool = runtime.handle().pool();

@@ -4,7 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::time::Duration;
 
-use crate::task::Unfinished;
+use crate::task::Origin;
 
 /// Tells how a runtime ended. See [`Runtime::shutdown`](crate::Runtime::shutdown).
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ pub struct Straggler {
 }
 
 impl Straggler {
-    pub(crate) fn task((name, location): Unfinished) -> Self {
+    pub(crate) fn task(Origin { name, location }: Origin) -> Self {
         Self {
             name,
             location,
@@ -67,7 +67,7 @@ impl Straggler {
         }
     }
 
-    pub(crate) fn blocking((name, location): Unfinished) -> Self {
+    pub(crate) fn blocking(Origin { name, location }: Origin) -> Self {
         Self {
             name,
             location,

@@ -202,7 +202,7 @@ mod model {
 ///
 /// They stay `std`'s under loom, which would otherwise explore their every interleaving.
 pub mod plain {
-    pub use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+    pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 }
 
 /// Declares a thread-local [`Cell`](std::cell::Cell) that is never destroyed, so that it can be

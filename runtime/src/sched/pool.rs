@@ -1,6 +1,6 @@
 //! What the workers of one runtime share, and how tasks get into it.
 
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
@@ -9,9 +9,10 @@ use super::queue::Injector;
 use super::sleepers::Sleepers;
 use super::slot::{Counters, Slot};
 use super::threads::Threads;
-use super::watch::Watch;
+use super::watch::{Level, Watch};
 use crate::blocking::BlockingPool;
 use crate::context::{self, Role};
+use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
 use crate::task::{Header, OwnedTasks, Runnable, Schedule};
 
@@ -41,6 +42,8 @@ pub(crate) struct Pool {
     /// Workers first, then spares.
     pub(crate) slots: Box<[CachePadded<Slot>]>,
     pub(crate) owned: OwnedTasks,
+    /// What tasks point to: one for each shard of `owned`.
+    homes: Box<[HomeShard]>,
     pub(crate) watch: CachePadded<Watch>,
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
@@ -50,21 +53,34 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(config: Config, watch: Watch) -> Self {
+    pub(crate) fn new(config: Config, watch: Watch) -> Arc<Self> {
         let slots = config.workers + config.spares;
-        Self {
+        let owned = OwnedTasks::new(slots);
+        let homes = (0..owned.shards())
+            .map(|shard| HomeShard {
+                pool: AtomicPtr::new(ptr::null_mut()),
+                shard,
+            })
+            .collect();
+        let pool = Arc::new(Self {
             lane: CachePadded::new(Injector::new()),
             injector: CachePadded::new(Injector::new()),
             sleepers: CachePadded::new(Sleepers::new(slots)),
             slots: (0..slots).map(|_| CachePadded::new(Slot::new())).collect(),
-            owned: OwnedTasks::new(slots),
+            owned,
+            homes,
             watch: CachePadded::new(watch),
             blocking: BlockingPool::new(),
             threads: Threads::new(),
             foreign: CachePadded::default(),
             closing: AtomicBool::new(false),
             config,
+        });
+        for home in &pool.homes {
+            home.pool
+                .store(Arc::as_ptr(&pool).cast_mut(), Plain::Relaxed);
         }
+        pool
     }
 
     /// Spawns a future on this pool. If the pool is closing, the future is dropped at once and the
@@ -84,9 +100,8 @@ impl Pool {
                 Some(worker) => worker.index(),
                 None => self.owned.foreign_shard(foreign_spread()),
             };
-            // SAFETY: never null; the list of owned tasks keeps the pool alive, see `Home`.
-            let pool = unsafe { NonNull::new_unchecked(Arc::as_ptr(self).cast_mut()) };
-            let (runnable, handle) = crate::task::new_task(future, Home { pool, shard }, origin);
+            let home = Home(NonNull::from(&self.homes[shard]));
+            let (runnable, handle) = crate::task::new_task(future, home, origin);
             match worker {
                 Some(worker) => worker.slot().counters.spawned.bump(),
                 None => self.foreign.spawned.bump_shared(),
@@ -118,16 +133,22 @@ impl Pool {
     /// that nobody searches), or it sees what was pushed.
     fn after_push(&self) {
         fence(Ordering::SeqCst);
-        self.wake_one();
+        if !self.wake_one() && self.sleepers.all_busy() {
+            self.watch.request(Level::Coarse);
+        }
     }
 
-    /// Wakes one sleeper, unless somebody searches.
-    pub(crate) fn wake_one(&self) {
-        if self.sleepers.would_wake() {
-            if let Some(index) = self.sleepers.pop() {
-                self.slots[index].unparker.unpark();
-            }
+    /// Wakes one sleeper, unless somebody searches; true if it did.
+    pub(crate) fn wake_one(&self) -> bool {
+        let woken = if self.sleepers.would_wake() {
+            self.sleepers.pop()
+        } else {
+            None
+        };
+        if let Some(index) = woken {
+            self.slots[index].unparker.unpark();
         }
+        woken.is_some()
     }
 
     /// Wakes every sleeper.
@@ -142,11 +163,16 @@ impl Pool {
         !self.lane.is_empty() || !self.injector.is_empty()
     }
 
-    /// A worker queues work and leaves others asleep: asks the watch to step in if the worker
-    /// does not get to it.
-    pub(crate) fn watch_over_deferred(&self) {
-        if self.watch.wants_fine() && self.sleepers.would_wake() {
-            self.watch.request(super::watch::Level::Fine);
+    /// A worker keeps work for itself: has the watch step in if the worker does not get to it.
+    #[inline]
+    pub(crate) fn watch_over_kept(&self) {
+        if self.watch.level() < Level::Fine {
+            let level = if self.sleepers.sleeping() > 0 {
+                Level::Fine
+            } else {
+                Level::Coarse
+            };
+            self.watch.request(level);
         }
     }
 
@@ -188,43 +214,56 @@ fn foreign_spread() -> usize {
     NEXT.with(|next| next.replace(next.get().wrapping_add(1)))
 }
 
-/// Where a task belongs: its pool, and the shard of the owner's list that it is in.
+/// A shard of the owner's list, and the pool it is part of.
+struct HomeShard {
+    pool: AtomicPtr<Pool>,
+    shard: usize,
+}
+
+/// Where a task belongs, in one word.
 ///
 /// A bare pointer, because counting references to the pool would make all spawning threads share
 /// a cache line. It is valid while the task is in its shard: workers hold the pool and leave only
 /// when the shards are empty. Wakers use it only with a `Runnable` in hand, and the task stays in
 /// its shard until that was run.
 #[derive(Clone, Copy)]
-pub(crate) struct Home {
-    pool: NonNull<Pool>,
-    shard: usize,
-}
+pub(crate) struct Home(NonNull<HomeShard>);
 
 // SAFETY: `Pool` is `Sync`, and the pointer is used as described above only.
 unsafe impl Send for Home {}
 // SAFETY: as above.
 unsafe impl Sync for Home {}
 
+impl Home {
+    /// # Safety
+    ///
+    /// The task is in its shard, or the caller holds the pool.
+    unsafe fn get(self) -> (*const Pool, usize) {
+        // SAFETY: part of the pool, which is alive, says the caller.
+        let home = unsafe { self.0.as_ref() };
+        (home.pool.load(Plain::Relaxed), home.shard)
+    }
+}
+
 impl Schedule for Home {
     fn schedule(self, runnable: Runnable) {
+        // SAFETY: the task is in its shard until `runnable` was run.
+        let (pool, _) = unsafe { self.get() };
         context::with_worker(|worker| {
-            match worker.filter(|worker| Arc::as_ptr(worker.pool()) == self.pool.as_ptr()) {
-                Some(worker) => worker.push_woken(runnable),
-                None => {
-                    // Once pushed, the task may be run and the pool may end before we have looked
-                    // for a sleeper: a reference of our own bridges that.
-                    // SAFETY: the task is in its shard until `runnable` was run, so the pool is
-                    // alive here.
-                    let pool = unsafe {
-                        Arc::increment_strong_count(self.pool.as_ptr());
-                        Arc::from_raw(self.pool.as_ptr())
-                    };
-                    if context::role() == Role::Poller {
-                        pool.push_lane(runnable);
-                    } else {
-                        pool.push(runnable);
-                    }
-                }
+            if let Some(worker) = worker.filter(|worker| Arc::as_ptr(worker.pool()) == pool) {
+                return worker.push_woken(runnable);
+            }
+            // Once pushed, the task may be run and the pool may end before we have looked for a
+            // sleeper: a reference of our own bridges that.
+            // SAFETY: the pool is alive here, as above.
+            let pool = unsafe {
+                Arc::increment_strong_count(pool);
+                Arc::from_raw(pool)
+            };
+            if context::role() == Role::Poller {
+                pool.push_lane(runnable);
+            } else {
+                pool.push(runnable);
             }
         });
     }
@@ -239,9 +278,11 @@ impl Schedule for Home {
 
     fn release(self, task: NonNull<Header>, panicked: bool) {
         // SAFETY: the caller is a worker of the pool, or a spawner that holds it.
-        let pool = unsafe { self.pool.as_ref() };
+        let (pool, shard) = unsafe { self.get() };
+        // SAFETY: as above.
+        let pool = unsafe { &*pool };
         context::with_worker(|worker| {
-            match worker.filter(|worker| Arc::as_ptr(worker.pool()) == self.pool.as_ptr()) {
+            match worker.filter(|worker| std::ptr::eq(Arc::as_ptr(worker.pool()), pool)) {
                 Some(worker) => {
                     let counters = &worker.slot().counters;
                     counters.finished.bump();
@@ -257,7 +298,7 @@ impl Schedule for Home {
                 }
             }
         });
-        pool.owned.remove(self.shard, task);
+        pool.owned.remove(shard, task);
         pool.released();
     }
 }

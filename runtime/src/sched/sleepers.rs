@@ -149,18 +149,35 @@ impl Sleepers {
 
     /// True if a push would wake somebody. A hint, except after a fence.
     pub(crate) fn would_wake(&self) -> bool {
-        let word = Word::unpack(self.word.load(Ordering::Relaxed));
+        let word = self.load();
         word.searching == 0 && word.top != 0
+    }
+
+    /// True if nobody sleeps and nobody searches.
+    pub(crate) fn all_busy(&self) -> bool {
+        let word = self.load();
+        word.searching == 0 && word.top == 0
     }
 
     /// How many sleep at this moment.
     pub(crate) fn sleeping(&self) -> usize {
-        usize::from(Word::unpack(self.word.load(Ordering::Relaxed)).sleeping)
+        usize::from(self.load().sleeping)
     }
 
     /// How many search at this moment.
     pub(crate) fn searching(&self) -> usize {
-        usize::from(Word::unpack(self.word.load(Ordering::Relaxed)).searching)
+        usize::from(self.load().searching)
+    }
+
+    /// How many sleep, by a read-modify-write. Whoever is popped after this sees what the caller
+    /// did before it: the pop's Acquire pairs with this Release.
+    pub(crate) fn sleeping_settled(&self) -> usize {
+        usize::from(Word::unpack(self.word.fetch_or(0, Ordering::AcqRel)).sleeping)
+    }
+
+    /// Acquire pairs with the Release of every update, `sleeping_settled` above all.
+    fn load(&self) -> Word {
+        Word::unpack(self.word.load(Ordering::Acquire))
     }
 
     /// Applies a transition; gives the word before it, or `None` if it was declined.

@@ -33,7 +33,7 @@ impl Spin {
     pub(crate) fn new(allowed: bool) -> Self {
         Self {
             allowed,
-            score: Cell::new(1),
+            score: Cell::new(0),
         }
     }
 

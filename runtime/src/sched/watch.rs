@@ -1,20 +1,24 @@
 //! The watch: what keeps the workers' promises when a worker can't.
 //!
-//! A worker publishes a tick with every poll. While any worker is awake, the poller's thread looks
-//! at the ticks now and then; while all sleep, it does nothing. It steps in twice:
+//! A worker publishes a tick with every poll. While work waits that nobody is there to run, the
+//! poller's thread looks at the ticks now and then; while all workers sleep, it does nothing. It
+//! steps in twice:
 //!
-//! - **Fine**, 50 µs to 1 ms: a worker left others asleep because its queue was short, and now its
-//!   tick stands still in a poll. A sleeper is woken, which steals what waits.
+//! - **Fine**, every 50 µs at first, every millisecond after a while: a worker kept work for itself
+//!   and left others asleep, and now its tick stands still in a poll. A sleeper is woken, which
+//!   steals what waits.
 //! - **Coarse**, at half of `stuck_after`: a tick has stood still for `stuck_after` and work waits
 //!   that nobody else will take. A spare worker is started. The worker that comes back sends its
 //!   spare home.
 //!
 //! # Switching on and off
 //!
-//! `level` says how closely the thread looks. Whoever needs more raises it and wakes the thread.
-//! The thread switches off when all workers sleep: it stores OFF, and after a fence looks again
-//! whether all do. A worker leaves the stack of sleepers first and asks for the level after a
-//! fence. So either the thread sees that it is awake, or the worker sees OFF and raises the level.
+//! `level` says how closely the thread looks. A worker that queues work for itself, and anyone who
+//! pushes while all workers are busy, raises it, and wakes the thread if it was lower. The thread
+//! switches off when all workers sleep: it stores OFF, and then counts the sleepers once more with
+//! a read-modify-write of their word. A worker that is awake by then is counted as such, and the
+//! thread switches on again. A worker that is popped later has acquired the OFF with the pop, and
+//! raises the level when it next has reason to.
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +26,7 @@ use windlass_sync::Unparker;
 
 use super::pool::Pool;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, AtomicUsize, Ordering, fence};
+use crate::primitives::{Arc, AtomicUsize, Ordering};
 
 /// How closely the workers are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,21 +53,15 @@ impl Watch {
     /// Sees to it that the workers are watched at least this closely.
     #[inline]
     pub(crate) fn request(&self, level: Level) {
-        fence(Ordering::SeqCst);
-        if self.level.load(Ordering::Relaxed) < level as usize
+        if self.level() < level
             && self.level.fetch_max(level as usize, Ordering::Relaxed) < level as usize
         {
             self.thread.unpark();
         }
     }
 
-    /// True if asking for [`Level::Fine`] would change something.
     #[inline]
-    pub(crate) fn wants_fine(&self) -> bool {
-        self.level.load(Ordering::Relaxed) < Level::Fine as usize
-    }
-
-    fn level(&self) -> Level {
+    pub(crate) fn level(&self) -> Level {
         match self.level.load(Ordering::Relaxed) {
             0 => Level::Off,
             1 => Level::Coarse,
@@ -99,10 +97,7 @@ impl Watcher {
     pub(crate) fn pause(&mut self, pool: &Pool) -> Option<Duration> {
         match pool.watch.level() {
             Level::Off => None,
-            Level::Coarse => {
-                self.pause = FINE.0;
-                Some(pool.config.stuck_after / 2)
-            }
+            Level::Coarse => Some(pool.config.stuck_after / 2),
             Level::Fine => Some(self.pause),
         }
     }
@@ -112,7 +107,6 @@ impl Watcher {
         if self.switch_off(pool) {
             return;
         }
-        let mut deferred = false;
         for index in 0..pool.slots.len() {
             let slot = &pool.slots[index];
             if !slot.occupied.load(Plain::Relaxed) {
@@ -122,7 +116,6 @@ impl Watcher {
             let (seen, since) = &mut self.seen[index];
             if *seen != tick {
                 (*seen, *since) = (tick, now);
-                deferred |= slot.has_work();
                 continue;
             }
             let in_poll = tick % 2 == 1;
@@ -135,46 +128,33 @@ impl Watcher {
             } else if work_waits && now.duration_since(*since) >= pool.config.stuck_after {
                 self.relieve(pool, index);
             }
-            deferred |= slot.has_work();
         }
         // As long as the workers get on by themselves, there is less and less need to look.
         self.pause = (self.pause * 2).min(FINE.1);
-        if !deferred {
-            // A request that comes at this moment is repeated by the next push.
-            let _ = pool.watch.level.compare_exchange(
-                Level::Fine as usize,
-                Level::Coarse as usize,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            );
-        }
     }
 
     /// Stops watching if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        let all_sleep = || {
-            let awake = pool
-                .slots
+        let at_work = || {
+            pool.slots
                 .iter()
                 .filter(|slot| slot.occupied.load(Plain::Relaxed))
-                .count();
-            pool.sleepers.sleeping() >= awake
+                .count()
         };
-        if !all_sleep() {
+        if pool.sleepers.sleeping() < at_work() {
             return false;
         }
         pool.watch
             .level
             .store(Level::Off as usize, Ordering::Relaxed);
-        // Partner of the fence in `Watch::request`.
-        fence(Ordering::SeqCst);
-        if all_sleep() {
-            return true;
+        if pool.sleepers.sleeping_settled() < at_work() {
+            pool.watch
+                .level
+                .fetch_max(Level::Coarse as usize, Ordering::Relaxed);
+            return false;
         }
-        pool.watch
-            .level
-            .fetch_max(Level::Coarse as usize, Ordering::Relaxed);
-        false
+        self.pause = FINE.0;
+        true
     }
 
     /// Starts a spare for a worker that is stuck, if it has none and one is left.

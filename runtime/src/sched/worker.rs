@@ -21,13 +21,14 @@ use super::pool::Pool;
 use super::queue::LocalQueue;
 use super::slot::{Kit, Slot};
 use super::spin::Spin;
-use super::watch::Level;
 use crate::coop;
-use crate::primitives::{Arc, Ordering, fence};
+use crate::primitives::{Arc, Ordering, fence, hint};
 use crate::task::Runnable;
 
 /// Runs of the LIFO slot before the queue gets its turn.
 const LIFO_RUNS: u32 = 3;
+/// Turns of a spin, some microseconds, that a thief gives the owner of a filled LIFO slot.
+const LIFO_PATIENCE: u32 = 128;
 /// Polls between two looks at the clock, while polls are short.
 const POLLS_PER_CLOCK: u32 = 16;
 /// Running time after which the lane and the injector are looked at, in nanoseconds.
@@ -104,7 +105,6 @@ impl Worker {
     /// out.
     pub(crate) fn run(self) {
         crate::context::enter_worker(&self, || {
-            self.pool.watch.request(Level::Coarse);
             loop {
                 self.end_relief();
                 if self.must_retire() {
@@ -251,7 +251,7 @@ impl Worker {
             .take_into(&self.queue)
             .or_else(|| pool.injector.take_into(&self.queue))
             .or_else(|| self.steal(|victim| victim.stealer.steal_into(&self.queue)))
-            .or_else(|| self.steal(|victim| victim.lifo.take()))
+            .or_else(|| self.steal(take_from_stuck))
     }
 
     fn has_victim(&self) -> bool {
@@ -298,7 +298,6 @@ impl Worker {
         counters.parks.bump();
         self.spin.measure_sleep(|| self.parker.park());
         counters.wakeups.bump();
-        pool.watch.request(Level::Coarse);
     }
 
     /// True if the runtime ends and every task is gone, or if a spare is not needed any more.
@@ -338,6 +337,8 @@ impl Worker {
     pub(crate) fn push_woken(&self, runnable: Runnable) {
         if let Some(evicted) = self.slot().lifo.put(runnable) {
             self.push(evicted);
+        } else {
+            self.pool.watch_over_kept();
         }
     }
 
@@ -349,7 +350,7 @@ impl Worker {
         if pushes % PUSHES_PER_LOOK == 0 {
             self.consider_waking();
         }
-        self.pool.watch_over_deferred();
+        self.pool.watch_over_kept();
     }
 
     /// A task that was notified while this worker ran it.
@@ -374,6 +375,22 @@ impl Worker {
             self.pool.wake_one();
         }
     }
+}
+
+/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that gets on is
+/// about to run it, with its cache warm.
+fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
+    if victim.lifo.is_empty() {
+        return None;
+    }
+    let tick = victim.counters.tick.get();
+    for _ in 0..LIFO_PATIENCE {
+        hint::spin_loop();
+        if victim.counters.tick.get() != tick {
+            return None;
+        }
+    }
+    victim.lifo.take()
 }
 
 const LOOK_OUT: std::time::Duration = std::time::Duration::from_nanos(LOOK_OUT_EVERY);

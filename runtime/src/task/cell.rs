@@ -4,13 +4,13 @@ use std::alloc::{self, Layout};
 use std::any::Any;
 use std::future::Future;
 use std::mem;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, Location};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use super::error::JoinError;
-use super::header::{Header, Origin, Vtable};
+use super::header::{Header, Name, Vtable};
 use super::id::Id;
 use super::state::{Complete, EndPoll, Start};
 use super::waker::WakerRef;
@@ -32,24 +32,28 @@ enum Stage<F: Future> {
 /// | field | who may touch it |
 /// |---|---|
 /// | `scheduler` | the holder of the `Runnable`, and the completing runner |
+/// | `name` | anyone with a reference, read only |
 /// | `stage` | the runner while RUNNING; after COMPLETE the `JoinHandle` if it still had interest, else the runner; the last reference |
 #[repr(C)]
-pub(crate) struct Cell<F: Future, S> {
+pub(crate) struct Cell<F: Future, S, N> {
     header: Header,
     scheduler: S,
+    name: N,
     stage: UnsafeCell<Stage<F>>,
 }
 
-impl<F, S> Cell<F, S>
+impl<F, S, N> Cell<F, S, N>
 where
     F: Future,
     S: Schedule,
+    N: Name,
 {
     const VTABLE: Vtable = Vtable {
         run: Self::run,
         schedule: Self::schedule,
         take_output: Self::take_output,
         drop_output: Self::drop_output,
+        name: Self::name,
         free: Self::free,
     };
 
@@ -57,7 +61,12 @@ where
     /// `Runnable` that comes with it is the caller's.
     ///
     /// The future is built in place: `spawn` of a large future moves it once, into the heap.
-    pub(crate) fn allocate(future: F, scheduler: S, id: Id, origin: Origin) -> NonNull<Header> {
+    pub(crate) fn allocate(
+        future: F,
+        scheduler: S,
+        name: N,
+        location: &'static Location<'static>,
+    ) -> NonNull<Header> {
         let layout = Layout::new::<Self>();
         // SAFETY: the layout has a size, for the header has one.
         let memory = unsafe { alloc::alloc(layout) };
@@ -67,8 +76,9 @@ where
         // SAFETY: freshly allocated with the layout of `Self`, so valid for one write.
         unsafe {
             cell.write(Self {
-                header: Header::new(&Self::VTABLE, id, origin),
+                header: Header::new(&Self::VTABLE, Id::next(), location),
                 scheduler,
+                name,
                 stage: UnsafeCell::new(Stage::Future(future)),
             });
         }
@@ -248,6 +258,16 @@ where
             // SAFETY: the stage is the caller's. The assignment writes `Empty` even on a panic.
             quietly(|| unsafe { *stage = Stage::Empty });
         });
+    }
+
+    /// [`Vtable::name`].
+    ///
+    /// # Safety
+    ///
+    /// The task is alive.
+    unsafe fn name(header: NonNull<Header>) -> Option<String> {
+        // SAFETY: alive, says the caller; the name is never written again.
+        unsafe { Self::of(header) }.name.get().map(str::to_owned)
     }
 
     /// [`Vtable::free`].

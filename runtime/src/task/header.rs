@@ -18,6 +18,8 @@ pub(crate) struct Vtable {
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     /// Drops the output in place.
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
+    /// A copy of the task's name.
+    pub(crate) name: unsafe fn(NonNull<Header>) -> Option<String>,
     /// Frees the task.
     pub(crate) free: unsafe fn(NonNull<Header>),
 }
@@ -29,23 +31,36 @@ pub(crate) struct Links {
     pub(crate) prev: Option<NonNull<Header>>,
 }
 
-/// Where a task comes from, for reports.
+/// Where a task comes from: its spawn site and its name, if it was given one.
+#[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) location: &'static Location<'static>,
-    // One word for the common case of no name.
-    name: Option<Box<Box<str>>>,
+    pub(crate) name: Option<String>,
 }
 
 impl Origin {
     pub(crate) fn new(location: &'static Location<'static>, name: Option<String>) -> Self {
-        Self {
-            location,
-            name: name.map(|name| Box::new(name.into_boxed_str())),
-        }
+        Self { location, name }
     }
+}
 
-    pub(crate) fn name(&self) -> Option<&str> {
-        self.name.as_deref().map(|name| &**name)
+/// A task's name as it lies in its allocation: nothing at all for the many that have none.
+pub(crate) trait Name: Send + Sync + 'static {
+    fn get(&self) -> Option<&str>;
+}
+
+/// No name.
+pub(crate) struct Unnamed;
+
+impl Name for Unnamed {
+    fn get(&self) -> Option<&str> {
+        None
+    }
+}
+
+impl Name for String {
+    fn get(&self) -> Option<&str> {
+        Some(self)
     }
 }
 
@@ -54,7 +69,7 @@ impl Origin {
 /// | field | who may touch it |
 /// |---|---|
 /// | `state` | anyone with a reference |
-/// | `vtable`, `id`, `origin` | anyone with a reference, read only |
+/// | `vtable`, `id`, `location` | anyone with a reference, read only |
 /// | `links` | the holder of the owner's lock |
 /// | `join_waker` | as JOIN_WAKER says: the `JoinHandle` while clear, the completing runner when set |
 pub(crate) struct Header {
@@ -63,18 +78,29 @@ pub(crate) struct Header {
     pub(crate) links: UnsafeCell<Links>,
     pub(crate) join_waker: UnsafeCell<Option<Waker>>,
     pub(crate) id: Id,
-    pub(crate) origin: Origin,
+    pub(crate) location: &'static Location<'static>,
 }
 
 impl Header {
-    pub(crate) fn new(vtable: &'static Vtable, id: Id, origin: Origin) -> Self {
+    pub(crate) fn new(
+        vtable: &'static Vtable,
+        id: Id,
+        location: &'static Location<'static>,
+    ) -> Self {
         Self {
             state: State::new(),
             vtable,
             links: UnsafeCell::new(Links::default()),
             join_waker: UnsafeCell::new(None),
             id,
-            origin,
+            location,
         }
+    }
+
+    /// The task's name and spawn site.
+    pub(crate) fn origin(&self) -> Origin {
+        // SAFETY: the vtable is that of this very task, which is alive while it is borrowed.
+        let name = unsafe { (self.vtable.name)(NonNull::from(self)) };
+        Origin::new(self.location, name)
     }
 }

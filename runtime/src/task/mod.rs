@@ -49,7 +49,7 @@ pub use crate::coop::consume_budget;
 pub use crate::free::yield_now;
 
 pub(crate) use header::{Header, Origin};
-pub(crate) use owned::{OwnedTasks, Unfinished};
+pub(crate) use owned::OwnedTasks;
 #[cfg(loom)]
 pub use state::{Complete, EndPoll, JoinStep, Notify, Start, State};
 
@@ -106,9 +106,9 @@ impl Runnable {
     }
 
     /// The task's name and spawn site.
-    pub(crate) fn origin(&self) -> &Origin {
+    pub(crate) fn origin(&self) -> Origin {
         // SAFETY: alive, as in `run`.
-        unsafe { &self.0.as_ref().origin }
+        unsafe { self.0.as_ref() }.origin()
     }
 
     /// For queues that store a bare pointer; [`Runnable::new`] is the way back.
@@ -149,7 +149,11 @@ where
     F: Future,
     S: Schedule,
 {
-    let header = cell::Cell::allocate(future, scheduler, Id::next(), origin);
+    let Origin { location, name } = origin;
+    let header = match name {
+        None => cell::Cell::allocate(future, scheduler, header::Unnamed, location),
+        Some(name) => cell::Cell::allocate(future, scheduler, name, location),
+    };
     // SAFETY: a new task is NOTIFIED, and this is its one `Runnable`.
     let runnable = unsafe { Runnable::new(header) };
     // SAFETY: a new task has a reference for the handle, and its output is `F::Output`.

@@ -5,21 +5,17 @@
 //! complete, and that is also what keeps the runtime in memory for the task's wakers: workers
 //! leave only when every shard is empty.
 
-use std::panic::Location;
 use std::ptr::NonNull;
 
 use crossbeam_utils::CachePadded;
 
 use super::Runnable;
-use super::header::{Header, Links};
+use super::header::{Header, Links, Origin};
 use super::state::Notify;
 use crate::primitives::Mutex;
 
 /// Shards for threads that are not workers of the runtime.
 const FOREIGN_SHARDS: usize = 8;
-
-/// A task that was still running when its runtime gave up waiting.
-pub(crate) type Unfinished = (Option<String>, &'static Location<'static>);
 
 struct List {
     head: Option<NonNull<Header>>,
@@ -47,6 +43,11 @@ impl OwnedTasks {
         Self {
             shards: (0..workers + FOREIGN_SHARDS).map(shard).collect(),
         }
+    }
+
+    /// How many shards there are.
+    pub(crate) fn shards(&self) -> usize {
+        self.shards.len()
     }
 
     /// The shard for a task that a foreign thread spawns.
@@ -114,14 +115,14 @@ impl OwnedTasks {
     }
 
     /// The tasks that are being polled at this moment.
-    pub(crate) fn running(&self) -> Vec<Unfinished> {
+    pub(crate) fn running(&self) -> Vec<Origin> {
         let mut running = Vec::new();
         for shard in &self.shards {
             for_each(&shard.lock(), |header| {
                 // SAFETY: tasks in the list are alive.
                 let task = unsafe { header.as_ref() };
                 if task.state.load().is_running() {
-                    running.push((task.origin.name().map(str::to_owned), task.origin.location));
+                    running.push(task.origin());
                 }
             });
         }
