@@ -19,20 +19,14 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=../Cargo.lock");
     let lock = fs::read_to_string("../Cargo.lock").unwrap_or_default();
-    println!(
-        "cargo::rustc-env=BENCH_CRATES={}",
-        versions(&lock).join(" ")
-    );
+    println!("cargo::rustc-env=BENCH_CRATES={}", versions(&lock).join(" "));
     println!("cargo::rustc-env=BENCH_RUSTC={}", compiler());
 }
 
 /// `name=version` of each named crate that the lock file holds.
 fn versions(lock: &str) -> Vec<String> {
     let field = |line: Option<&str>, key: &str| {
-        let value = line?
-            .strip_prefix(key)?
-            .strip_prefix(" = \"")?
-            .strip_suffix('"')?;
+        let value = line?.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"')?;
         Some(value.to_owned())
     };
     let mut found = Vec::new();

@@ -27,10 +27,7 @@ pub(crate) fn start_counting() {
 }
 
 pub(crate) fn live() -> Live {
-    Live {
-        bytes: BYTES.load(Ordering::SeqCst),
-        blocks: BLOCKS.load(Ordering::SeqCst),
-    }
+    Live { bytes: BYTES.load(Ordering::SeqCst), blocks: BLOCKS.load(Ordering::SeqCst) }
 }
 
 fn count(bytes: i64, blocks: i64) {

@@ -31,10 +31,7 @@ pub(crate) fn one(asked: &Single) -> Result<(), String> {
 }
 
 fn measure(asked: &Single) -> Metrics {
-    let run = asked
-        .workload
-        .run_of(&asked.peer)
-        .expect("the command line has checked it");
+    let run = asked.workload.run_of(&asked.peer).expect("the command line has checked it");
     let metrics = run(&asked.budget);
     let used = Usage::now();
     metrics
@@ -42,15 +39,9 @@ fn measure(asked: &Single) -> Metrics {
         .with("process_system_ms", used.system.as_secs_f64() * 1e3)
         .with("process_max_rss_kib", used.max_rss_kib as f64)
         .with("process_voluntary_switches", used.voluntary_switches as f64)
-        .with(
-            "process_involuntary_switches",
-            used.involuntary_switches as f64,
-        )
+        .with("process_involuntary_switches", used.involuntary_switches as f64)
 }
 
 fn object(metrics: &Metrics) -> Map<String, Value> {
-    metrics
-        .iter()
-        .map(|(name, value)| (name.to_owned(), json!(value)))
-        .collect()
+    metrics.iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
 }

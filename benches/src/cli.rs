@@ -102,9 +102,7 @@ fn run<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Run, String> {
         asked.budget.time = Duration::from_millis(ms);
     }
     let peers = &asked.peers;
-    asked
-        .workloads
-        .retain(|workload| workload.peers_among(peers).next().is_some());
+    asked.workloads.retain(|workload| workload.peers_among(peers).next().is_some());
     if asked.workloads.is_empty() {
         return Err("none of the chosen workloads has one of the chosen peers".to_owned());
     }
@@ -114,9 +112,7 @@ fn run<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Run, String> {
 fn report<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Option<String>, String> {
     let file = words.next();
     match words.next() {
-        Some(extra) => Err(format!(
-            "`report` takes one file, but was given `{extra}` too"
-        )),
+        Some(extra) => Err(format!("`report` takes one file, but was given `{extra}` too")),
         None => Ok(file.map(str::to_owned)),
     }
 }
@@ -132,10 +128,7 @@ fn single<'a>(
         .find(|known| known.name == workload)
         .ok_or_else(|| format!("unknown workload `{workload}` (see `list`)"))?;
     if workload.run_of(peer).is_none() {
-        return Err(format!(
-            "`{}` does not run on `{peer}` (see `list`)",
-            workload.name
-        ));
+        return Err(format!("`{}` does not run on `{peer}` (see `list`)", workload.name));
     }
     while let Some(word) = words.next() {
         match word {
@@ -149,11 +142,7 @@ fn single<'a>(
             other => return Err(format!("unknown option `{other}`")),
         }
     }
-    Ok(Single {
-        workload,
-        peer: peer.to_owned(),
-        budget,
-    })
+    Ok(Single { workload, peer: peer.to_owned(), budget })
 }
 
 fn chosen_workloads(list: &str) -> Result<Vec<&'static Workload>, String> {
@@ -167,11 +156,7 @@ fn chosen_workloads(list: &str) -> Result<Vec<&'static Workload>, String> {
     let exact = |name: &str| workloads::all().any(|known| known.name == name);
     let wanted = |known: &&Workload| {
         names.iter().any(|&name| {
-            if exact(name) {
-                known.name == name
-            } else {
-                known.name.starts_with(name)
-            }
+            if exact(name) { known.name == name } else { known.name.starts_with(name) }
         })
     };
     Ok(workloads::all().filter(wanted).collect())
@@ -193,6 +178,5 @@ fn value<'a>(option: &str, given: Option<&'a str>) -> Result<&'a str, String> {
 
 fn number<T: FromStr>(option: &str, given: Option<&str>) -> Result<T, String> {
     let text = value(option, given)?;
-    text.parse()
-        .map_err(|_| format!("{option} needs a number, not `{text}`"))
+    text.parse().map_err(|_| format!("{option} needs a number, not `{text}`"))
 }

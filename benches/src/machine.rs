@@ -35,14 +35,8 @@ pub(crate) struct Stamp {
 }
 
 pub(crate) fn now() -> Stamp {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
-    Stamp {
-        days: since / 86_400,
-        seconds: since % 86_400,
-    }
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    Stamp { days: since / 86_400, seconds: since % 86_400 }
 }
 
 impl Stamp {
@@ -68,11 +62,7 @@ impl Stamp {
     }
 
     fn time(&self) -> (u64, u64, u64) {
-        (
-            self.seconds / 3600,
-            self.seconds / 60 % 60,
-            self.seconds % 60,
-        )
+        (self.seconds / 3600, self.seconds / 60 % 60, self.seconds % 60)
     }
 
     /// Sorts by time and is fit for a file name.
@@ -87,18 +77,13 @@ impl std::fmt::Display for Stamp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (year, month, day) = self.date();
         let (hour, minute, second) = self.time();
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
-        )
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 }
 
 fn cpu_model() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info
-        .lines()
-        .find_map(|line| line.strip_prefix("model name"));
+    let model = info.lines().find_map(|line| line.strip_prefix("model name"));
     let model = model.map_or("unknown", |rest| rest.trim_start_matches([' ', '\t', ':']));
     model.to_owned()
 }
@@ -130,10 +115,7 @@ mod tests {
         assert_eq!(date(11_017), (2000, 3, 1));
         assert_eq!(date(20_453), (2025, 12, 31));
         assert_eq!(date(20_454), (2026, 1, 1));
-        let stamp = Stamp {
-            days: 20_454,
-            seconds: 3_661,
-        };
+        let stamp = Stamp { days: 20_454, seconds: 3_661 };
         assert_eq!(stamp.to_string(), "2026-01-01T01:01:01Z");
         assert_eq!(stamp.file_stem(), "20260101-010101");
     }

@@ -13,21 +13,14 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    pub(crate) const FULL: Budget = Budget {
-        warm_up: Duration::from_millis(100),
-        time: Duration::from_millis(400),
-    };
-    pub(crate) const QUICK: Budget = Budget {
-        warm_up: Duration::from_millis(50),
-        time: Duration::from_millis(150),
-    };
+    pub(crate) const FULL: Budget =
+        Budget { warm_up: Duration::from_millis(100), time: Duration::from_millis(400) };
+    pub(crate) const QUICK: Budget =
+        Budget { warm_up: Duration::from_millis(50), time: Duration::from_millis(150) };
 
     /// The usual warm-up, then `time`.
     pub(crate) const fn lasting(time: Duration) -> Budget {
-        Budget {
-            time,
-            ..Budget::FULL
-        }
+        Budget { time, ..Budget::FULL }
     }
 }
 
@@ -41,10 +34,7 @@ impl Metrics {
     }
 
     pub(crate) fn with(mut self, name: &'static str, value: f64) -> Metrics {
-        debug_assert!(
-            self.0.iter().all(|(known, _)| *known != name),
-            "{name} given twice"
-        );
+        debug_assert!(self.0.iter().all(|(known, _)| *known != name), "{name} given twice");
         self.0.push((name, value));
         self
     }
@@ -62,10 +52,7 @@ pub(crate) struct Pass {
 
 impl Pass {
     pub(crate) fn new(ops: usize, elapsed: Duration) -> Pass {
-        Pass {
-            ops: ops as u64,
-            elapsed,
-        }
+        Pass { ops: ops as u64, elapsed }
     }
 
     fn ns_per_op(&self) -> f64 {
@@ -111,10 +98,7 @@ pub(crate) fn passes(budget: &Budget, mut pass: impl FnMut() -> Pass) -> Metrics
     Metrics::new()
         .with("ns_per_op", stats::median(&each))
         .with("ns_per_op_mean", per_op(elapsed.as_nanos() as f64))
-        .with(
-            "cpu_ns_per_op",
-            per_op((after.cpu() - before.cpu()).as_nanos() as f64),
-        )
+        .with("cpu_ns_per_op", per_op((after.cpu() - before.cpu()).as_nanos() as f64))
         .with("switches_per_op", per_op(switches as f64))
         .with("passes", done.len() as f64)
 }

@@ -21,14 +21,7 @@ pub(crate) struct Progress<'a> {
 impl<'a> Progress<'a> {
     pub(crate) fn new(jobs: Vec<(&'a str, &'a str)>, rounds: usize) -> Progress<'a> {
         let terminal = stderr().is_terminal();
-        Progress {
-            jobs,
-            rounds,
-            done: 0,
-            seen: HashMap::new(),
-            terminal,
-            logged: None,
-        }
+        Progress { jobs, rounds, done: 0, seen: HashMap::new(), terminal, logged: None }
     }
 
     pub(crate) fn begin(&mut self, round: usize, workload: &str, peer: &str) {

@@ -76,11 +76,7 @@ impl Table {
         text.push_str(&"---:|".repeat(peers.len()));
         text.push_str("---:|---|");
         text.push_str(if aims { "---:|---|\n" } else { "\n" });
-        Table {
-            text,
-            lines: 0,
-            aims,
-        }
+        Table { text, lines: 0, aims }
     }
 
     fn add(&mut self, workload: &Workload, row: &Row, line: &Line<'_>) {
@@ -109,11 +105,7 @@ fn compared(line: &Line<'_>) -> String {
         return "–".to_owned();
     };
     let ratio = format!("{} [{}–{}]", figure(median), figure(low), figure(high));
-    if line.base == "tokio" {
-        ratio
-    } else {
-        format!("{ratio} of {}", line.base)
-    }
+    if line.base == "tokio" { ratio } else { format!("{ratio} of {}", line.base) }
 }
 
 /// The aim and whether it is met: two cells.
@@ -121,21 +113,13 @@ fn aimed(row: &Row, line: &Line<'_>) -> String {
     let Some((aim, reached)) = line.aim else {
         return " | ".to_owned();
     };
-    let sign = if row.better == Better::Less {
-        "≤"
-    } else {
-        "≥"
-    };
+    let sign = if row.better == Better::Less { "≤" } else { "≥" };
     let aim = match aim {
         Aim::Ratio(aim) => format!("{sign} {aim:.2}"),
         Aim::Value(aim) => format!("{sign} {aim} {}", row.unit),
     };
     let met = if reached.met { "met" } else { "**missed**" };
-    let doubt = if reached.sure {
-        ""
-    } else {
-        ", within the spread"
-    };
+    let doubt = if reached.sure { "" } else { ", within the spread" };
     format!("{aim} | {met}{doubt}")
 }
 
@@ -163,13 +147,7 @@ impl Score {
     }
 
     fn sentence(&self) -> String {
-        let Score {
-            won,
-            even,
-            lost,
-            met,
-            aims,
-        } = self;
+        let Score { won, even, lost, met, aims } = self;
         format!("{SUBJECT}: {won} won, {even} even, {lost} lost; {met} of {aims} aims met.")
     }
 }
@@ -191,9 +169,8 @@ fn heading(results: &Results) -> String {
     let fact = |key: &str| plain(&results.machine[key]);
     let asked = |key: &str| plain(&results.asked[key]);
     let crates = results.machine["crates"].as_object().into_iter().flatten();
-    let crates: Vec<String> = crates
-        .map(|(name, version)| format!("{name} {}", plain(version)))
-        .collect();
+    let crates: Vec<String> =
+        crates.map(|(name, version)| format!("{name} {}", plain(version))).collect();
     let mut text = format!(
         "## Benchmarks of {}\n\n{}, {} cores, Linux {}, {}; revision {}; {}.\n\
          {} rounds of {} ms after {} ms of warm-up, {} workers; load at the start {}.\n\n",
@@ -211,11 +188,7 @@ fn heading(results: &Results) -> String {
         fact("load_at_start"),
     );
     let load = results.machine["load_at_start"].as_str().unwrap_or("");
-    let load: f64 = load
-        .split(' ')
-        .next()
-        .and_then(|word| word.parse().ok())
-        .unwrap_or(0.0);
+    let load: f64 = load.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
     if load > BUSY {
         text.push_str("The machine was not idle at the start: trust the ratios little.\n\n");
     }
@@ -233,11 +206,7 @@ fn failures(results: &Results) -> String {
     for failure in &results.failures {
         let why = failure.why.lines().next().unwrap_or("");
         let (workload, peer) = (&failure.workload, &failure.peer);
-        let _ = writeln!(
-            text,
-            "- {workload} on {peer}, round {}: {why}",
-            failure.round + 1
-        );
+        let _ = writeln!(text, "- {workload} on {peer}, round {}: {why}", failure.round + 1);
     }
     text
 }

@@ -64,9 +64,7 @@ impl Results {
     pub(crate) fn series(&self, workload: &str, peer: &str, metric: &str) -> Vec<(usize, f64)> {
         let of_it = |sample: &&Sample| sample.workload == workload && sample.peer == peer;
         let samples = self.samples.iter().filter(of_it);
-        samples
-            .filter_map(|sample| Some((sample.round, *sample.metrics.get(metric)?)))
-            .collect()
+        samples.filter_map(|sample| Some((sample.round, *sample.metrics.get(metric)?))).collect()
     }
 
     fn take(&mut self, line: Value) {
@@ -81,21 +79,11 @@ impl Results {
                     .filter_map(|(name, value)| Some((name.clone(), value.as_f64()?)))
                     .collect();
                 let (workload, peer) = (text("workload"), text("peer"));
-                self.samples.push(Sample {
-                    round,
-                    workload,
-                    peer,
-                    metrics,
-                });
+                self.samples.push(Sample { round, workload, peer, metrics });
             }
             Some("failure") => {
                 let (workload, peer, why) = (text("workload"), text("peer"), text("why"));
-                self.failures.push(Failure {
-                    round,
-                    workload,
-                    peer,
-                    why,
-                });
+                self.failures.push(Failure { round, workload, peer, why });
             }
             // A newer program may write more kinds of lines than this one knows.
             _ => {}
@@ -172,9 +160,7 @@ fn named(name: &str) -> PathBuf {
 fn newest() -> Option<PathBuf> {
     let entries = fs::read_dir(folder()).ok()?;
     let files = entries.flatten().map(|entry| entry.path());
-    files
-        .filter(|path| path.extension().is_some_and(|ending| ending == "jsonl"))
-        .max()
+    files.filter(|path| path.extension().is_some_and(|ending| ending == "jsonl")).max()
 }
 
 fn in_file(path: &Path, why: &dyn std::fmt::Display) -> String {

@@ -18,11 +18,10 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
         eprintln!("warning: not an optimised build; use `cargo run --release`");
     }
     let mut writer = Writer::create(&described(asked))?;
-    let jobs = asked.workloads.iter().flat_map(|workload| {
-        workload
-            .peers_among(&asked.peers)
-            .map(|peer| (workload.name, peer))
-    });
+    let jobs = asked
+        .workloads
+        .iter()
+        .flat_map(|workload| workload.peers_among(&asked.peers).map(|peer| (workload.name, peer)));
     let mut progress = Progress::new(jobs.collect(), asked.rounds);
 
     for round in 0..asked.rounds {
@@ -64,9 +63,7 @@ fn measured(workload: &str, peer: &str, budget: &Budget) -> Result<Value, String
         .map_err(|why| format!("cannot start a child: {why}"))?;
     if !child.status.success() {
         let said = String::from_utf8_lossy(&child.stderr);
-        return Err(format!("{} {}", ending(child.status), said.trim())
-            .trim()
-            .to_owned());
+        return Err(format!("{} {}", ending(child.status), said.trim()).trim().to_owned());
     }
     let said = String::from_utf8_lossy(&child.stdout);
     let line = said.lines().last().unwrap_or("");
@@ -82,11 +79,7 @@ fn ending(status: ExitStatus) -> String {
 
 /// What was asked for, as the second line of the result file.
 fn described(asked: &Run) -> Value {
-    let workloads: Vec<&str> = asked
-        .workloads
-        .iter()
-        .map(|workload| workload.name)
-        .collect();
+    let workloads: Vec<&str> = asked.workloads.iter().map(|workload| workload.name).collect();
     json!({
         "kind": "asked",
         "rounds": asked.rounds,

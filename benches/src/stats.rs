@@ -16,11 +16,7 @@ impl Spread {
         }
         let sorted = sorted(values);
         let at = |share| quantile_of_sorted(&sorted, share);
-        Some(Spread {
-            low: at(0.25),
-            median: at(0.5),
-            high: at(0.75),
-        })
+        Some(Spread { low: at(0.25), median: at(0.5), high: at(0.75) })
     }
 }
 
@@ -42,11 +38,7 @@ pub(crate) fn quantile_of_sorted(sorted: &[f64], share: f64) -> f64 {
 /// Value by base value of the same round, for the rounds that have both. A base of zero has no
 /// ratio.
 pub(crate) fn paired_ratios(values: &[(usize, f64)], base: &[(usize, f64)]) -> Vec<f64> {
-    let of_round = |round| {
-        base.iter()
-            .find(|(other, _)| *other == round)
-            .map(|(_, value)| *value)
-    };
+    let of_round = |round| base.iter().find(|(other, _)| *other == round).map(|(_, value)| *value);
     values
         .iter()
         .filter_map(|&(round, value)| Some((value, of_round(round)?)))
@@ -68,22 +60,8 @@ mod tests {
     #[test]
     fn quartiles_are_interpolated() {
         let spread = Spread::of(&[4.0, 1.0, 3.0, 2.0]).unwrap();
-        assert_eq!(
-            spread,
-            Spread {
-                low: 1.75,
-                median: 2.5,
-                high: 3.25
-            }
-        );
-        assert_eq!(
-            Spread::of(&[7.0]),
-            Some(Spread {
-                low: 7.0,
-                median: 7.0,
-                high: 7.0
-            })
-        );
+        assert_eq!(spread, Spread { low: 1.75, median: 2.5, high: 3.25 });
+        assert_eq!(Spread::of(&[7.0]), Some(Spread { low: 7.0, median: 7.0, high: 7.0 }));
         assert_eq!(Spread::of(&[]), None);
     }
 

@@ -80,17 +80,11 @@ pub(crate) fn resident_bytes() -> u64 {
 }
 
 fn status_field(status: &str, key: &str) -> u64 {
-    status
-        .lines()
-        .find_map(|line| line.strip_prefix(key))
-        .map_or(0, first_number)
+    status.lines().find_map(|line| line.strip_prefix(key)).map_or(0, first_number)
 }
 
 fn first_number(text: &str) -> u64 {
-    text.split_whitespace()
-        .next()
-        .and_then(|word| word.parse().ok())
-        .unwrap_or(0)
+    text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
 }
 
 fn duration(time: libc::timeval) -> Duration {

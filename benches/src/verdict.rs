@@ -63,17 +63,9 @@ impl<'a> Line<'a> {
         let ratios = paired_ratios(&own, &base);
         let ratio = Spread::of(&ratios);
         let (own, base) = (median(&own), median(&base));
-        let aim = row
-            .aim
-            .and_then(|aim| Some((aim, reached(aim, row.better, own, ratio)?)));
+        let aim = row.aim.and_then(|aim| Some((aim, reached(aim, row.better, own, ratio)?)));
         let verdict = verdict(row.better, own, base, &ratios);
-        Some(Line {
-            cells,
-            base: workload.base,
-            ratio,
-            verdict,
-            aim,
-        })
+        Some(Line { cells, base: workload.base, ratio, verdict, aim })
     }
 }
 
@@ -81,19 +73,11 @@ fn reached(aim: Aim, better: Better, own: Option<f64>, ratio: Option<Spread>) ->
     let (got, wanted, sure) = match aim {
         Aim::Ratio(wanted) => {
             let ratio = ratio?;
-            (
-                ratio.median,
-                wanted,
-                !(ratio.low < wanted && wanted < ratio.high),
-            )
+            (ratio.median, wanted, !(ratio.low < wanted && wanted < ratio.high))
         }
         Aim::Value(wanted) => (own?, wanted, true),
     };
-    let met = if better == Better::Less {
-        got <= wanted
-    } else {
-        got >= wanted
-    };
+    let met = if better == Better::Less { got <= wanted } else { got >= wanted };
     Some(Reached { met, sure })
 }
 
@@ -163,30 +147,14 @@ mod tests {
 
     #[test]
     fn aims_follow_the_direction() {
-        let ratio = Some(Spread {
-            low: 0.2,
-            median: 0.3,
-            high: 0.4,
-        });
+        let ratio = Some(Spread { low: 0.2, median: 0.3, high: 0.4 });
         let reached = |aim, better, ratio| {
             reached(aim, better, Some(9.0), ratio).map(|reached| (reached.met, reached.sure))
         };
-        assert_eq!(
-            reached(Aim::Ratio(0.3), Better::Less, ratio),
-            Some((true, false))
-        );
-        assert_eq!(
-            reached(Aim::Ratio(0.5), Better::Less, ratio),
-            Some((true, true))
-        );
-        assert_eq!(
-            reached(Aim::Ratio(0.31), Better::More, ratio),
-            Some((false, false))
-        );
-        assert_eq!(
-            reached(Aim::Value(0.0), Better::Less, None),
-            Some((false, true))
-        );
+        assert_eq!(reached(Aim::Ratio(0.3), Better::Less, ratio), Some((true, false)));
+        assert_eq!(reached(Aim::Ratio(0.5), Better::Less, ratio), Some((true, true)));
+        assert_eq!(reached(Aim::Ratio(0.31), Better::More, ratio), Some((false, false)));
+        assert_eq!(reached(Aim::Value(0.0), Better::Less, None), Some((false, true)));
         assert_eq!(reached(Aim::Ratio(0.3), Better::Less, None), None);
     }
 }

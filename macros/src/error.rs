@@ -12,22 +12,14 @@ pub(crate) struct Error {
 impl Error {
     /// An error about one token, or whatever else `span` covers.
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            from: span,
-            to: span,
-        }
+        Self { message: message.into(), from: span, to: span }
     }
 
     /// An error about the tokens from the first to the last of `tokens`; about the attribute if
     /// there are none.
     pub(crate) fn about(tokens: &[TokenTree], message: impl Into<String>) -> Self {
         let span = |token: Option<&TokenTree>| token.map_or_else(Span::call_site, TokenTree::span);
-        Self {
-            message: message.into(),
-            from: span(tokens.first()),
-            to: span(tokens.last()),
-        }
+        Self { message: message.into(), from: span(tokens.first()), to: span(tokens.last()) }
     }
 
     /// `::core::compile_error! { "message" }`.

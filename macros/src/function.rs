@@ -28,10 +28,7 @@ impl Function {
         let (attributes, rest) = all.split_at(attributes_len(&all));
         let (visibility, rest) = rest.split_at(visibility_len(rest));
 
-        let Some(at_fn) = rest
-            .iter()
-            .take_while(|t| is_qualifier(t))
-            .position(|t| is(t, "fn"))
+        let Some(at_fn) = rest.iter().take_while(|t| is_qualifier(t)).position(|t| is(t, "fn"))
         else {
             let message = format!("{} belongs on an `async fn`", kind.attribute());
             return Err(Error::about(rest.get(..1).unwrap_or_default(), message));
@@ -105,10 +102,7 @@ impl Function {
         body.extend([name, source("()")]);
         body.extend(self.returns.iter().cloned());
         body.extend([self.body.clone()]);
-        body.extend([
-            source(&format!("{runtime}.block_on")),
-            TokenTree::from(call).into(),
-        ]);
+        body.extend([source(&format!("{runtime}.block_on")), TokenTree::from(call).into()]);
         TokenStream::from_iter([source(leading_attribute), self.with_body(body)])
     }
 
@@ -120,11 +114,7 @@ impl Function {
         let mut function = TokenStream::new();
         function.extend(self.attributes.iter().cloned());
         function.extend(self.visibility.iter().cloned());
-        function.extend([
-            source("fn"),
-            TokenTree::from(self.name.clone()).into(),
-            source("()"),
-        ]);
+        function.extend([source("fn"), TokenTree::from(self.name.clone()).into(), source("()")]);
         function.extend(self.returns.iter().cloned());
         function.extend([TokenTree::from(body)]);
         function
@@ -137,10 +127,7 @@ fn attributes_len(tokens: &[TokenTree]) -> usize {
         [TokenTree::Punct(hash), TokenTree::Group(_)] => hash.as_char() == '#',
         _ => false,
     };
-    2 * tokens
-        .chunks(2)
-        .take_while(|pair| is_attribute(pair))
-        .count()
+    2 * tokens.chunks(2).take_while(|pair| is_attribute(pair)).count()
 }
 
 /// How many tokens at the front are a visibility.
@@ -178,6 +165,5 @@ fn is(token: &TokenTree, word: &str) -> bool {
 
 /// Tokens of source text of ours, which is known to lex.
 fn source(text: &str) -> TokenStream {
-    text.parse()
-        .expect("windlass-macros wrote text that is no Rust")
+    text.parse().expect("windlass-macros wrote text that is no Rust")
 }

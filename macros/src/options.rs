@@ -63,17 +63,13 @@ impl Options {
     /// The expression that starts the runtime asked for.
     pub(crate) fn runtime_source(&self, default_workers: Option<usize>) -> String {
         let root = self.root.as_deref().unwrap_or("::windlass");
-        let workers = self
-            .workers
-            .clone()
-            .or(default_workers.map(|n| n.to_string()));
+        let workers = self.workers.clone().or(default_workers.map(|n| n.to_string()));
         let start = match (workers, &self.thread_name) {
             (None, None) => format!("{root}::Runtime::new()"),
             (workers, thread_name) => {
                 let workers = workers.map_or(String::new(), |n| format!(".workers({n})"));
-                let name = thread_name
-                    .as_ref()
-                    .map_or(String::new(), |s| format!(".thread_name({s})"));
+                let name =
+                    thread_name.as_ref().map_or(String::new(), |s| format!(".thread_name({s})"));
                 format!("{root}::Builder::new(){workers}{name}.build()")
             }
         };
@@ -98,10 +94,7 @@ fn literal_text(value: &[TokenTree]) -> String {
 }
 
 fn read_workers(literal: &str) -> Result<String, &'static str> {
-    let digits = literal
-        .strip_suffix("usize")
-        .unwrap_or(literal)
-        .replace('_', "");
+    let digits = literal.strip_suffix("usize").unwrap_or(literal).replace('_', "");
     match digits.parse::<usize>() {
         Ok(1..) => Ok(digits),
         _ => Err("a whole number of at least 1, such as `4`"),
@@ -116,10 +109,7 @@ fn read_string(literal: &str) -> Result<String, &'static str> {
 }
 
 fn read_path(literal: &str) -> Result<String, &'static str> {
-    let path = literal
-        .strip_prefix('"')
-        .and_then(|rest| rest.strip_suffix('"'))
-        .unwrap_or("");
+    let path = literal.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or("");
     let is_ident = |part: &str| {
         !part.starts_with(|c: char| c.is_ascii_digit())
             && !part.is_empty()
@@ -141,29 +131,14 @@ mod tests {
         for (literal, digits) in [("1", "1"), ("4usize", "4"), ("1_024", "1024")] {
             assert_eq!(read_workers(literal).as_deref(), Ok(digits), "{literal}");
         }
-        for literal in [
-            "",
-            "0",
-            "-1",
-            "1.5",
-            "0x4",
-            "4u8",
-            "\"4\"",
-            "99999999999999999999999",
-        ] {
+        for literal in ["", "0", "-1", "1.5", "0x4", "4u8", "\"4\"", "99999999999999999999999"] {
             assert!(read_workers(literal).is_err(), "{literal}");
         }
     }
 
     #[test]
     fn strings_keep_their_source_text() {
-        for literal in [
-            r#""web""#,
-            r#""""#,
-            r##"r#"raw"#"##,
-            r#"r"raw""#,
-            r#""a \" b""#,
-        ] {
+        for literal in [r#""web""#, r#""""#, r##"r#"raw"#"##, r#"r"raw""#, r#""a \" b""#] {
             assert_eq!(read_string(literal).as_deref(), Ok(literal));
         }
         for literal in ["", "4", "'c'", "b\"bytes\"", "c\"text\""] {
@@ -176,20 +151,14 @@ mod tests {
         for path in ["::windlass", "crate", "crate::rt", "self::a::b_2"] {
             assert_eq!(read_path(&format!("\"{path}\"")).as_deref(), Ok(path));
         }
-        for literal in [
-            "", "\"", "\"\"", "\"a b\"", "\"a::\"", "\"a:b\"", "\"2a\"", "\"f()\"",
-        ] {
+        for literal in ["", "\"", "\"\"", "\"a b\"", "\"a::\"", "\"a:b\"", "\"2a\"", "\"f()\""] {
             assert!(read_path(literal).is_err(), "{literal}");
         }
     }
 
     #[test]
     fn without_options_the_runtime_is_the_default_one() {
-        assert!(
-            Options::default()
-                .runtime_source(None)
-                .starts_with("::windlass::Runtime::new().")
-        );
+        assert!(Options::default().runtime_source(None).starts_with("::windlass::Runtime::new()."));
     }
 
     #[test]
@@ -207,14 +176,8 @@ mod tests {
     #[test]
     fn a_default_number_of_workers_gives_way_to_the_option() {
         let source = Options::default().runtime_source(Some(2));
-        assert!(
-            source.contains("::Builder::new().workers(2).build()"),
-            "{source}"
-        );
-        let options = Options {
-            workers: Some("1".into()),
-            ..Options::default()
-        };
+        assert!(source.contains("::Builder::new().workers(2).build()"), "{source}");
+        let options = Options { workers: Some("1".into()), ..Options::default() };
         assert!(options.runtime_source(Some(2)).contains(".workers(1)"));
     }
 }

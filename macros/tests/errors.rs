@@ -123,14 +123,10 @@ fn each_mistake_has_one_error_at_its_place() {
         .unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap().replace('\\', "/");
 
-    let mut errors: Vec<&str> = stderr
-        .lines()
-        .filter(|line| line.starts_with("src/bin/"))
-        .collect();
-    let mut expected: Vec<String> = CASES
-        .iter()
-        .map(|(name, _, error)| format!("src/bin/{name}.rs:{error}"))
-        .collect();
+    let mut errors: Vec<&str> =
+        stderr.lines().filter(|line| line.starts_with("src/bin/")).collect();
+    let mut expected: Vec<String> =
+        CASES.iter().map(|(name, _, error)| format!("src/bin/{name}.rs:{error}")).collect();
     errors.sort_unstable();
     expected.sort_unstable();
     assert_eq!(errors, expected, "\nall that cargo said:\n{stderr}");

@@ -42,10 +42,7 @@ pub(crate) struct BlockingCounts {
 
 impl BlockingPool {
     pub(crate) fn new() -> Self {
-        Self {
-            inner: Mutex::new(Inner::default()),
-            changed: Condvar::new(),
-        }
+        Self { inner: Mutex::new(Inner::default()), changed: Condvar::new() }
     }
 
     /// Takes no closure from now on, and cancels those that have not begun.
@@ -61,22 +58,12 @@ impl BlockingPool {
 
     /// The closures that run at this moment.
     pub(crate) fn running(&self) -> Vec<Origin> {
-        self.inner
-            .lock()
-            .running
-            .iter()
-            .flatten()
-            .cloned()
-            .collect()
+        self.inner.lock().running.iter().flatten().cloned().collect()
     }
 
     pub(crate) fn counts(&self) -> BlockingCounts {
         let inner = self.inner.lock();
-        BlockingCounts {
-            threads: inner.threads,
-            idle: inner.idle,
-            queued: inner.queue.len(),
-        }
+        BlockingCounts { threads: inner.threads, idle: inner.idle, queued: inner.queue.len() }
     }
 }
 
@@ -120,11 +107,7 @@ impl Pool {
         // closure is refused.
         let mut inner = self.blocking.inner.lock();
         inner.threads -= 1;
-        if inner.threads == 0 {
-            inner.queue.pop_back()
-        } else {
-            None
-        }
+        if inner.threads == 0 { inner.queue.pop_back() } else { None }
     }
 }
 
@@ -161,9 +144,8 @@ fn next(pool: &Pool) -> Option<(Runnable, usize)> {
             return None;
         }
         inner.idle += 1;
-        (inner, patience_over) = blocking
-            .changed
-            .wait_timeout(inner, pool.config.blocking_keep_alive);
+        (inner, patience_over) =
+            blocking.changed.wait_timeout(inner, pool.config.blocking_keep_alive);
         inner.idle -= 1;
     }
 }

@@ -140,14 +140,10 @@ impl Builder {
         )?;
         check(
             spares <= MOST_WORKERS - MAX_WORKERS,
-            format!(
-                "max_spares of {spares}: at most {}",
-                MOST_WORKERS - MAX_WORKERS
-            ),
+            format!("max_spares of {spares}: at most {}", MOST_WORKERS - MAX_WORKERS),
         )?;
         check(
-            self.stack_size
-                .is_none_or(|bytes| (STACK.0..=STACK.1).contains(&bytes)),
+            self.stack_size.is_none_or(|bytes| (STACK.0..=STACK.1).contains(&bytes)),
             format!(
                 "a stack of {} bytes: give between {} KiB and 1 TiB, or leave `stack_size` out",
                 self.stack_size.unwrap_or_default(),
@@ -191,11 +187,7 @@ impl Default for Builder {
 }
 
 fn check(good: bool, message: String) -> io::Result<()> {
-    if good {
-        Ok(())
-    } else {
-        Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-    }
+    if good { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, message)) }
 }
 
 fn workers_from_environment() -> io::Result<Option<usize>> {

@@ -16,6 +16,8 @@ use crate::sched::{Pool, Worker};
 
 thread_cell!(static WORKER: *const Worker = ptr::null());
 thread_cell!(static ROLE: Role = Role::Foreign);
+// True while `ENTERED` holds a handle; spares workers the look.
+thread_cell!(static HAS_ENTERED: bool = false);
 
 thread_local! {
     static ENTERED: RefCell<Option<Handle>> = const { RefCell::new(None) };
@@ -70,15 +72,13 @@ pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
 /// Gives `f` the pool of the current thread: of the runtime it has entered last, else of the one
 /// it works for.
 pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
-    // After the thread-local's destruction nothing is entered.
-    match ENTERED
-        .try_with(|entered| entered.borrow().clone())
-        .ok()
-        .flatten()
-    {
-        Some(handle) => Some(f(handle.pool())),
-        None => with_worker(|worker| worker.map(|worker| f(worker.pool()))),
+    if HAS_ENTERED.with(Cell::get) {
+        // After the thread-local's destruction nothing is entered.
+        if let Ok(Some(handle)) = ENTERED.try_with(|entered| entered.borrow().clone()) {
+            return Some(f(handle.pool()));
+        }
     }
+    with_worker(|worker| worker.map(|worker| f(worker.pool())))
 }
 
 /// As [`try_pool`], with the global runtime where there is no other.
@@ -93,8 +93,6 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
 
 /// Replaces the entered handle; gives the one before.
 pub(crate) fn replace_entered(handle: Option<Handle>) -> Option<Handle> {
-    ENTERED
-        .try_with(|entered| entered.replace(handle))
-        .ok()
-        .flatten()
+    HAS_ENTERED.with(|has| has.set(handle.is_some()));
+    ENTERED.try_with(|entered| entered.replace(handle)).ok().flatten()
 }

@@ -110,10 +110,7 @@ pub async fn resume_on_pool() -> io::Result<()> {
                 cx.waker().wake_by_ref();
             } else {
                 let waker = cx.waker().clone();
-                drop(pool.spawn(
-                    async { waker.wake() },
-                    Origin::new(Location::caller(), None),
-                ));
+                drop(pool.spawn(async { waker.wake() }, Origin::new(Location::caller(), None)));
             }
             Poll::Pending
         })

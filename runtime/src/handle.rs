@@ -56,8 +56,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.pool
-            .spawn(future, Origin::new(Location::caller(), None))
+        self.pool.spawn(future, Origin::new(Location::caller(), None))
     }
 
     /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
@@ -67,8 +66,7 @@ impl Handle {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        self.pool
-            .spawn_blocking(f, Origin::new(Location::caller(), None))
+        self.pool.spawn_blocking(f, Origin::new(Location::caller(), None))
     }
 
     /// Runs a future on the calling thread until it is done, with this runtime as the current one.
@@ -89,10 +87,7 @@ impl Handle {
     /// Guards are dropped in the reverse order of their making.
     pub fn enter(&self) -> EnterGuard<'_> {
         let before = context::replace_entered(Some(self.clone()));
-        EnterGuard {
-            before,
-            not_send: PhantomData,
-        }
+        EnterGuard { before, not_send: PhantomData }
     }
 
     /// What the runtime has done so far and what it does now.

@@ -77,12 +77,8 @@ impl Metrics {
             })
             .collect();
         let (workers, spares) = all.split_at(pool.config.workers);
-        let counters = || {
-            pool.slots
-                .iter()
-                .map(|slot| &slot.counters)
-                .chain(std::iter::once(&*pool.foreign))
-        };
+        let counters =
+            || pool.slots.iter().map(|slot| &slot.counters).chain(std::iter::once(&*pool.foreign));
         let sum = |what: fn(&Counters) -> u64| counters().map(what).sum::<u64>();
         // Finished before spawned: a task that ends in between must not count as ended only.
         let tasks_panicked = sum(|counters| counters.panicked.get());

@@ -54,10 +54,7 @@ impl Runtime {
     }
 
     pub(crate) fn of(pool: Arc<Pool>) -> Self {
-        Self {
-            handle: Handle::new(pool),
-            ended: false,
-        }
+        Self { handle: Handle::new(pool), ended: false }
     }
 
     /// Runs a future on the calling thread until it is done; see [`Handle::block_on`].

@@ -16,10 +16,7 @@ pub struct ShutdownReport {
 
 impl ShutdownReport {
     pub(crate) fn new(elapsed: Duration, stragglers: Vec<Straggler>) -> Self {
-        Self {
-            elapsed,
-            stragglers,
-        }
+        Self { elapsed, stragglers }
     }
 
     /// True if everything ended before the deadline.
@@ -44,9 +41,7 @@ impl fmt::Display for ShutdownReport {
             return write!(f, "everything ended within {:?}", self.elapsed);
         }
         write!(f, "after {:?} still running:", self.elapsed)?;
-        self.stragglers
-            .iter()
-            .try_for_each(|straggler| write!(f, " {straggler};"))
+        self.stragglers.iter().try_for_each(|straggler| write!(f, " {straggler};"))
     }
 }
 
@@ -60,19 +55,11 @@ pub struct Straggler {
 
 impl Straggler {
     pub(crate) fn task(Origin { name, location }: Origin) -> Self {
-        Self {
-            name,
-            location,
-            is_blocking: false,
-        }
+        Self { name, location, is_blocking: false }
     }
 
     pub(crate) fn blocking(Origin { name, location }: Origin) -> Self {
-        Self {
-            name,
-            location,
-            is_blocking: true,
-        }
+        Self { name, location, is_blocking: true }
     }
 
     /// The name given with [`task::Builder`](crate::task::Builder), if there is one.
@@ -93,11 +80,7 @@ impl Straggler {
 
 impl fmt::Display for Straggler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = if self.is_blocking {
-            "blocking closure"
-        } else {
-            "task"
-        };
+        let kind = if self.is_blocking { "blocking closure" } else { "task" };
         match self.name() {
             Some(name) => write!(f, "{kind} \"{name}\" spawned at {}", self.location),
             None => write!(f, "{kind} spawned at {}", self.location),

@@ -49,9 +49,7 @@ impl Inner {
 
     /// Takes the token if there is one. Acquire pairs with the Release swap in `unpark`.
     fn take_token(&self) -> bool {
-        self.state
-            .compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok()
+        self.state.compare_exchange(NOTIFIED, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 }
 
@@ -123,9 +121,7 @@ impl Parker {
 
     /// A handle that wakes this parker from anywhere.
     pub fn unparker(&self) -> Unparker {
-        Unparker {
-            inner: self.inner.clone(),
-        }
+        Unparker { inner: self.inner.clone() }
     }
 }
 

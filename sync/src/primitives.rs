@@ -61,16 +61,12 @@ mod real {
         /// Locks, blocking the thread.
         #[inline]
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Gives access without locking; the exclusive borrow is the proof.
         pub fn get_mut(&mut self) -> &mut T {
-            self.0
-                .get_mut()
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
@@ -86,9 +82,7 @@ mod real {
 
         /// Waits for a notification; may return without one.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0
-                .wait(guard)
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Waits for a notification or the time-out; the flag says that the time ran out.
@@ -147,16 +141,12 @@ mod model {
 
         /// Locks, blocking the thread.
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0
-                .lock()
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Gives access without locking; the exclusive borrow is the proof.
         pub fn get_mut(&mut self) -> &mut T {
-            self.0
-                .get_mut()
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
@@ -172,9 +162,7 @@ mod model {
 
         /// Waits for a notification; may return without one.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0
-                .wait(guard)
-                .unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
         /// Waits for a notification; in a model the time never runs out.

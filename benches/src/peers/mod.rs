@@ -78,8 +78,6 @@ where
 
     #[inline]
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
-        Pin::new(&mut self.0)
-            .poll(context)
-            .map(|output| output.expect("a task failed"))
+        Pin::new(&mut self.0).poll(context).map(|output| output.expect("a task failed"))
     }
 }

@@ -16,10 +16,7 @@ impl Peer for Tokio {
     type Join<T: Send + 'static> = Joined<JoinHandle<T>>;
 
     fn start() -> Self {
-        let built = Builder::new_multi_thread()
-            .worker_threads(WORKERS)
-            .enable_all()
-            .build();
+        let built = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
         Tokio(built.expect("tokio starts"))
     }
 
@@ -65,12 +62,7 @@ impl Peer for CurrentThread {
     type Join<T: Send + 'static> = Joined<JoinHandle<T>>;
 
     fn start() -> Self {
-        CurrentThread(
-            Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .expect("tokio starts"),
-        )
+        CurrentThread(Builder::new_current_thread().enable_all().build().expect("tokio starts"))
     }
 
     #[inline]

@@ -13,12 +13,7 @@ impl Peer for Windlass {
     type Join<T: Send + 'static> = Joined<JoinHandle<T>>;
 
     fn start() -> Self {
-        Windlass(
-            Builder::new()
-                .workers(WORKERS)
-                .build()
-                .expect("windlass starts"),
-        )
+        Windlass(Builder::new().workers(WORKERS).build().expect("windlass starts"))
     }
 
     #[inline]

@@ -27,12 +27,7 @@ impl<'a, F: Future<Output = ()>> Half<'a, F> {
     fn new(future: Pin<&'a mut F>) -> Half<'a, F> {
         let woken = Arc::new(Flag(AtomicBool::new(true)));
         let waker = Waker::from(Arc::clone(&woken));
-        Half {
-            future,
-            woken,
-            waker,
-            done: false,
-        }
+        Half { future, woken, waker, done: false }
     }
 
     fn poll_if_woken(&mut self) -> bool {
@@ -41,10 +36,7 @@ impl<'a, F: Future<Output = ()>> Half<'a, F> {
             return false;
         }
         self.woken.0.store(false, Ordering::Relaxed);
-        let polled = self
-            .future
-            .as_mut()
-            .poll(&mut Context::from_waker(&self.waker));
+        let polled = self.future.as_mut().poll(&mut Context::from_waker(&self.waker));
         self.done = polled == Poll::Ready(());
         true
     }

@@ -17,10 +17,7 @@ struct State<T> {
 
 impl<T> Slot<T> {
     pub(crate) fn new() -> Slot<T> {
-        Slot(Mutex::new(State {
-            value: None,
-            taker: None,
-        }))
+        Slot(Mutex::new(State { value: None, taker: None }))
     }
 
     /// Leaves a value and wakes the one that waits for it. The last one must have been taken.

@@ -110,10 +110,7 @@ pub(super) struct Listened {
 
 impl Signal for Listened {
     fn unset() -> Self {
-        Listened {
-            set: AtomicBool::new(false),
-            event: Event::new(),
-        }
+        Listened { set: AtomicBool::new(false), event: Event::new() }
     }
 
     #[inline]

@@ -19,9 +19,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
         about: "a foreign thread wakes a task, back to back; from the call to the poll",
         base: "tokio",
         rows: &[
-            Row::cost("p50_ns", "µs p50")
-                .scaled(1e3)
-                .aim(Aim::Ratio(0.50)),
+            Row::cost("p50_ns", "µs p50").scaled(1e3).aim(Aim::Ratio(0.50)),
             Row::cost("p99_ns", "µs p99").scaled(1e3),
         ],
         peers: peers![back_to_back: Tokio, CurrentThread, Smol, Windlass],
@@ -44,11 +42,7 @@ fn back_to_back<P: Peer>(budget: &Budget) -> Metrics {
 
 fn paced<P: Peer>(budget: &Budget) -> Metrics {
     // A wake takes more than a millisecond here, so a p99 needs a longer look.
-    run::<P>(
-        budget.warm_up,
-        2 * budget.time,
-        Some(Duration::from_millis(1)),
-    )
+    run::<P>(budget.warm_up, 2 * budget.time, Some(Duration::from_millis(1)))
 }
 
 /// What the foreign thread and the task share.
@@ -113,12 +107,7 @@ impl Bell {
     }
 
     fn ring(&self) {
-        let waker = self
-            .waker
-            .lock()
-            .unwrap()
-            .take()
-            .expect("an armed bell has a waker");
+        let waker = self.waker.lock().unwrap().take().expect("an armed bell has a waker");
         self.armed.store(false, Ordering::Relaxed);
         // Release pairs with the acquire in `Ring::poll`: the task sees the bell disarmed.
         self.rung_ns.store(self.now(), Ordering::Release);

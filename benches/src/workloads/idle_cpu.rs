@@ -41,13 +41,7 @@ fn run<P: Peer>(_: &Budget) -> Metrics {
     let after = OtherThreads::now();
     let switches = |used: &OtherThreads| used.voluntary_switches + used.involuntary_switches;
     Metrics::new()
-        .with(
-            "wake_ups",
-            switches(&after).saturating_sub(switches(&before)) as f64,
-        )
-        .with(
-            "cpu_us",
-            after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e3,
-        )
+        .with("wake_ups", switches(&after).saturating_sub(switches(&before)) as f64)
+        .with("cpu_us", after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e3)
         .with("threads", after.threads as f64)
 }

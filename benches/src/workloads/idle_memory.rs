@@ -45,10 +45,7 @@ fn run<P: Peer>(_: &Budget) -> Metrics {
     Metrics::new()
         .with("heap_bytes", per_task(heap_now.bytes - heap.bytes))
         .with("heap_blocks", per_task(heap_now.blocks - heap.blocks))
-        .with(
-            "resident_bytes",
-            per_task(resident_now as i64 - resident as i64),
-        )
+        .with("resident_bytes", per_task(resident_now as i64 - resident as i64))
 }
 
 /// Spawns tasks that wait for ever until there are `count` of them.

@@ -60,10 +60,7 @@ pub(crate) struct Workload {
 
 impl Workload {
     pub(crate) fn run_of(&self, peer: &str) -> Option<Run> {
-        self.peers
-            .iter()
-            .find(|(name, _)| *name == peer)
-            .map(|(_, run)| *run)
+        self.peers.iter().find(|(name, _)| *name == peer).map(|(_, run)| *run)
     }
 
     /// The names of its peers that are wanted; an empty list wants all.
@@ -103,13 +100,7 @@ pub(crate) enum Aim {
 impl Row {
     /// A cost: less is better.
     pub(crate) const fn cost(metric: &'static str, unit: &'static str) -> Row {
-        Row {
-            metric,
-            unit,
-            scale: 1.0,
-            better: Better::Less,
-            aim: None,
-        }
+        Row { metric, unit, scale: 1.0, better: Better::Less, aim: None }
     }
 
     /// What `measure::passes` returns, in nanoseconds per operation.
@@ -122,10 +113,7 @@ impl Row {
     }
 
     pub(crate) const fn aim(self, aim: Aim) -> Row {
-        Row {
-            aim: Some(aim),
-            ..self
-        }
+        Row { aim: Some(aim), ..self }
     }
 }
 
@@ -159,11 +147,7 @@ mod tests {
         names.dedup();
         assert_eq!(names.len(), count);
         for workload in all() {
-            assert!(
-                workload.run_of(workload.base).is_some(),
-                "{}",
-                workload.name
-            );
+            assert!(workload.run_of(workload.base).is_some(), "{}", workload.name);
         }
     }
 }

@@ -35,9 +35,5 @@ fn run(pool: &Arc<Pool>, parker: &Parker) {
 
 /// True once the runtime is closing and every worker has moved out.
 fn is_done(pool: &Pool) -> bool {
-    pool.is_closing()
-        && !pool
-            .slots
-            .iter()
-            .any(|slot| slot.occupied.load(Ordering::Relaxed))
+    pool.is_closing() && !pool.slots.iter().any(|slot| slot.occupied.load(Ordering::Relaxed))
 }

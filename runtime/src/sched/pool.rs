@@ -57,10 +57,7 @@ impl Pool {
         let slots = config.workers + config.spares;
         let owned = OwnedTasks::new(slots);
         let homes = (0..owned.shards())
-            .map(|shard| HomeShard {
-                pool: AtomicPtr::new(ptr::null_mut()),
-                shard,
-            })
+            .map(|shard| HomeShard { pool: AtomicPtr::new(ptr::null_mut()), shard })
             .collect();
         let pool = Arc::new(Self {
             lane: CachePadded::new(Injector::new()),
@@ -77,8 +74,7 @@ impl Pool {
             config,
         });
         for home in &pool.homes {
-            home.pool
-                .store(Arc::as_ptr(&pool).cast_mut(), Plain::Relaxed);
+            home.pool.store(Arc::as_ptr(&pool).cast_mut(), Plain::Relaxed);
         }
         pool
     }
@@ -140,11 +136,7 @@ impl Pool {
 
     /// Wakes one sleeper, unless somebody searches; true if it did.
     pub(crate) fn wake_one(&self) -> bool {
-        let woken = if self.sleepers.would_wake() {
-            self.sleepers.pop()
-        } else {
-            None
-        };
+        let woken = if self.sleepers.would_wake() { self.sleepers.pop() } else { None };
         if let Some(index) = woken {
             self.slots[index].unparker.unpark();
         }
@@ -167,11 +159,7 @@ impl Pool {
     #[inline]
     pub(crate) fn watch_over_kept(&self) {
         if self.watch.level() < Level::Fine {
-            let level = if self.sleepers.sleeping() > 0 {
-                Level::Fine
-            } else {
-                Level::Coarse
-            };
+            let level = if self.sleepers.sleeping() > 0 { Level::Fine } else { Level::Coarse };
             self.watch.request(level);
         }
     }
@@ -270,9 +258,7 @@ impl Schedule for Home {
 
     fn reschedule(self, runnable: Runnable) {
         context::with_worker(|worker| {
-            worker
-                .expect("a task of a pool is run by its workers")
-                .push_again(runnable);
+            worker.expect("a task of a pool is run by its workers").push_again(runnable);
         });
     }
 

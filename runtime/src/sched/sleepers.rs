@@ -67,24 +67,16 @@ pub(crate) struct Sleepers {
 impl Sleepers {
     /// Everybody awake, nobody searching.
     pub(crate) fn new(workers: usize) -> Self {
-        assert!(
-            workers <= MOST_WORKERS,
-            "the builder bounds the number of workers"
-        );
-        Self {
-            word: AtomicU64::new(0),
-            below: (0..workers).map(|_| AtomicU32::new(0)).collect(),
-        }
+        assert!(workers <= MOST_WORKERS, "the builder bounds the number of workers");
+        Self { word: AtomicU64::new(0), below: (0..workers).map(|_| AtomicU32::new(0)).collect() }
     }
 
     /// Becomes a searcher, unless `most` search already.
     #[must_use]
     pub(crate) fn start_search(&self, most: usize) -> bool {
         self.update(|word| {
-            (usize::from(word.searching) < most).then(|| Word {
-                searching: word.searching + 1,
-                ..word
-            })
+            (usize::from(word.searching) < most)
+                .then(|| Word { searching: word.searching + 1, ..word })
         })
         .is_some()
     }
@@ -93,12 +85,7 @@ impl Sleepers {
     /// there is more, after a fence.
     #[must_use]
     pub(crate) fn stop_search(&self) -> bool {
-        let before = self.update(|word| {
-            Some(Word {
-                searching: word.searching - 1,
-                ..word
-            })
-        });
+        let before = self.update(|word| Some(Word { searching: word.searching - 1, ..word }));
         before.is_some_and(|word| word.searching == 1)
     }
 
@@ -206,12 +193,7 @@ mod tests {
 
     #[test]
     fn the_word_survives_packing() {
-        let word = Word {
-            tag: 0xabc_def1,
-            sleeping: 7,
-            searching: 3,
-            top: 0xfff,
-        };
+        let word = Word { tag: 0xabc_def1, sleeping: 7, searching: 3, top: 0xfff };
         assert_eq!(Word::unpack(word.pack()), word);
     }
 

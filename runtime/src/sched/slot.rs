@@ -34,10 +34,7 @@ pub(crate) struct Kit {
 
 impl Slot {
     pub(crate) fn new() -> Self {
-        let kit = Kit {
-            queue: LocalQueue::new(),
-            parker: Parker::new(),
-        };
+        let kit = Kit { queue: LocalQueue::new(), parker: Parker::new() };
         Self {
             stealer: kit.queue.stealer(),
             lifo: LifoSlot::new(),
@@ -78,8 +75,7 @@ impl Counter {
     /// Adds one, by the only writer.
     #[inline]
     pub(crate) fn bump(&self) {
-        self.0
-            .store(self.0.load(Plain::Relaxed).wrapping_add(1), Plain::Relaxed);
+        self.0.store(self.0.load(Plain::Relaxed).wrapping_add(1), Plain::Relaxed);
     }
 
     /// Adds one, by any thread.

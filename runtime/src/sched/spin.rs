@@ -31,10 +31,7 @@ impl Spin {
     /// `allowed` is false where spinning can only do harm: on one core, or with more workers than
     /// cores.
     pub(crate) fn new(allowed: bool) -> Self {
-        Self {
-            allowed,
-            score: Cell::new(0),
-        }
+        Self { allowed, score: Cell::new(0) }
     }
 
     /// Waits awake for `ready`; `None` if it did not come, or if spinning is off.
@@ -80,8 +77,7 @@ impl Spin {
     }
 
     fn learn(&self, experience: i32) {
-        self.score
-            .set((self.score.get() + experience).clamp(WORST, BEST));
+        self.score.set((self.score.get() + experience).clamp(WORST, BEST));
     }
 }
 

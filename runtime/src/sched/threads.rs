@@ -21,16 +21,8 @@ struct Inner {
 
 impl Threads {
     pub(crate) fn new() -> Self {
-        let inner = Inner {
-            handles: Vec::new(),
-            ended: Vec::new(),
-            ending: false,
-            next: 0,
-        };
-        Self {
-            inner: Mutex::new(inner),
-            changed: Condvar::new(),
-        }
+        let inner = Inner { handles: Vec::new(), ended: Vec::new(), ending: false, next: 0 };
+        Self { inner: Mutex::new(inner), changed: Condvar::new() }
     }
 
     /// Starts a thread that runs `body` and then says `ended`, which must come back here with the

@@ -44,10 +44,7 @@ pub(crate) struct Watch {
 
 impl Watch {
     pub(crate) fn new(thread: Unparker) -> Self {
-        Self {
-            level: AtomicUsize::new(Level::Off as usize),
-            thread,
-        }
+        Self { level: AtomicUsize::new(Level::Off as usize), thread }
     }
 
     /// Sees to it that the workers are watched at least this closely.
@@ -87,10 +84,7 @@ pub(crate) struct Watcher {
 
 impl Watcher {
     pub(crate) fn new(pool: &Pool) -> Self {
-        Self {
-            seen: vec![(0, Instant::now()); pool.slots.len()],
-            pause: FINE.0,
-        }
+        Self { seen: vec![(0, Instant::now()); pool.slots.len()], pause: FINE.0 }
     }
 
     /// How long the thread may sleep before the next look; `None` while nothing is to be watched.
@@ -135,22 +129,14 @@ impl Watcher {
 
     /// Stops watching if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        let at_work = || {
-            pool.slots
-                .iter()
-                .filter(|slot| slot.occupied.load(Plain::Relaxed))
-                .count()
-        };
+        let at_work =
+            || pool.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count();
         if pool.sleepers.sleeping() < at_work() {
             return false;
         }
-        pool.watch
-            .level
-            .store(Level::Off as usize, Ordering::Relaxed);
+        pool.watch.level.store(Level::Off as usize, Ordering::Relaxed);
         if pool.sleepers.sleeping_settled() < at_work() {
-            pool.watch
-                .level
-                .fetch_max(Level::Coarse as usize, Ordering::Relaxed);
+            pool.watch.level.fetch_max(Level::Coarse as usize, Ordering::Relaxed);
             return false;
         }
         self.pause = FINE.0;

@@ -120,13 +120,7 @@ impl Worker {
             }
             self.hand_over();
         });
-        let Worker {
-            pool,
-            index,
-            queue,
-            parker,
-            ..
-        } = self;
+        let Worker { pool, index, queue, parker, .. } = self;
         let slot = &pool.slots[index];
         *slot.kit.lock() = Some(Kit { queue, parker });
     }
@@ -169,8 +163,7 @@ impl Worker {
         let now = Instant::now();
         let polls = self.polls_per_clock.get();
         let elapsed = nanos_between(self.clock.replace(now), now);
-        self.poll_time
-            .set((self.poll_time.get() * 3 + elapsed / u64::from(polls)) / 4);
+        self.poll_time.set((self.poll_time.get() * 3 + elapsed / u64::from(polls)) / 4);
         // With long polls the clock is read more often, so that looking out stays in time.
         let in_time = LOOK_OUT_EVERY / self.poll_time.get().max(1);
         let polls = in_time.clamp(1, POLLS_PER_CLOCK.into()) as u32;
@@ -193,8 +186,7 @@ impl Worker {
             let round = self.queue.len() as u32 + 1;
             self.until_clock.set(round.min(POLLS_PER_CLOCK * 4));
             self.polls_per_clock.set(self.until_clock.get());
-            self.last_look_out
-                .set(now.checked_sub(LOOK_OUT).unwrap_or(now));
+            self.last_look_out.set(now.checked_sub(LOOK_OUT).unwrap_or(now));
         }
         Some(first)
     }
@@ -239,8 +231,7 @@ impl Worker {
 
     fn look_everywhere(&self) -> Option<Runnable> {
         self.look_once().or_else(|| {
-            self.spin
-                .wait_for(|| self.pool.has_shared_work() || self.has_victim())?;
+            self.spin.wait_for(|| self.pool.has_shared_work() || self.has_victim())?;
             self.look_once()
         })
     }

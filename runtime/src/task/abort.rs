@@ -55,9 +55,7 @@ impl AbortHandle {
 impl Clone for AbortHandle {
     fn clone(&self) -> Self {
         self.header().state.retain();
-        Self {
-            header: self.header,
-        }
+        Self { header: self.header }
     }
 }
 
@@ -70,8 +68,6 @@ impl Drop for AbortHandle {
 
 impl fmt::Debug for AbortHandle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("AbortHandle")
-            .field("id", &self.id())
-            .finish_non_exhaustive()
+        f.debug_struct("AbortHandle").field("id", &self.id()).finish_non_exhaustive()
     }
 }

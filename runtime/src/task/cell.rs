@@ -189,18 +189,23 @@ where
         // SAFETY: the owner's reference is given up at the end only.
         let cell = unsafe { Self::of(header) };
         let panicked = matches!(&result, Err(error) if error.is_panic());
+        if !cell.header.state.load().has_join_interest() {
+            drop_quietly(result);
+            cell.scheduler.release(header, panicked);
+            if cell.header.state.complete_and_release() {
+                // SAFETY: that was the last reference.
+                unsafe { Self::free(header) }
+            }
+            return;
+        }
         // SAFETY: RUNNING gives exclusive access; what is overwritten is `Empty`.
-        cell.stage
-            .with_mut(|stage| unsafe { *stage = Stage::Output(result) });
+        cell.stage.with_mut(|stage| unsafe { *stage = Stage::Output(result) });
         match cell.header.state.complete() {
             // SAFETY: with no join interest left, the output stays ours after COMPLETE.
             Complete::DropOutput => unsafe { Self::drop_output(header) },
             Complete::WakeJoiner => {
                 // SAFETY: JOIN_WAKER at COMPLETE gives us the waker's place.
-                let waker = cell
-                    .header
-                    .join_waker
-                    .with_mut(|place| unsafe { (*place).take() });
+                let waker = cell.header.join_waker.with_mut(|place| unsafe { (*place).take() });
                 if let Some(waker) = waker {
                     quietly(|| waker.wake());
                 }
@@ -237,9 +242,7 @@ where
         // SAFETY: the handle's reference keeps the task alive.
         let cell = unsafe { Self::of(header) };
         // SAFETY: after COMPLETE the stage is the handle's.
-        let stage = cell
-            .stage
-            .with_mut(|stage| unsafe { mem::replace(&mut *stage, Stage::Empty) });
+        let stage = cell.stage.with_mut(|stage| unsafe { mem::replace(&mut *stage, Stage::Empty) });
         if let Stage::Output(output) = stage {
             // SAFETY: of that type, says the caller.
             unsafe { *place.cast::<Option<Output<F::Output>>>() = Some(output) };

@@ -30,17 +30,11 @@ impl std::panic::RefUnwindSafe for JoinError {}
 
 impl JoinError {
     pub(crate) fn cancelled(id: Id) -> Self {
-        Self {
-            id,
-            cause: Cause::Cancelled,
-        }
+        Self { id, cause: Cause::Cancelled }
     }
 
     pub(crate) fn panic(id: Id, payload: Box<dyn Any + Send>) -> Self {
-        Self {
-            id,
-            cause: Cause::Panic(Payload(payload)),
-        }
+        Self { id, cause: Cause::Panic(Payload(payload)) }
     }
 
     /// True if the task was cancelled before it ended.

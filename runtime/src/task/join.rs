@@ -60,10 +60,7 @@ impl<T> JoinHandle<T> {
     ///
     /// The caller gives the handle a reference to a task with join interest and output `T`.
     pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
-        Self {
-            header,
-            output: PhantomData,
-        }
+        Self { header, output: PhantomData }
     }
 
     fn header(&self) -> &Header {
@@ -109,12 +106,10 @@ impl<T> JoinHandle<T> {
             return JoinStep::Complete;
         }
         // SAFETY: JOIN_WAKER is clear, so the place is ours.
-        let old = header
-            .join_waker
-            .with_mut(|place| match unsafe { &mut *place } {
-                Some(current) if current.will_wake(waker) => None,
-                place => place.replace(waker.clone()),
-            });
+        let old = header.join_waker.with_mut(|place| match unsafe { &mut *place } {
+            Some(current) if current.will_wake(waker) => None,
+            place => place.replace(waker.clone()),
+        });
         drop_quietly(old);
         header.state.set_join_waker()
     }
@@ -140,11 +135,12 @@ impl<T> Future for JoinHandle<T> {
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
         let header = self.header();
+        if header.state.detach() {
+            return;
+        }
         let unused = match header.state.drop_join_interest() {
             // SAFETY: JOIN_WAKER is clear and the task will not set it: the place is ours.
-            JoinStep::Done => header
-                .join_waker
-                .with_mut(|place| unsafe { (*place).take() }),
+            JoinStep::Done => header.join_waker.with_mut(|place| unsafe { (*place).take() }),
             JoinStep::Complete => {
                 // SAFETY: COMPLETE was seen with our interest standing: the output is ours.
                 unsafe { (header.vtable.drop_output)(self.header) };

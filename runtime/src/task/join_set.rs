@@ -78,11 +78,7 @@ impl Wake for SlotWaker {
 impl<T> JoinSet<T> {
     /// An empty set.
     pub fn new() -> Self {
-        Self {
-            slots: Vec::new(),
-            vacant: Vec::new(),
-            ended: Arc::default(),
-        }
+        Self { slots: Vec::new(), vacant: Vec::new(), ended: Arc::default() }
     }
 
     /// How many tasks the set holds, ended ones that were not yet taken included.
@@ -101,10 +97,7 @@ impl<T> JoinSet<T> {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        let waker = Waker::from(Arc::new(SlotWaker {
-            slot,
-            ended: self.ended.clone(),
-        }));
+        let waker = Waker::from(Arc::new(SlotWaker { slot, ended: self.ended.clone() }));
         if handle.register(&waker) == JoinStep::Complete {
             self.ended.push(slot);
         }
@@ -128,8 +121,7 @@ impl<T> JoinSet<T> {
 
     /// The poll behind [`join_next`](Self::join_next).
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
-        self.poll_next_with_id(cx)
-            .map(|next| next.map(|result| result.map(|(_, output)| output)))
+        self.poll_next_with_id(cx).map(|next| next.map(|result| result.map(|(_, output)| output)))
     }
 
     fn poll_next_with_id(
@@ -261,9 +253,7 @@ impl<T> Default for JoinSet<T> {
 
 impl<T> fmt::Debug for JoinSet<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JoinSet")
-            .field("len", &self.len())
-            .finish_non_exhaustive()
+        f.debug_struct("JoinSet").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 

@@ -123,10 +123,7 @@ impl Drop for Runnable {
     fn drop(&mut self) {
         // A lost `Runnable` is a task that never ends. Queues are drained before they are dropped,
         // so this is a last line of defence.
-        debug_assert!(
-            std::thread::panicking(),
-            "a ready task was dropped without being run"
-        );
+        debug_assert!(std::thread::panicking(), "a ready task was dropped without being run");
         // SAFETY: a bitwise copy of a `Runnable` that is not used after this.
         unsafe { Runnable::new(self.0) }.cancel();
     }

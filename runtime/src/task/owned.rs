@@ -34,15 +34,8 @@ pub(crate) struct OwnedTasks {
 impl OwnedTasks {
     /// An empty list with a shard for each of so many workers.
     pub(crate) fn new(workers: usize) -> Self {
-        let shard = |_| {
-            CachePadded::new(Mutex::new(List {
-                head: None,
-                closed: false,
-            }))
-        };
-        Self {
-            shards: (0..workers + FOREIGN_SHARDS).map(shard).collect(),
-        }
+        let shard = |_| CachePadded::new(Mutex::new(List { head: None, closed: false }));
+        Self { shards: (0..workers + FOREIGN_SHARDS).map(shard).collect() }
     }
 
     /// How many shards there are.
@@ -137,9 +130,7 @@ impl OwnedTasks {
 /// The caller holds the lock of the task's shard, and the task is alive.
 unsafe fn links<R>(header: NonNull<Header>, f: impl FnOnce(&mut Links) -> R) -> R {
     // SAFETY: the lock gives exclusive access to the links.
-    unsafe { header.as_ref() }
-        .links
-        .with_mut(|links| f(unsafe { &mut *links }))
+    unsafe { header.as_ref() }.links.with_mut(|links| f(unsafe { &mut *links }))
 }
 
 /// Visits every task of a shard whose lock the caller holds.

@@ -106,6 +106,11 @@ impl Snapshot {
         self.0 & COMPLETE != 0
     }
 
+    /// Once false, false for ever.
+    pub(crate) fn has_join_interest(self) -> bool {
+        self.0 & JOIN_INTEREST != 0
+    }
+
     pub(crate) fn has_join_waker(self) -> bool {
         self.0 & JOIN_WAKER != 0
     }
@@ -132,16 +137,8 @@ impl State {
         // poll, also of those that found NOTIFIED set) and of the last `end_poll` (the future is
         // handed from thread to thread).
         let before = self.0.fetch_xor(NOTIFIED | RUNNING, Ordering::Acquire);
-        debug_assert_eq!(
-            before & (NOTIFIED | RUNNING | COMPLETE),
-            NOTIFIED,
-            "started twice"
-        );
-        if before & CANCELLED == 0 {
-            Start::Poll
-        } else {
-            Start::Cancel
-        }
+        debug_assert_eq!(before & (NOTIFIED | RUNNING | COMPLETE), NOTIFIED, "started twice");
+        if before & CANCELLED == 0 { Start::Poll } else { Start::Cancel }
     }
 
     /// RUNNING → idle, or back into the queue if a wake-up came in between.
@@ -149,11 +146,7 @@ impl State {
         // Release pairs with the Acquire in the next `start`.
         let before = self.0.fetch_and(!RUNNING, Ordering::Release);
         debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING);
-        if before & NOTIFIED == 0 {
-            EndPoll::Idle
-        } else {
-            EndPoll::Requeue
-        }
+        if before & NOTIFIED == 0 { EndPoll::Idle } else { EndPoll::Requeue }
     }
 
     /// RUNNING → COMPLETE, after the output was stored.
@@ -171,6 +164,17 @@ impl State {
         }
     }
 
+    /// RUNNING → COMPLETE for a task that nobody joins, together with giving up the owner's
+    /// reference. True if that was the last.
+    #[must_use]
+    pub(crate) fn complete_and_release(&self) -> bool {
+        // One subtraction: RUNNING is set, COMPLETE is not, and the reference is there.
+        // AcqRel as in `release`.
+        let before = self.0.fetch_sub(REFERENCE + RUNNING - COMPLETE, Ordering::AcqRel);
+        debug_assert_eq!(before & (RUNNING | COMPLETE | JOIN_INTEREST), RUNNING);
+        before & !(REFERENCE - 1) == REFERENCE
+    }
+
     /// A wake-up that keeps its reference.
     ///
     /// The word is written even if NOTIFIED was set before: the write is what orders the caller's
@@ -185,19 +189,12 @@ impl State {
         let mut now = self.0.load(Ordering::Relaxed);
         loop {
             if now & COMPLETE != 0 {
-                return if self.release() {
-                    Notify::Free
-                } else {
-                    Notify::Nothing
-                };
+                return if self.release() { Notify::Free } else { Notify::Nothing };
             }
             // The owner's reference stands until COMPLETE, so this one is not the last.
             let next = (now | NOTIFIED) - REFERENCE;
             // Release pairs with the Acquire in `start`.
-            match self
-                .0
-                .compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed)
-            {
+            match self.0.compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) if now & (NOTIFIED | RUNNING) == 0 => return Notify::Schedule,
                 Ok(_) => return Notify::Nothing,
                 Err(changed) => now = changed,
@@ -238,6 +235,25 @@ impl State {
         self.join_transition(|now| now & !(JOIN_INTEREST | JOIN_WAKER))
     }
 
+    /// The `JoinHandle` goes away before it registered a waker, and gives up its reference in the
+    /// same step. False if it has to go the long way.
+    #[must_use]
+    pub(crate) fn detach(&self) -> bool {
+        let now = self.0.load(Ordering::Relaxed);
+        // The owner's reference stands until COMPLETE, so the handle's is not the last.
+        // Release: the handle's accesses come before the free.
+        now & (COMPLETE | JOIN_WAKER) == 0
+            && self
+                .0
+                .compare_exchange(
+                    now,
+                    (now & !JOIN_INTEREST) - REFERENCE,
+                    Ordering::Release,
+                    Ordering::Relaxed,
+                )
+                .is_ok()
+    }
+
     fn join_transition(&self, next: impl Fn(usize) -> usize) -> JoinStep {
         let mut now = self.0.load(Ordering::Acquire);
         loop {
@@ -246,9 +262,7 @@ impl State {
             }
             // Release pairs with the Acquire in `complete` (the waker's place), Acquire on
             // failure with the Release there (the output).
-            match self
-                .0
-                .compare_exchange_weak(now, next(now), Ordering::AcqRel, Ordering::Acquire)
+            match self.0.compare_exchange_weak(now, next(now), Ordering::AcqRel, Ordering::Acquire)
             {
                 Ok(_) => return JoinStep::Done,
                 Err(changed) => now = changed,

@@ -20,10 +20,7 @@ impl<'a> WakerRef<'a> {
         // SAFETY: the vtable below keeps the contract of `RawWaker` for a pointer to a live
         // header. No reference was taken, and none is given up: the waker is never dropped.
         let waker = unsafe { Waker::from_raw(raw(*header)) };
-        Self {
-            waker: ManuallyDrop::new(waker),
-            task: std::marker::PhantomData,
-        }
+        Self { waker: ManuallyDrop::new(waker), task: std::marker::PhantomData }
     }
 }
 
