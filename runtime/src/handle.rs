@@ -80,7 +80,7 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
         let _entered = self.enter();
-        crate::block::block_on(future)
+        windlass_sync::block_on(future)
     }
 
     /// Makes this runtime the current one of the calling thread until the guard is dropped.

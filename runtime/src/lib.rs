@@ -10,7 +10,6 @@
 //! - `blocking`: threads for calls that block.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: what programs see.
 
-mod block;
 mod blocking;
 mod builder;
 mod context;

@@ -120,12 +120,68 @@ mod model {
     };
     pub use loom::thread;
 
-    /// loom's mutex without poisoning.
+    /// loom's mutex without poisoning, which also notices being freed too early.
     #[derive(Debug)]
-    pub struct Mutex<T>(loom::sync::Mutex<T>);
+    pub struct Mutex<T> {
+        inner: loom::sync::Mutex<T>,
+        alive: Alive,
+    }
+
+    /// Written when the mutex is dropped, read at both ends of every critical section. loom
+    /// reports a race unless each of them, its unlocking included, happened before the drop.
+    #[derive(Debug)]
+    struct Alive(UnsafeCell<()>);
+
+    // SAFETY: there is nothing in the cell; it exists for loom to watch.
+    unsafe impl Sync for Alive {}
 
     /// What [`Mutex::lock`] returns.
-    pub type MutexGuard<'a, T> = loom::sync::MutexGuard<'a, T>;
+    #[derive(Debug)]
+    pub struct MutexGuard<'a, T> {
+        // Dropped in this order: the trace is left while the lock is still held.
+        trace: Trace<'a>,
+        inner: loom::sync::MutexGuard<'a, T>,
+    }
+
+    #[derive(Debug)]
+    struct Trace<'a>(&'a Alive);
+
+    impl<'a> Trace<'a> {
+        fn new(alive: &'a Alive) -> Self {
+            alive.0.with(|_| ());
+            Self(alive)
+        }
+    }
+
+    impl Drop for Trace<'_> {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                self.0.0.with(|_| ());
+            }
+        }
+    }
+
+    impl<T> Drop for Mutex<T> {
+        fn drop(&mut self) {
+            if !std::thread::panicking() {
+                self.alive.0.with_mut(|_| ());
+            }
+        }
+    }
+
+    impl<T> std::ops::Deref for MutexGuard<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            &self.inner
+        }
+    }
+
+    impl<T> std::ops::DerefMut for MutexGuard<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            &mut self.inner
+        }
+    }
 
     impl<T: Default> Default for Mutex<T> {
         fn default() -> Self {
@@ -136,17 +192,18 @@ mod model {
     impl<T> Mutex<T> {
         /// Wraps a value.
         pub fn new(value: T) -> Self {
-            Self(loom::sync::Mutex::new(value))
+            Self { inner: loom::sync::Mutex::new(value), alive: Alive(UnsafeCell::new(())) }
         }
 
         /// Locks, blocking the thread.
         pub fn lock(&self) -> MutexGuard<'_, T> {
-            self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+            let inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            MutexGuard { trace: Trace::new(&self.alive), inner }
         }
 
         /// Gives access without locking; the exclusive borrow is the proof.
         pub fn get_mut(&mut self) -> &mut T {
-            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+            self.inner.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
@@ -162,7 +219,9 @@ mod model {
 
         /// Waits for a notification; may return without one.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
-            self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
+            let MutexGuard { trace, inner } = guard;
+            let inner = self.0.wait(inner).unwrap_or_else(|poisoned| poisoned.into_inner());
+            MutexGuard { trace, inner }
         }
 
         /// Waits for a notification; in a model the time never runs out.

@@ -1,0 +1,192 @@
+//! The latch: nobody is forgotten, and nobody touches it after it could be freed.
+#![cfg(loom)]
+
+use std::future::Future;
+use std::mem::MaybeUninit;
+use std::pin::pin;
+use std::sync::Arc as StdArc;
+use std::task::{Context, Waker};
+
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use loom::thread;
+use windlass_sync::{Latch, block_on};
+
+/// A latch that the waiter frees while counters may still be inside of it.
+///
+/// The memory itself stays (in an `Arc` that loom does not see, so it orders nothing); only the
+/// latch in it is dropped. In a model, the drop counts as a write to the state word and to the
+/// queue's mutex, and loom reports every access that is not ordered before it.
+struct Frame(std::cell::UnsafeCell<MaybeUninit<Latch>>);
+
+unsafe impl Sync for Frame {}
+unsafe impl Send for Frame {}
+
+impl Frame {
+    fn new(count: usize) -> StdArc<Self> {
+        StdArc::new(Self(std::cell::UnsafeCell::new(MaybeUninit::new(Latch::new(count)))))
+    }
+
+    fn latch(&self) -> &Latch {
+        // SAFETY: the latch is there until `free`; that nobody uses it later is what is tested.
+        unsafe { (*self.0.get()).assume_init_ref() }
+    }
+
+    fn free(&self) {
+        // SAFETY: called once, by the waiter.
+        unsafe { (*self.0.get()).assume_init_drop() }
+    }
+}
+
+/// Queues for the latch and leaves again.
+fn give_up(latch: &Latch) {
+    let wait = pin!(latch.wait());
+    let _ = wait.poll(&mut Context::from_waker(Waker::noop()));
+}
+
+/// For what takes two threads to hand over to each other twice.
+fn model_with_three_preemptions(f: impl Fn() + Sync + Send + 'static) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = model.preemption_bound.max(Some(3));
+    model.check(f);
+}
+
+/// The waiter frees the latch as soon as it has waited: the counter is done with it.
+///
+/// Fails when `open_locked` takes the lock again after waking, and when `try_take` or the exchange
+/// in `try_count_down` is Relaxed.
+#[test]
+fn count_down_wait_free() {
+    loom::model(|| {
+        let frame = Frame::new(1);
+        let thread = thread::spawn({
+            let frame = frame.clone();
+            move || frame.latch().count_down()
+        });
+        frame.latch().wait_blocking();
+        frame.free();
+        thread.join().unwrap();
+    });
+}
+
+/// As above with two counters, one of which may be the one that finds waiters.
+///
+/// Fails when `settle` does nothing: the lock must be waited for, and the first counter heard of.
+#[test]
+fn two_counters_wait_free() {
+    loom::model(|| {
+        let frame = Frame::new(2);
+        let threads = [(); 2].map(|()| {
+            let frame = frame.clone();
+            thread::spawn(move || frame.latch().count_down())
+        });
+        frame.latch().wait_blocking();
+        frame.free();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+/// A waiter that gives up and then learns from `is_open` that it may free the latch.
+///
+/// Fails when `open_locked` swaps in OPEN instead of OPENING, always or if it finds ENLISTED
+/// withdrawn, and when `count` does not settle.
+#[test]
+fn cancelled_wait_then_free() {
+    model_with_three_preemptions(|| {
+        let frame = Frame::new(1);
+        let thread = thread::spawn({
+            let frame = frame.clone();
+            move || frame.latch().count_down()
+        });
+        give_up(frame.latch());
+        let open = frame.latch().is_open();
+        if open {
+            frame.free();
+        }
+        thread.join().unwrap();
+        if !open {
+            frame.free();
+        }
+    });
+}
+
+/// As above with two counters: the first may have seen a waiter that the second does not see.
+///
+/// Fails when a counter that is not the last subtracts under the lock.
+#[test]
+fn cancelled_wait_two_counters_then_free() {
+    model_with_three_preemptions(|| {
+        let frame = Frame::new(2);
+        let threads = [(); 2].map(|()| {
+            let frame = frame.clone();
+            thread::spawn(move || frame.latch().count_down())
+        });
+        give_up(frame.latch());
+        let open = frame.latch().is_open();
+        if open {
+            frame.free();
+        }
+        for thread in threads {
+            thread.join().unwrap();
+        }
+        if !open {
+            frame.free();
+        }
+    });
+}
+
+/// Every waiter is released, and sees what all counters did before.
+///
+/// Fails when the exchange in `try_count_down` is Relaxed, when `settle_locked` does not acquire
+/// (assertions), and when `open_locked` releases only one waiter (deadlock).
+#[test]
+fn two_waiters_see_the_counters() {
+    loom::model(|| {
+        let latch = Arc::new(Latch::new(2));
+        let done = Arc::new(AtomicUsize::new(0));
+        let counter = thread::spawn({
+            let (latch, done) = (latch.clone(), done.clone());
+            move || {
+                done.fetch_add(1, Relaxed);
+                latch.count_down();
+            }
+        });
+        let waiter = thread::spawn({
+            let (latch, done) = (latch.clone(), done.clone());
+            move || {
+                latch.wait_blocking();
+                assert_eq!(done.load(Relaxed), 2);
+            }
+        });
+        done.fetch_add(1, Relaxed);
+        latch.count_down();
+        block_on(latch.wait());
+        assert_eq!(done.load(Relaxed), 2);
+        counter.join().unwrap();
+        waiter.join().unwrap();
+    });
+}
+
+/// A wait cancelled while the latch opens does not disturb the other waiter.
+///
+/// Fails when `remove` does not mend the links of the neighbours, and when `withdraw` is called
+/// with others still in the queue (deadlock).
+#[test]
+fn cancel_beside_another_waiter() {
+    loom::model(|| {
+        let latch = Arc::new(Latch::new(1));
+        let counter = thread::spawn({
+            let latch = latch.clone();
+            move || latch.count_down()
+        });
+        let waiter = thread::spawn({
+            let latch = latch.clone();
+            move || latch.wait_blocking()
+        });
+        give_up(&latch);
+        counter.join().unwrap();
+        waiter.join().unwrap();
+    });
+}

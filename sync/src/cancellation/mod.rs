@@ -1,0 +1,284 @@
+//! Telling others to stop: a token that can be cancelled once, for itself and those made from it.
+
+mod tree;
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use crate::ManualResetEvent;
+use crate::primitives::{Arc, Mutex};
+use crate::wait::{self, Signal, wait_future};
+use crate::waiters::WaiterList;
+use tree::Node;
+
+/// A request to stop, passed down a tree.
+///
+/// Clones are the same token. A [child](Self::child_token) is cancelled with its parent, but not
+/// the other way round. Cancelling is final.
+///
+/// A parent does not keep its children alive, nor they it: a child that is dropped leaves no
+/// trace in its parent, and the children of a token that is dropped belong to *its* parent from
+/// then on. What a thread did before [`cancel`](Self::cancel) is visible to everyone who finds the
+/// token cancelled.
+///
+/// A token can be used by tasks of any runtime and by plain threads at the same time.
+///
+/// # Cancelling a wait
+///
+/// Dropping a future that waits for a token has no effect on the token.
+///
+/// # Example
+///
+/// ```
+/// use windlass_sync::CancellationToken;
+///
+/// let server = CancellationToken::new();
+/// let connection = server.child_token();
+/// let thread = std::thread::spawn({
+///     let connection = connection.clone();
+///     move || connection.wait_blocking()
+/// });
+/// server.cancel();
+/// thread.join().unwrap();
+/// assert!(connection.is_cancelled());
+/// ```
+#[derive(Clone)]
+pub struct CancellationToken {
+    node: Arc<Node>,
+}
+
+impl UnwindSafe for CancellationToken {}
+impl RefUnwindSafe for CancellationToken {}
+
+impl CancellationToken {
+    /// A token that is not cancelled and has no parent.
+    ///
+    /// ```
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// assert!(!CancellationToken::new().is_cancelled());
+    /// ```
+    pub fn new() -> Self {
+        Self { node: Node::root() }
+    }
+
+    /// A token that is cancelled when this one is, and that can be cancelled alone. The child of
+    /// a cancelled token is cancelled.
+    ///
+    /// ```
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// let parent = CancellationToken::new();
+    /// let child = parent.child_token();
+    /// child.cancel();
+    /// assert!(!parent.is_cancelled());
+    /// parent.cancel();
+    /// assert!(parent.child_token().is_cancelled());
+    /// ```
+    #[must_use = "a child that is dropped does nothing"]
+    pub fn child_token(&self) -> Self {
+        Self { node: self.node.child() }
+    }
+
+    /// Cancels this token and all that descend from it, and wakes everybody who waits for one of
+    /// them. When it returns, all of them are cancelled. Does nothing the second time.
+    ///
+    /// # Panics
+    ///
+    /// If a waiter's waker panics; all tokens are cancelled and all others woken nevertheless.
+    ///
+    /// ```
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// let token = CancellationToken::new();
+    /// token.cancel();
+    /// token.wait_blocking();
+    /// ```
+    pub fn cancel(&self) {
+        self.node.cancel();
+    }
+
+    /// Whether this token has been cancelled, alone or with an ancestor.
+    #[inline]
+    pub fn is_cancelled(&self) -> bool {
+        self.node.event().is_set()
+    }
+
+    /// Waits until the token is cancelled; at once if it is.
+    ///
+    /// # Panics
+    ///
+    /// The future panics if it is polled again after it has completed.
+    ///
+    /// ```
+    /// use windlass_sync::{CancellationToken, block_on};
+    ///
+    /// let token = CancellationToken::new();
+    /// token.cancel();
+    /// block_on(token.cancelled());
+    /// ```
+    pub fn cancelled(&self) -> Cancelled<'_> {
+        Cancelled::new(self.node.event())
+    }
+
+    /// The same as [`cancelled`](Self::cancelled), in a future that borrows nothing.
+    ///
+    /// ```
+    /// use windlass_sync::{CancellationToken, block_on};
+    ///
+    /// let token = CancellationToken::new();
+    /// let cancelled = token.clone().cancelled_owned();
+    /// std::thread::spawn(move || token.cancel());
+    /// block_on(cancelled);
+    /// ```
+    pub fn cancelled_owned(self) -> CancelledOwned {
+        CancelledOwned::new(self)
+    }
+
+    /// Blocks the thread until the token is cancelled.
+    ///
+    /// ```
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// let token = CancellationToken::new();
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| token.cancel());
+    ///     token.wait_blocking();
+    /// });
+    /// ```
+    pub fn wait_blocking(&self) {
+        wait::wait_blocking(self.node.event());
+    }
+
+    /// Blocks the thread until the token is cancelled (true) or `timeout` has passed (false).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// let token = CancellationToken::new();
+    /// assert!(!token.wait_timeout(Duration::from_millis(1)));
+    /// ```
+    pub fn wait_timeout(&self, timeout: Duration) -> bool {
+        wait::wait_timeout(self.node.event(), timeout)
+    }
+
+    /// A guard that cancels this token when it is dropped.
+    ///
+    /// ```
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// let token = CancellationToken::new();
+    /// drop(token.clone().drop_guard());
+    /// assert!(token.is_cancelled());
+    /// ```
+    pub fn drop_guard(self) -> DropGuard {
+        DropGuard { token: Some(self) }
+    }
+
+    /// Runs `future` until it is done, or until the token is cancelled: then it is dropped and
+    /// the result is `None`. If both happen between two polls, the token wins; with a token that
+    /// is cancelled from the start `future` is never polled.
+    ///
+    /// # Panics
+    ///
+    /// When `future` does.
+    ///
+    /// ```
+    /// use windlass_sync::{CancellationToken, block_on};
+    ///
+    /// let token = CancellationToken::new();
+    /// assert_eq!(block_on(token.run_until_cancelled(async { 7 })), Some(7));
+    /// token.cancel();
+    /// assert_eq!(block_on(token.run_until_cancelled(std::future::pending::<()>())), None);
+    /// ```
+    pub async fn run_until_cancelled<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut future = pin!(future);
+        let mut cancelled = pin!(self.cancelled());
+        poll_fn(|context| {
+            if cancelled.as_mut().poll(context).is_ready() {
+                return Poll::Ready(None);
+            }
+            future.as_mut().poll(context).map(Some)
+        })
+        .await
+    }
+}
+
+/// A token that is not cancelled and has no parent.
+impl Default for CancellationToken {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for CancellationToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CancellationToken")
+            .field("cancelled", &self.is_cancelled())
+            .finish_non_exhaustive()
+    }
+}
+
+// SAFETY: the queue is that of the node on the heap, which the token keeps alive.
+unsafe impl Signal for CancellationToken {
+    fn queue(&self) -> &Mutex<WaiterList> {
+        self.node.event().waiters()
+    }
+
+    fn try_take(&self) -> bool {
+        self.node.event().try_take()
+    }
+
+    fn take_or_announce(&self) -> bool {
+        self.node.event().take_or_announce()
+    }
+
+    fn withdraw(&self) {
+        self.node.event().withdraw();
+    }
+}
+
+wait_future! {
+    /// The future of [`CancellationToken::cancelled`]. Dropping it has no effect on the token.
+    pub struct Cancelled<'a>(&'a ManualResetEvent);
+}
+
+wait_future! {
+    /// The future of [`CancellationToken::cancelled_owned`]. Dropping it has no effect on the
+    /// token, other than giving up a handle to it.
+    pub struct CancelledOwned(CancellationToken);
+}
+
+/// Cancels a token when it is dropped; see [`CancellationToken::drop_guard`].
+#[derive(Debug)]
+#[must_use = "dropping the guard cancels the token"]
+pub struct DropGuard {
+    token: Option<CancellationToken>,
+}
+
+impl DropGuard {
+    /// Gives the token back, which is then not cancelled.
+    ///
+    /// ```
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// let token = CancellationToken::new().drop_guard().disarm();
+    /// assert!(!token.is_cancelled());
+    /// ```
+    pub fn disarm(mut self) -> CancellationToken {
+        self.token.take().expect("the token is taken once, by disarm or drop")
+    }
+}
+
+impl Drop for DropGuard {
+    fn drop(&mut self) {
+        if let Some(token) = self.token.take() {
+            token.cancel();
+        }
+    }
+}

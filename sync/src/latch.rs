@@ -1,0 +1,385 @@
+//! A countdown that can be freed as soon as it has been waited for.
+//!
+//! # Who may touch a latch, and until when
+//!
+//! A latch often lives in the frame of the one who waits for it, reached by the others through a
+//! pointer. The waiter returns, the frame is gone — while the thread that counted down last may
+//! still be inside [`Latch::count_down`]. So the last access of a counter must come before
+//! anything that lets a waiter return. *Waiter* here includes whoever learns from
+//! [`Latch::is_open`] or [`Latch::count`] that the latch is open.
+//!
+//! The state word holds the count and a flag ENLISTED: "the queue was not empty". The flag
+//! changes under the queue's lock only. The latch is **open** when the word is 0, and **opening**
+//! when the count is 0 and the flag is still there.
+//!
+//! A counter does one of three things, and each ends its dealings with the latch:
+//!
+//! 1. It subtracts, and the count stays above 0: one compare-and-swap, after which it is gone.
+//! 2. It takes the count to 0 and sees ENLISTED unset: one compare-and-swap to open, after which
+//!    it is gone.
+//! 3. It would take the count to 0 and sees ENLISTED: it takes the lock and swaps in *opening* —
+//!    never open, even if the last waiter has left in the meantime —, moves all wakers to its own
+//!    stack, gives up the lock, and is gone. The wakers are woken from its stack.
+//!
+//! A waiter returns in one of two ways:
+//!
+//! - It reads *open*. Either step 2 wrote it, and that was the counter's last access; or a waiter
+//!   wrote it under the lock (below), which was after the counter of step 3 had given up the lock.
+//! - It reads *opening*, or sees its own waiter RELEASED. Both are written by step 3 under the
+//!   lock; the waiter then takes the lock itself ("settles") and so comes after the counter's
+//!   unlocking. There it turns *opening* into *open*, to spare later ones the lock.
+//!
+//! Nobody subtracts under the lock except for step 3. A subtraction of the first kind made there
+//! would still have to unlock when another thread opens the latch without the lock.
+//!
+//! What is left to the mutex: unlocking it must not touch its memory after the store that lets the
+//! next one in. `std`'s does at most pass the *address* to the system, for a wake-up that a
+//! stranger at the same address takes as spurious; POSIX asks the same of its own mutexes.
+//!
+//! Rejected: counting down with `fetch_sub`, which cannot decide between 2 and 3 before it has
+//! opened; releasing in batches with the lock taken again in between, which would be a fourth
+//! access; having each released waiter release the next, which stops at one that is leaked.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::wait::{self, Signal, wait_future};
+use crate::waiters::WaiterList;
+use crate::wake_batch::WakeBatch;
+
+/// The state word: the count, and whether waiters have enlisted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State(usize);
+
+impl State {
+    /// Set by a waiter that joins the queue. Cleared by the last one that leaves it, or by the
+    /// first one that finds the latch opening.
+    const ENLISTED: usize = 1;
+    const OPEN: State = State(0);
+    const OPENING: State = State(Self::ENLISTED);
+    const MAX_COUNT: usize = usize::MAX >> 1;
+
+    const fn new(count: usize) -> Self {
+        Self(count << 1)
+    }
+
+    fn count(self) -> usize {
+        self.0 >> 1
+    }
+
+    fn is_enlisted(self) -> bool {
+        self.0 & Self::ENLISTED != 0
+    }
+
+    fn enlisted(self) -> Self {
+        Self(self.0 | Self::ENLISTED)
+    }
+
+    fn minus(self, count: usize) -> Self {
+        Self(self.0 - (count << 1))
+    }
+}
+
+/// A counter that opens when it reaches zero, and stays open.
+///
+/// What each counting thread did before [`count_down`](Self::count_down) is visible to everyone
+/// who finds the latch open.
+///
+/// **A latch may be freed as soon as a wait for it has returned**, or as soon as
+/// [`is_open`](Self::is_open) has returned true, even though the call to `count_down` that opened
+/// it may not have returned yet on its own thread: that call does not touch the latch any more.
+/// (This matters to code that reaches the latch through a raw pointer; the borrow checker does not
+/// let safe code get there. Other waiters must of course be done as well.)
+///
+/// # Cancelling
+///
+/// Dropping a wait future, or running into a time-out, leaves the count as it is.
+///
+/// # Example
+///
+/// ```
+/// use windlass_sync::Latch;
+///
+/// let done = Latch::new(3);
+/// std::thread::scope(|scope| {
+///     for _ in 0..3 {
+///         scope.spawn(|| done.count_down());
+///     }
+///     done.wait_blocking();
+/// });
+/// assert!(done.is_open());
+/// ```
+pub struct Latch {
+    state: AtomicUsize,
+    queue: Mutex<WaiterList>,
+}
+
+impl Latch {
+    const_fn! {
+        /// A latch that opens after `count` steps; one of zero is open from the start.
+        ///
+        /// # Panics
+        ///
+        /// If `count` is more than `usize::MAX / 2`.
+        ///
+        /// ```
+        /// use windlass_sync::Latch;
+        ///
+        /// assert!(Latch::new(0).is_open());
+        /// assert_eq!(Latch::new(7).count(), 7);
+        /// ```
+        pub const fn new(count: usize) -> Self {
+            assert!(count <= State::MAX_COUNT, "a latch counts to usize::MAX / 2 at the most");
+            Self {
+                state: AtomicUsize::new(State::new(count).0),
+                queue: Mutex::new(WaiterList::new()),
+            }
+        }
+    }
+
+    /// Counts one step. The last one opens the latch and releases everybody who waits.
+    ///
+    /// # Panics
+    ///
+    /// If the latch is open already: more steps were counted than it was made for. Use
+    /// [`try_count_down`](Self::try_count_down) where that may happen. Also if a waiter's waker
+    /// panics; the latch is open and all others are woken nevertheless.
+    ///
+    /// ```
+    /// use windlass_sync::Latch;
+    ///
+    /// let latch = Latch::new(2);
+    /// latch.count_down();
+    /// assert_eq!(latch.count(), 1);
+    /// latch.count_down();
+    /// latch.wait_blocking();
+    /// ```
+    #[inline]
+    #[track_caller]
+    pub fn count_down(&self) {
+        assert!(
+            self.try_count_down(1),
+            "Latch::count_down on a latch that is already open; make it with a larger count, or \
+             use try_count_down"
+        );
+    }
+
+    /// Counts `steps` at once; false, and nothing has happened, if fewer are left.
+    ///
+    /// # Panics
+    ///
+    /// If a waiter's waker panics; the latch is open and all others are woken nevertheless.
+    ///
+    /// ```
+    /// use windlass_sync::Latch;
+    ///
+    /// let latch = Latch::new(3);
+    /// assert!(latch.try_count_down(2));
+    /// assert!(!latch.try_count_down(2));
+    /// assert_eq!(latch.count(), 1);
+    /// ```
+    #[must_use = "says whether the steps were counted"]
+    pub fn try_count_down(&self, steps: usize) -> bool {
+        if steps == 0 {
+            return true;
+        }
+        if steps > State::MAX_COUNT {
+            return false;
+        }
+        // A guess instead of a load: right for a latch of one, and a load just before the exchange
+        // would hide the exchange from loom, which looks back no further than one access.
+        let mut current = State::new(steps);
+        loop {
+            if current.count() < steps {
+                return false;
+            }
+            if current.count() == steps && current.is_enlisted() {
+                return self.open_locked(steps);
+            }
+            // Release pairs with the Acquire of whoever finds the latch open. Those before us are
+            // included: a read-modify-write continues their release sequence.
+            match self.state.compare_exchange(
+                current.0,
+                current.minus(steps).0,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                // From here on the latch may be gone.
+                Ok(_) => return true,
+                Err(now) => current = State(now),
+            }
+        }
+    }
+
+    /// Takes the last `steps` under the lock; false if others have left fewer.
+    #[cold]
+    fn open_locked(&self, steps: usize) -> bool {
+        let mut batch = WakeBatch::new();
+        let mut queue = self.queue.lock();
+        let mut current = State::new(steps).enlisted();
+        while current.count() == steps {
+            // Not as OPEN, even if ENLISTED has vanished: a waiter that reads OPEN does not wait
+            // for the unlocking below. Relaxed: the lock tells of this counter, and being a
+            // read-modify-write it leaves the release sequence of those before it whole.
+            match self.state.compare_exchange(
+                current.0,
+                State::OPENING.0,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => {
+                    while let Some(waker) = queue.pop_front() {
+                        batch.push(waker);
+                    }
+                    drop(queue);
+                    // From here on the latch may be gone.
+                    batch.wake_all();
+                    return true;
+                }
+                Err(now) => current = State(now),
+            }
+        }
+        false
+    }
+
+    /// How many steps are left. After 0 the latch may be freed, as after a wait.
+    pub fn count(&self) -> usize {
+        // Acquire pairs with the Release of all counters.
+        let state = State(self.state.load(Ordering::Acquire));
+        if state == State::OPENING {
+            self.open_settled();
+        }
+        state.count()
+    }
+
+    /// Whether the count has reached zero. After true the latch may be freed, as after a wait.
+    ///
+    /// ```
+    /// use windlass_sync::Latch;
+    ///
+    /// let latch = Latch::new(1);
+    /// assert!(!latch.is_open());
+    /// latch.count_down();
+    /// assert!(latch.is_open());
+    /// ```
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// Waits until whoever made the latch OPENING has let go of the lock.
+    fn open_settled(&self) {
+        let queue = self.queue.lock();
+        self.settle_locked();
+        drop(queue);
+    }
+
+    /// OPENING becomes OPEN. Acquire pairs with the Release of all counters: the lock has told of
+    /// the opener, not of those before it. Release pairs with the Acquire of whoever reads OPEN,
+    /// and carries the opener's unlocking over to it.
+    fn settle_locked(&self) {
+        self.state.fetch_and(!State::ENLISTED, Ordering::AcqRel);
+    }
+
+    /// Waits until the latch is open.
+    ///
+    /// # Panics
+    ///
+    /// The future panics if it is polled again after it has completed.
+    ///
+    /// ```
+    /// use windlass_sync::{Latch, block_on};
+    ///
+    /// let latch = Latch::new(1);
+    /// latch.count_down();
+    /// block_on(latch.wait());
+    /// ```
+    pub fn wait(&self) -> LatchWait<'_> {
+        LatchWait::new(self)
+    }
+
+    /// Blocks the thread until the latch is open.
+    ///
+    /// ```
+    /// use windlass_sync::Latch;
+    ///
+    /// let latch = Latch::new(1);
+    /// std::thread::scope(|scope| {
+    ///     scope.spawn(|| latch.count_down());
+    ///     latch.wait_blocking();
+    /// });
+    /// ```
+    pub fn wait_blocking(&self) {
+        wait::wait_blocking(self);
+    }
+
+    /// Blocks the thread until the latch is open (true) or `timeout` has passed (false).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_sync::Latch;
+    ///
+    /// let latch = Latch::new(1);
+    /// assert!(!latch.wait_timeout(Duration::from_millis(1)));
+    /// latch.count_down();
+    /// assert!(latch.wait_timeout(Duration::ZERO));
+    /// ```
+    pub fn wait_timeout(&self, timeout: Duration) -> bool {
+        wait::wait_timeout(self, timeout)
+    }
+}
+
+// SAFETY: the queue is that of the latch behind the reference.
+unsafe impl Signal for &Latch {
+    fn queue(&self) -> &Mutex<WaiterList> {
+        &self.queue
+    }
+
+    #[inline]
+    fn try_take(&self) -> bool {
+        // Acquire pairs with the Release in `try_count_down` and `settle_locked`.
+        State(self.state.load(Ordering::Acquire)) == State::OPEN
+    }
+
+    fn take_or_announce(&self) -> bool {
+        // Acquire pairs with the Release of all counters. Setting the flag of an open latch makes
+        // it OPENING for as long as we hold the lock, which others then wait for.
+        let before = State(self.state.fetch_or(State::ENLISTED, Ordering::Acquire));
+        if before.count() == 0 {
+            self.settle_locked();
+        }
+        before.count() == 0
+    }
+
+    fn withdraw(&self) {
+        // Relaxed: tells openers that they need not take the lock. It leaves the release sequence
+        // of the counters whole, being a read-modify-write.
+        self.state.fetch_and(!State::ENLISTED, Ordering::Relaxed);
+    }
+
+    fn settle(&self) {
+        self.open_settled();
+    }
+}
+
+/// Makes a model fail if an access to the state word is not ordered before the end of the latch.
+#[cfg(loom)]
+impl Drop for Latch {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.state.with_mut(|_| ());
+        }
+    }
+}
+
+impl fmt::Debug for Latch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Latch").field("count", &self.count()).finish_non_exhaustive()
+    }
+}
+
+wait_future! {
+    /// The future of [`Latch::wait`]. Dropping it leaves the count as it is.
+    pub struct LatchWait<'a>(&'a Latch);
+}

@@ -1,0 +1,224 @@
+//! Waiting, once for all primitives: the future, its cancellation, and the blocking forms.
+//!
+//! A primitive says through [`Signal`] what its state word means; [`Wait`] does the rest. The
+//! rules every primitive relies on:
+//!
+//! - No foreign code runs under the lock. A waker is cloned before it, dropped and woken after it.
+//! - A queued waiter is taken out by exactly one side: by the signaller (it is then RELEASED and
+//!   owns what it was given) or by its own `drop`.
+//! - A waiter dropped when it was RELEASED but had not yet returned hands its signal back through
+//!   [`Signal::pass_on`].
+
+use std::fmt;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use crate::blocking::with_parker;
+use crate::primitives::Mutex;
+use crate::waiters::{IDLE, QUEUED, RELEASED, Waiter, WaiterList};
+
+/// Something to wait for.
+///
+/// # Safety
+///
+/// [`queue`](Self::queue) gives the same mutex each time it is called on a value, also after the
+/// value has been moved.
+pub(crate) unsafe trait Signal {
+    /// Where the waiters stand.
+    fn queue(&self) -> &Mutex<WaiterList>;
+
+    /// Takes the signal if it is there. Called without the lock.
+    fn try_take(&self) -> bool;
+
+    /// Takes the signal if it is there; otherwise makes the state word say that somebody waits,
+    /// so that signallers come to the queue. Called under the lock.
+    fn take_or_announce(&self) -> bool;
+
+    /// Takes the announcement back: the last waiter has left. Called under the lock.
+    fn withdraw(&self);
+
+    /// Called without the lock by a waiter that was released, before it tells anybody.
+    fn settle(&self) {}
+
+    /// Disposes of the signal of a waiter that was released and dropped. Called without the lock.
+    fn pass_on(&self) {}
+}
+
+/// The future behind every wait of this crate.
+pub(crate) struct Wait<S: Signal> {
+    signal: S,
+    waiter: Waiter,
+}
+
+impl<S: Signal> Wait<S> {
+    pub(crate) fn new(signal: S) -> Self {
+        Self { signal, waiter: Waiter::new() }
+    }
+
+    fn ready(&self) -> Poll<()> {
+        self.waiter.finish();
+        Poll::Ready(())
+    }
+
+    fn enqueue(self: Pin<&Self>, context: &Context<'_>) -> Poll<()> {
+        let waker = context.waker().clone();
+        let mut queue = self.signal.queue().lock();
+        if self.signal.take_or_announce() {
+            drop(queue);
+            return self.ready();
+        }
+        // SAFETY: the waiter is IDLE (its owner, who holds the only `Pin<&mut Self>`, saw it) and
+        // pinned with us, it is used with `signal`'s queue alone, and `drop` removes it.
+        unsafe { queue.push_back(&self.get_ref().waiter, waker) };
+        Poll::Pending
+    }
+
+    /// The task may have moved to another waker since the last poll.
+    fn update_waker(&self, context: &Context<'_>) -> Poll<()> {
+        // SAFETY: a waiter that has been seen QUEUED was pushed to this queue.
+        let stale =
+            unsafe { self.signal.queue().lock().wants_waker(&self.waiter, context.waker()) };
+        if stale {
+            let waker = context.waker().clone();
+            // SAFETY: as above.
+            let old = unsafe { self.signal.queue().lock().replace_waker(&self.waiter, waker) };
+            drop(old);
+        }
+        match self.waiter.state() {
+            RELEASED => self.released(),
+            _ => Poll::Pending,
+        }
+    }
+
+    fn released(&self) -> Poll<()> {
+        self.signal.settle();
+        self.ready()
+    }
+}
+
+impl<S: Signal> Future for Wait<S> {
+    type Output = ();
+
+    #[inline]
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let this = self.into_ref();
+        match this.waiter.state() {
+            IDLE if this.signal.try_take() => this.ready(),
+            IDLE => this.enqueue(context),
+            QUEUED => this.update_waker(context),
+            RELEASED => this.released(),
+            _ => panic!("a wait of windlass-sync was polled after it had completed"),
+        }
+    }
+}
+
+impl<S: Signal> Drop for Wait<S> {
+    #[inline]
+    fn drop(&mut self) {
+        match self.waiter.state() {
+            QUEUED => cancel(&self.signal, &self.waiter),
+            RELEASED => give_back(&self.signal),
+            _ => {}
+        }
+    }
+}
+
+/// Takes a waiter that was QUEUED a moment ago out of its queue.
+fn cancel<S: Signal>(signal: &S, waiter: &Waiter) {
+    let mut queue = signal.queue().lock();
+    // SAFETY: `Wait` uses its waiter with this queue alone, and it has been seen QUEUED.
+    let waker = unsafe { queue.remove(waiter) };
+    if waker.is_some() && queue.is_empty() {
+        signal.withdraw();
+    }
+    drop(queue);
+    if waker.is_none() {
+        give_back(signal);
+    }
+}
+
+#[cold]
+fn give_back<S: Signal>(signal: &S) {
+    signal.settle();
+    signal.pass_on();
+}
+
+/// Blocks the thread until the signal has been taken.
+pub(crate) fn wait_blocking<S: Signal>(signal: S) {
+    if !signal.try_take() {
+        wait_until(signal, None);
+    }
+}
+
+/// Blocks the thread until the signal has been taken (true) or the time is up (false).
+pub(crate) fn wait_timeout<S: Signal>(signal: S, timeout: Duration) -> bool {
+    // A time beyond the clock's range never comes, so it is no deadline.
+    signal.try_take() || wait_until(signal, Instant::now().checked_add(timeout))
+}
+
+fn wait_until<S: Signal>(signal: S, deadline: Option<Instant>) -> bool {
+    with_parker(|parker, waker| {
+        let mut wait = pin!(Wait::new(signal));
+        let mut context = Context::from_waker(waker);
+        while wait.as_mut().poll(&mut context).is_pending() {
+            if !parker.park_until(deadline) {
+                // The signal may have come together with the deadline. If it comes even later,
+                // dropping the wait passes it on.
+                return wait.as_mut().poll(&mut context).is_ready();
+            }
+        }
+        true
+    })
+}
+
+impl<S: Signal> fmt::Debug for Wait<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.waiter.state() {
+            IDLE => "not polled yet",
+            QUEUED => "waiting",
+            RELEASED => "released",
+            _ => "done",
+        })
+    }
+}
+
+/// Defines a public future around a [`Wait`], so that the pin projection is written once.
+macro_rules! wait_future {
+    ($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? ($signal:ty);) => {
+        $(#[$meta])*
+        #[must_use = "futures do nothing unless awaited or polled"]
+        pub struct $name $(<$life>)? {
+            wait: $crate::wait::Wait<$signal>,
+        }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            pub(crate) fn new(signal: $signal) -> Self {
+                Self { wait: $crate::wait::Wait::new(signal) }
+            }
+        }
+
+        impl $(<$life>)? std::future::Future for $name $(<$life>)? {
+            type Output = ();
+
+            #[inline]
+            fn poll(
+                self: std::pin::Pin<&mut Self>,
+                context: &mut std::task::Context<'_>,
+            ) -> std::task::Poll<()> {
+                // SAFETY: `wait` is pinned whenever the whole is: nothing moves it out, and the
+                // type has neither a `Drop` nor an `Unpin` of its own.
+                let wait = unsafe { self.map_unchecked_mut(|this| &mut this.wait) };
+                wait.poll(context)
+            }
+        }
+
+        impl $(<$life>)? std::fmt::Debug for $name $(<$life>)? {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_tuple(stringify!($name)).field(&self.wait).finish()
+            }
+        }
+    };
+}
+pub(crate) use wait_future;

@@ -1,0 +1,229 @@
+//! The queue of those who wait: intrusive, doubly linked, first come first served.
+//!
+//! A [`Waiter`] is part of the future that waits (or of a blocking thread's stack frame), so
+//! waiting allocates nothing. It is linked into the [`WaiterList`] of one primitive, which sits
+//! behind that primitive's mutex. The waiter's life:
+//!
+//! ```text
+//!   IDLE --push_back--> QUEUED --pop_front--> RELEASED --\
+//!     \                    \---- remove ----------------->> DONE
+//!      \--------- signal found set at once -------------/
+//! ```
+//!
+//! Who may touch what:
+//!
+//! | state    | state word        | links and waker                          |
+//! |----------|-------------------|------------------------------------------|
+//! | IDLE     | the owner         | the owner                                |
+//! | QUEUED   | the lock's holder | the lock's holder (links: neighbours too)|
+//! | RELEASED | the owner         | the owner                                |
+//! | DONE     | the owner         | the owner                                |
+//!
+//! Anyone may *read* the state word at any time; seeing RELEASED without the lock is enough for
+//! the owner to go on, because the releaser's store of it is its last access to the waiter.
+
+use std::marker::PhantomPinned;
+use std::ptr;
+use std::task::Waker;
+
+use crate::primitives::{AtomicU8, Ordering, UnsafeCell};
+
+/// Not in a list yet.
+pub(crate) const IDLE: u8 = 0;
+/// In a list, holding a waker.
+pub(crate) const QUEUED: u8 = 1;
+/// Taken out of the list by whoever signalled; the signal is the owner's to use or pass on.
+pub(crate) const RELEASED: u8 = 2;
+/// The wait is over: no list and no signal is involved any more.
+pub(crate) const DONE: u8 = 3;
+
+/// One wait. Pinned from its first `push_back` on.
+pub(crate) struct Waiter {
+    state: AtomicU8,
+    slot: UnsafeCell<Slot>,
+    _pinned: PhantomPinned,
+}
+
+struct Slot {
+    prev: *const Waiter,
+    next: *const Waiter,
+    waker: Option<Waker>,
+}
+
+// SAFETY: the pointers lead to waiters of the same list and are followed only under its lock, the
+// waker is `Send`; none of this cares which thread owns the waiter.
+unsafe impl Send for Waiter {}
+// SAFETY: a shared waiter gives out its state word, which is atomic; all else goes through a
+// `&mut WaiterList`, which stands for the lock.
+unsafe impl Sync for Waiter {}
+
+impl Waiter {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: AtomicU8::new(IDLE),
+            slot: UnsafeCell::new(Slot { prev: ptr::null(), next: ptr::null(), waker: None }),
+            _pinned: PhantomPinned,
+        }
+    }
+
+    /// Acquire pairs with the Release in [`WaiterList::pop_front`]: a waiter that sees RELEASED
+    /// sees what the releaser did before, and may reuse or free itself.
+    #[inline]
+    pub(crate) fn state(&self) -> u8 {
+        self.state.load(Ordering::Acquire)
+    }
+
+    /// Ends the wait. For the owner only, and not while QUEUED.
+    #[inline]
+    pub(crate) fn finish(&self) {
+        self.state.store(DONE, Ordering::Relaxed);
+    }
+}
+
+/// The waiters of one primitive, oldest first. `&mut` access means that its lock is held.
+pub(crate) struct WaiterList {
+    head: *const Waiter,
+    tail: *const Waiter,
+}
+
+// SAFETY: every waiter in the list is `Send` and `Sync` and stays where it is until it has been
+// taken out (`push_back`'s contract), so the list may be used from any thread that has the lock.
+unsafe impl Send for WaiterList {}
+
+impl WaiterList {
+    pub(crate) const fn new() -> Self {
+        Self { head: ptr::null(), tail: ptr::null() }
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.head.is_null()
+    }
+
+    /// Queues `waiter` behind all others.
+    ///
+    /// # Safety
+    ///
+    /// `waiter` is IDLE and pinned; this is the only list it is ever used with; and it is not
+    /// dropped before it has been seen RELEASED or has been given to [`remove`](Self::remove).
+    #[inline]
+    pub(crate) unsafe fn push_back(&mut self, waiter: &Waiter, waker: Waker) {
+        let prev = self.tail;
+        // SAFETY: an IDLE waiter's slot belongs to its owner, who called us.
+        waiter.slot.with_mut(|slot| unsafe {
+            *slot = Slot { prev, next: ptr::null(), waker: Some(waker) };
+        });
+        // Relaxed: the state is looked at by the owner, or under the lock that we hold.
+        waiter.state.store(QUEUED, Ordering::Relaxed);
+        let this = ptr::from_ref(waiter);
+        // SAFETY: `prev` is null or a waiter of this list.
+        unsafe { self.set_next(prev, this) };
+        self.tail = this;
+    }
+
+    /// Takes the oldest waiter out, marks it RELEASED and returns its waker.
+    #[inline]
+    pub(crate) fn pop_front(&mut self) -> Option<Waker> {
+        // SAFETY: `head` is null or a waiter in this list, and those are alive: they have neither
+        // been seen RELEASED nor been removed.
+        let waiter = unsafe { self.head.as_ref() }?;
+        // SAFETY: it is QUEUED, and the lock is held.
+        let waker = unsafe { self.unlink(waiter) };
+        // Release pairs with the Acquire in `Waiter::state`. The owner may free the waiter as
+        // soon as it sees this; it is not touched below.
+        waiter.state.store(RELEASED, Ordering::Release);
+        waker
+    }
+
+    /// Takes `waiter` out of the list, wherever it stands, and returns its waker; `None` if it had
+    /// been released before.
+    ///
+    /// # Safety
+    ///
+    /// `waiter` has been pushed to this list.
+    pub(crate) unsafe fn remove(&mut self, waiter: &Waiter) -> Option<Waker> {
+        // Relaxed: only the lock's holder moves a waiter out of QUEUED.
+        if waiter.state.load(Ordering::Relaxed) != QUEUED {
+            return None;
+        }
+        // SAFETY: it is QUEUED, in this list by the caller's word, and the lock is held.
+        let waker = unsafe { self.unlink(waiter) };
+        waiter.state.store(DONE, Ordering::Relaxed);
+        waker
+    }
+
+    /// Whether `waiter` is still queued with a waker that wakes another task than `waker` does.
+    ///
+    /// # Safety
+    ///
+    /// `waiter` has been pushed to this list.
+    pub(crate) unsafe fn wants_waker(&self, waiter: &Waiter, waker: &Waker) -> bool {
+        waiter.state.load(Ordering::Relaxed) == QUEUED
+            // SAFETY: it is QUEUED in this list, and `&self` means that the lock is held.
+            && waiter.slot.with(|slot| unsafe {
+                !(*slot).waker.as_ref().is_some_and(|stored| stored.will_wake(waker))
+            })
+    }
+
+    /// Gives a queued `waiter` another waker. What comes back — the old waker, or the new one if
+    /// the waiter has been released — is for the caller to drop after the lock.
+    ///
+    /// # Safety
+    ///
+    /// `waiter` has been pushed to this list.
+    pub(crate) unsafe fn replace_waker(&mut self, waiter: &Waiter, waker: Waker) -> Option<Waker> {
+        if waiter.state.load(Ordering::Relaxed) != QUEUED {
+            return Some(waker);
+        }
+        // SAFETY: it is QUEUED in this list, and the lock is held.
+        waiter.slot.with_mut(|slot| unsafe { (*slot).waker.replace(waker) })
+    }
+
+    /// # Safety
+    ///
+    /// `waiter` is in this list.
+    #[inline]
+    unsafe fn unlink(&mut self, waiter: &Waiter) -> Option<Waker> {
+        let (prev, next, waker) = waiter.slot.with_mut(|slot| {
+            // SAFETY: a QUEUED waiter's slot belongs to the lock's holder.
+            let slot = unsafe { &mut *slot };
+            (slot.prev, slot.next, slot.waker.take())
+        });
+        // SAFETY: the neighbours of a waiter in this list are null or in this list.
+        unsafe {
+            self.set_next(prev, next);
+            self.set_prev(next, prev);
+        }
+        waker
+    }
+
+    /// Sets the forward link of `waiter`, or the list's head if it is null.
+    ///
+    /// # Safety
+    ///
+    /// `waiter` is null or in this list.
+    #[inline]
+    unsafe fn set_next(&mut self, waiter: *const Waiter, next: *const Waiter) {
+        // SAFETY: waiters in the list are alive, and their slots belong to the lock's holder.
+        match unsafe { waiter.as_ref() } {
+            // SAFETY: as above.
+            Some(waiter) => waiter.slot.with_mut(|slot| unsafe { (*slot).next = next }),
+            None => self.head = next,
+        }
+    }
+
+    /// Sets the backward link of `waiter`, or the list's tail if it is null.
+    ///
+    /// # Safety
+    ///
+    /// `waiter` is null or in this list.
+    #[inline]
+    unsafe fn set_prev(&mut self, waiter: *const Waiter, prev: *const Waiter) {
+        // SAFETY: waiters in the list are alive, and their slots belong to the lock's holder.
+        match unsafe { waiter.as_ref() } {
+            // SAFETY: as above.
+            Some(waiter) => waiter.slot.with_mut(|slot| unsafe { (*slot).prev = prev }),
+            None => self.tail = prev,
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Wakers taken out under a lock, to be woken after it.
+//!
+//! Waking runs foreign code, so it must not happen under a lock of ours; a primitive that
+//! releases many waiters at once moves their wakers here first. Releasing everybody in one
+//! critical section is what lets [`Latch`](crate::Latch) promise not to touch itself again, so
+//! the batch grows instead of asking for a second turn. Up to 32 wakers need no allocation.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::task::Waker;
+
+/// How many wakers fit without allocating.
+const INLINE: usize = 32;
+
+pub(crate) struct WakeBatch {
+    inline: [Option<Waker>; INLINE],
+    len: usize,
+    spilled: Vec<Waker>,
+}
+
+impl WakeBatch {
+    pub(crate) fn new() -> Self {
+        Self { inline: [const { None }; INLINE], len: 0, spilled: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, waker: Waker) {
+        match self.inline.get_mut(self.len) {
+            Some(slot) => *slot = Some(waker),
+            None => self.spilled.push(waker),
+        }
+        self.len += 1;
+    }
+
+    /// Wakes all, in the order of `push`. A waker that panics does not keep the others from
+    /// being woken; the first panic continues when all are done.
+    pub(crate) fn wake_all(self) {
+        let mut panicked = None;
+        for waker in self.inline.into_iter().take(self.len).flatten().chain(self.spilled) {
+            if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                match panicked {
+                    None => panicked = Some(payload),
+                    // Its destructor may panic too, and nobody is left to be told.
+                    Some(_) => std::mem::forget(payload),
+                }
+            }
+        }
+        if let Some(payload) = panicked {
+            panic::resume_unwind(payload);
+        }
+    }
+}
