@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::results::Results;
+use crate::run::OTHERS;
 use crate::stats::Spread;
 use crate::verdict::{Line, SUBJECT, Verdict};
 use crate::workloads::{self, Aim, Better, Row, Workload};
 
-/// A load average from which on others are suspected to use the machine.
-const BUSY: f64 = 1.0;
+/// A share of the machine from which on others disturb the figures.
+const BUSY: f64 = 0.05;
 
 /// What `measure::passes` adds to the time of a workload.
 const CPU: Row = Row::cost("cpu_ns_per_op", "ns CPU");
@@ -40,7 +41,8 @@ pub(crate) fn markdown(results: &Results) -> String {
         }
     }
     text.push_str(&table.text);
-    let _ = writeln!(text, "\n{}\n", score.sentence());
+    let doubt = if disturbed(results) { " On a busy machine." } else { "" };
+    let _ = writeln!(text, "\n{}{doubt}\n", score.sentence());
     text.push_str(LEGEND);
     if cpu.lines > 0 {
         text.push_str("\n### CPU time\n\nUser and system time of all threads, the same way.\n\n");
@@ -187,15 +189,34 @@ fn heading(results: &Results) -> String {
         fact("workers"),
         fact("load_at_start"),
     );
-    let load = results.machine["load_at_start"].as_str().unwrap_or("");
-    let load: f64 = load.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
-    if load > BUSY {
-        text.push_str("The machine was not idle at the start: trust the ratios little.\n\n");
+    if let Some(Spread { median, high, .. }) = others(results) {
+        let (median, high) = (100.0 * median, 100.0 * high);
+        let _ = writeln!(
+            text,
+            "Others used {median:.0} % of the machine during the median run, and {high:.0} % or \
+             more during a quarter of them.\n",
+        );
+    }
+    if disturbed(results) {
+        text.push_str(
+            "**The machine was busy: these ratios are not only noisy but skewed**, against the \
+             peers that spread their work over all cores.\n\n",
+        );
     }
     if results.machine["optimised"] == Value::Bool(false) {
         text.push_str("**Not an optimised build: these figures mean nothing.**\n\n");
     }
     text
+}
+
+/// How much of the machine somebody else used, run by run.
+fn others(results: &Results) -> Option<Spread> {
+    let shares = results.samples.iter().filter_map(|sample| sample.metrics.get(OTHERS));
+    Spread::of(&shares.copied().collect::<Vec<f64>>())
+}
+
+fn disturbed(results: &Results) -> bool {
+    others(results).is_some_and(|others| others.high > BUSY)
 }
 
 fn failures(results: &Results) -> String {

@@ -2,7 +2,7 @@
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -11,6 +11,7 @@ use crate::measure::Budget;
 use crate::progress::Progress;
 use crate::report;
 use crate::results::{Results, Writer};
+use crate::usage::{Usage, machine_cpu};
 
 /// Measures what was asked for, then prints the report.
 pub(crate) fn run(asked: &Run) -> Result<(), String> {
@@ -33,8 +34,12 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
             for peer in peers {
                 progress.begin(round, workload.name, peer);
                 let began = Instant::now();
+                let watch = Watch::start();
                 match measured(workload.name, peer, &asked.budget) {
-                    Ok(metrics) => writer.sample(round, workload.name, peer, metrics)?,
+                    Ok(mut metrics) => {
+                        metrics[OTHERS] = json!(watch.others());
+                        writer.sample(round, workload.name, peer, metrics)?;
+                    }
                     Err(why) => {
                         progress.note(&format!("{} on {peer} failed: {why}", workload.name));
                         writer.failure(round, workload.name, peer, &why)?;
@@ -52,6 +57,35 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
     Ok(())
 }
 
+/// The metric that says how much of the machine somebody else used during a run.
+pub(crate) const OTHERS: &str = "others_share";
+
+/// Watches who uses the machine while a child runs.
+struct Watch {
+    began: Instant,
+    machine: Duration,
+    children: Duration,
+}
+
+impl Watch {
+    fn start() -> Watch {
+        Watch {
+            began: Instant::now(),
+            machine: machine_cpu(),
+            children: Usage::of_children().cpu(),
+        }
+    }
+
+    /// The share of all cores that went neither to the child nor idle.
+    fn others(&self) -> f64 {
+        let machine = machine_cpu().saturating_sub(self.machine);
+        let child = Usage::of_children().cpu().saturating_sub(self.children);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let all = self.began.elapsed().as_secs_f64() * cores as f64;
+        machine.saturating_sub(child).as_secs_f64() / all
+    }
+}
+
 /// Runs one child and returns the metrics that it printed.
 fn measured(workload: &str, peer: &str, budget: &Budget) -> Result<Value, String> {
     let program = std::env::current_exe().map_err(|why| format!("own path: {why}"))?;
@@ -67,7 +101,10 @@ fn measured(workload: &str, peer: &str, budget: &Budget) -> Result<Value, String
     }
     let said = String::from_utf8_lossy(&child.stdout);
     let line = said.lines().last().unwrap_or("");
-    serde_json::from_str(line).map_err(|why| format!("no figures in `{line}`: {why}"))
+    match serde_json::from_str(line) {
+        Ok(metrics @ Value::Object(_)) => Ok(metrics),
+        _ => Err(format!("no figures in `{line}`")),
+    }
 }
 
 fn ending(status: ExitStatus) -> String {

@@ -4,7 +4,7 @@ use std::fs;
 use std::mem::MaybeUninit;
 use std::time::Duration;
 
-/// CPU time, peak memory and context switches of this process.
+/// CPU time, peak memory and context switches, of this process or of its children.
 #[derive(Clone, Copy)]
 pub(crate) struct Usage {
     pub(crate) user: Duration,
@@ -16,9 +16,18 @@ pub(crate) struct Usage {
 
 impl Usage {
     pub(crate) fn now() -> Usage {
+        Usage::of(libc::RUSAGE_SELF)
+    }
+
+    /// Of all children that have ended.
+    pub(crate) fn of_children() -> Usage {
+        Usage::of(libc::RUSAGE_CHILDREN)
+    }
+
+    fn of(whom: libc::c_int) -> Usage {
         let mut raw = MaybeUninit::<libc::rusage>::uninit();
         // SAFETY: `raw` is writable memory of the right type.
-        let rc = unsafe { libc::getrusage(libc::RUSAGE_SELF, raw.as_mut_ptr()) };
+        let rc = unsafe { libc::getrusage(whom, raw.as_mut_ptr()) };
         assert_eq!(rc, 0, "getrusage: {}", std::io::Error::last_os_error());
         // SAFETY: the call succeeded, and then it has filled the whole structure.
         let raw = unsafe { raw.assume_init() };
@@ -68,6 +77,20 @@ impl OtherThreads {
         }
         sum
     }
+}
+
+/// CPU time that the whole machine has spent on anything, the hypervisor's theft included.
+pub(crate) fn machine_cpu() -> Duration {
+    let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
+    let total = stat.lines().next().unwrap_or_default();
+    // After its name: user, nice, system, idle, iowait, irq, softirq, steal. Guests are part of
+    // the first two.
+    let fields = total.split_whitespace().skip(1).take(8).map(first_number);
+    let busy = fields.enumerate().filter(|(place, _)| !matches!(place, 3 | 4));
+    let ticks: u64 = busy.map(|(_, ticks)| ticks).sum();
+    // SAFETY: no preconditions.
+    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    Duration::from_secs_f64(ticks as f64 / per_second.max(1) as f64)
 }
 
 /// Resident memory of this process now, in bytes.

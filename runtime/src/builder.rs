@@ -3,11 +3,10 @@
 use std::io;
 use std::time::Duration;
 
-use windlass_sync::Parker;
-
-use crate::poller;
+use crate::poller::{self, Poller};
+use crate::primitives::Arc;
 use crate::runtime::Runtime;
-use crate::sched::{self, Config, MOST_WORKERS, Pool, Watch};
+use crate::sched::{self, Config, MOST_WORKERS, Pool};
 
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
@@ -112,12 +111,11 @@ impl Builder {
     pub fn build(self) -> io::Result<Runtime> {
         let config = self.check()?;
         let workers = config.workers;
-        let parker = Parker::new();
-        let pool = Pool::new(config, Watch::new(parker.unparker()));
+        let pool = Pool::new(config, Arc::new(Poller::new()?));
         // The runtime first: if a thread fails to start, its drop ends the others.
         let runtime = Runtime::of(pool);
         let pool = runtime.handle().pool();
-        poller::start(pool, parker)?;
+        poller::start(pool)?;
         for index in 0..workers {
             sched::start_worker(pool, index)?;
         }

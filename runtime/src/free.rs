@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::panic::Location;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
 use crate::context;
 use crate::handle::{Handle, refuse_on_worker};
@@ -98,22 +98,32 @@ pub async fn yield_now() {
 pub async fn resume_on_pool() -> io::Result<()> {
     let mut resumed = false;
     std::future::poll_fn(|cx| {
-        if std::mem::replace(&mut resumed, true) {
-            return Poll::Ready(Ok(()));
-        }
         context::with_pool(|pool| {
             if pool.is_closing() {
                 return Poll::Ready(Err(io::Error::other("the runtime is shutting down")));
+            }
+            if std::mem::replace(&mut resumed, true) {
+                return Poll::Ready(Ok(()));
             }
             let on_worker = context::with_worker(|worker| worker.map(|worker| worker.hop_next()));
             if on_worker.is_some() {
                 cx.waker().wake_by_ref();
             } else {
-                let waker = cx.waker().clone();
-                drop(pool.spawn(async { waker.wake() }, Origin::new(Location::caller(), None)));
+                let wake = WakeOnDrop(cx.waker().clone());
+                let origin = Origin::new(Location::caller(), None);
+                drop(pool.spawn(async { drop(wake) }, origin));
             }
             Poll::Pending
         })
     })
     .await
+}
+
+/// Wakes when it is dropped: by the task that holds it, or by that task's cancellation.
+struct WakeOnDrop(Waker);
+
+impl Drop for WakeOnDrop {
+    fn drop(&mut self) {
+        self.0.wake_by_ref();
+    }
 }

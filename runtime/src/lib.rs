@@ -24,6 +24,11 @@ mod sched;
 mod shutdown;
 pub mod task;
 
+/// What sockets are built on.
+pub mod io {
+    pub use crate::poller::{Descriptor, Direction, RawDescriptor, Registration, Seen};
+}
+
 pub(crate) use windlass_sync::primitives;
 
 pub use builder::Builder;

@@ -119,7 +119,8 @@ impl Runtime {
         pool.threads.begin_end();
         pool.close();
         pool.blocking.close();
-        pool.watch.wake();
+        pool.poller().close();
+        pool.poller().kick();
         if is_own_thread(pool) {
             return ShutdownReport::new(start.elapsed(), Vec::new());
         }

@@ -64,6 +64,15 @@ mod real {
             self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
+        /// Locks if nobody else has.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            match self.0.try_lock() {
+                Ok(guard) => Some(guard),
+                Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+                Err(std::sync::TryLockError::WouldBlock) => None,
+            }
+        }
+
         /// Gives access without locking; the exclusive borrow is the proof.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
@@ -199,6 +208,12 @@ mod model {
         pub fn lock(&self) -> MutexGuard<'_, T> {
             let inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             MutexGuard { trace: Trace::new(&self.alive), inner }
+        }
+
+        /// Locks if nobody else has.
+        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+            let inner = self.inner.try_lock().ok()?;
+            Some(MutexGuard { trace: Trace::new(&self.alive), inner })
         }
 
         /// Gives access without locking; the exclusive borrow is the proof.

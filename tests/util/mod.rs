@@ -15,7 +15,7 @@ use std::pin::{Pin, pin};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use windlass::{Builder, Runtime};
 
 /// How long anything may take before its test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A runtime with so many workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
@@ -93,19 +93,28 @@ impl Gate {
     }
 
     pub(crate) fn open(&self) {
-        *self.0.0.lock().unwrap() = true;
+        *self.lock() = true;
         self.0.1.notify_all();
     }
 
     pub(crate) fn is_open(&self) -> bool {
-        *self.0.0.lock().unwrap()
+        *self.lock()
+    }
+
+    // Somebody who waited in vain leaves the lock poisoned; the others still want to be let go.
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Blocks the thread until the gate is open.
     #[track_caller]
     pub(crate) fn wait(&self) {
-        let open = self.0.0.lock().unwrap();
-        let (_open, result) = self.0.1.wait_timeout_while(open, PATIENCE, |open| !*open).unwrap();
+        let (open, result) = self
+            .0
+            .1
+            .wait_timeout_while(self.lock(), PATIENCE, |open| !*open)
+            .unwrap_or_else(PoisonError::into_inner);
+        drop(open);
         assert!(!result.timed_out(), "a gate was never opened");
     }
 }

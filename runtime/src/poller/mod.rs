@@ -1,39 +1,188 @@
-//! The dedicated thread that blocks on the OS so that no worker has to.
+//! The poller: the OS's readiness, turned into wake-ups.
 //!
-//! It waits for the next deadline and watches over the workers. It never runs user code other than
-//! wakers, and what it wakes goes into the pool's fast lane.
+//! Workers look at the OS themselves, without blocking, when they run dry and every 50 µs or so
+//! while they are busy. One dedicated thread ([`thread`]) owns blocking on the OS: it makes sure that
+//! somebody looks when nobody does.
+//!
+//! # The gate
+//!
+//! The thread does not wait for events, it waits for *there being something to harvest*, and only
+//! when asked: a worker that goes to sleep arms the gate, the first event after that fires it, and it
+//! stays shut until it is armed again. While the workers are awake and harvest by themselves, the
+//! thread is not woken by the I/O they handle.
+//!
+//! At any moment one of these holds, and each leads to a harvest:
+//!
+//! - the gate is armed: an event wakes the thread;
+//! - the gate has fired and was not armed again: the thread is *on guard*, which means that it looks
+//!   after some 50 µs, and then less and less often, whether somebody has harvested since.
+//!
+//! What the thread does with a gate that fired, and when its patience on guard is over, is in
+//! [`thread`].
+
+mod registration;
+mod slab;
+mod source;
+mod sys;
+mod thread;
 
 use std::io;
-use std::time::Instant;
+use std::task::Waker;
+use std::time::Duration;
 
-use windlass_sync::Parker;
+pub use registration::Registration;
+pub use source::{Direction, Seen};
+pub use sys::{Descriptor, RawDescriptor};
+pub(crate) use thread::start;
 
-use crate::context::{self, Role};
-use crate::primitives::Arc;
-use crate::primitives::plain::Ordering;
-use crate::sched::{Pool, Watcher};
+use slab::{Slab, Token};
+use source::Source;
+use sys::{Events, Selector, Woken};
 
-/// Starts the poller's thread, which ends with the last worker.
-pub(crate) fn start(pool: &Arc<Pool>, parker: Parker) -> io::Result<()> {
-    let name = format!("{}-poller", pool.config.thread_name);
-    pool.start_thread(name, move |pool| run(pool, &parker))
+use crate::primitives::plain::{AtomicU64, AtomicUsize, Ordering as Plain};
+use crate::primitives::{Arc, AtomicBool, Mutex, Ordering};
+use crate::task::quietly;
+
+/// The shared half of a runtime's poller.
+pub(crate) struct Poller {
+    selector: Selector,
+    sources: Mutex<Slab>,
+    /// Held by the one thread that harvests.
+    events: Mutex<Events>,
+    registered: AtomicUsize,
+    harvests: AtomicU64,
+    armed: AtomicBool,
+    kicked: AtomicBool,
 }
 
-fn run(pool: &Arc<Pool>, parker: &Parker) {
-    context::set_role(Role::Poller);
-    let mut watcher = Watcher::new(pool);
-    while !is_done(pool) {
-        match watcher.pause(pool) {
-            None => parker.park(),
-            Some(pause) => {
-                parker.park_timeout(pause);
-            }
+impl Poller {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self {
+            selector: Selector::new()?,
+            sources: Mutex::new(Slab::default()),
+            events: Mutex::new(Events::new()),
+            registered: AtomicUsize::new(0),
+            harvests: AtomicU64::new(0),
+            armed: AtomicBool::new(false),
+            kicked: AtomicBool::new(false),
+        })
+    }
+
+    fn register(
+        &self,
+        descriptor: Descriptor<'_>,
+        source: Arc<Source>,
+    ) -> io::Result<(Token, RawDescriptor)> {
+        let Some(token) = self.sources.lock().insert(source) else {
+            return Err(io::Error::other("the runtime is shutting down"));
+        };
+        // The first source: workers that went to sleep before it have not armed the gate.
+        let first = self.registered.fetch_add(1, Plain::Relaxed) == 0;
+        let armed = if first { self.selector.arm_gate() } else { Ok(()) };
+        if let Err(error) = armed.and_then(|()| self.selector.register(descriptor, token.pack())) {
+            self.forget(token);
+            return Err(error);
         }
-        watcher.look(pool, Instant::now());
+        Ok((token, sys::raw(descriptor)))
+    }
+
+    fn deregister(&self, token: Token, descriptor: RawDescriptor) {
+        self.selector.deregister(descriptor);
+        self.forget(token);
+    }
+
+    fn forget(&self, token: Token) {
+        // The source is dropped after the lock: its wakers may run user code.
+        let _source = self.sources.lock().remove(token);
+        self.registered.fetch_sub(1, Plain::Relaxed);
+    }
+
+    /// True if there is anything to harvest from.
+    pub(crate) fn in_use(&self) -> bool {
+        self.registered.load(Plain::Relaxed) > 0
+    }
+
+    /// Takes what events there are and wakes who waits for them, without blocking. Gives their
+    /// number; zero if another thread is at it.
+    pub(crate) fn harvest(&self) -> usize {
+        if !self.in_use() {
+            return 0;
+        }
+        let Some(mut events) = self.events.try_lock() else { return 0 };
+        self.harvests.fetch_add(1, Plain::Relaxed);
+        // The only errors there are mean that the instance is broken beyond repair.
+        let taken = self.selector.harvest(&mut events).unwrap_or(0);
+        if taken == 0 {
+            return 0;
+        }
+        let mut wake = Vec::with_capacity(taken);
+        let sources = self.sources.lock();
+        for (token, readiness) in events.iter() {
+            sources.event(Token::unpack(token), readiness, &mut wake);
+        }
+        drop((sources, events));
+        wake_all(wake);
+        taken
+    }
+
+    /// How often anybody has looked.
+    fn harvests(&self) -> u64 {
+        self.harvests.load(Plain::Relaxed)
+    }
+
+    /// Has the thread woken by the next event, or by one that waits already.
+    pub(crate) fn arm_gate(&self) {
+        // Relaxed: see `gate_fired`, whose caller has a fence between it and its look at who
+        // sleeps, as our caller has between its falling asleep and this.
+        if !self.in_use() || self.armed.load(Ordering::Relaxed) {
+            return;
+        }
+        // The flag first: the gate may fire before the call returns, and its flag must not be set
+        // after that. A gate armed without the flag is only armed once more.
+        self.armed.store(true, Ordering::Relaxed);
+        if self.selector.arm_gate().is_err() {
+            self.armed.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// The gate has fired and is shut.
+    fn gate_fired(&self) {
+        self.armed.store(false, Ordering::Relaxed);
+    }
+
+    fn is_armed(&self) -> bool {
+        self.armed.load(Ordering::Relaxed)
+    }
+
+    /// Blocks the poller's thread.
+    fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
+        let woken = self.selector.wait(timeout)?;
+        if woken.kicked {
+            // Partner of the swap in `kick`: whoever found the flag set did what it did before
+            // this, and the thread sees it.
+            self.kicked.swap(false, Ordering::AcqRel);
+        }
+        Ok(woken)
+    }
+
+    /// Has the thread return from its wait. However many kick, the OS is asked once.
+    pub(crate) fn kick(&self) {
+        if !self.kicked.swap(true, Ordering::AcqRel) {
+            self.selector.kick();
+        }
+    }
+
+    /// Nobody will harvest any more: tells all who wait.
+    pub(crate) fn close(&self) {
+        let mut wake = Vec::new();
+        self.sources.lock().close(&mut wake);
+        wake_all(wake);
     }
 }
 
-/// True once the runtime is closing and every worker has moved out.
-fn is_done(pool: &Pool) -> bool {
-    pool.is_closing() && !pool.slots.iter().any(|slot| slot.occupied.load(Ordering::Relaxed))
+/// Wakes outside of all locks. A waker that panics harms nobody else.
+fn wake_all(wakers: Vec<Waker>) {
+    for waker in wakers {
+        quietly(|| waker.wake());
+    }
 }

@@ -16,7 +16,7 @@ use std::io;
 pub(crate) use pool::{Config, Pool};
 pub(crate) use sleepers::MOST_WORKERS;
 pub(crate) use slot::Counters;
-pub(crate) use watch::{Watch, Watcher};
+pub(crate) use watch::Watcher;
 pub(crate) use worker::Worker;
 
 use crate::primitives::Arc;
@@ -37,7 +37,7 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
         }
         pool.slots[index].occupied.store(false, Ordering::Relaxed);
         // The poller ends with the last worker.
-        pool.watch.wake();
+        pool.poller().kick();
     });
     if started.is_err() {
         slot.occupied.store(false, Ordering::Relaxed);

@@ -12,6 +12,7 @@ use super::threads::Threads;
 use super::watch::{Level, Watch};
 use crate::blocking::BlockingPool;
 use crate::context::{self, Role};
+use crate::poller::Poller;
 use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
 use crate::task::{Header, OwnedTasks, Runnable, Schedule};
@@ -45,6 +46,7 @@ pub(crate) struct Pool {
     /// What tasks point to: one for each shard of `owned`.
     homes: Box<[HomeShard]>,
     pub(crate) watch: CachePadded<Watch>,
+    poller: Arc<Poller>,
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
     /// Counts what happens on threads that are no workers of this runtime.
@@ -53,7 +55,7 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    pub(crate) fn new(config: Config, watch: Watch) -> Arc<Self> {
+    pub(crate) fn new(config: Config, poller: Arc<Poller>) -> Arc<Self> {
         let slots = config.workers + config.spares;
         let owned = OwnedTasks::new(slots);
         let homes = (0..owned.shards())
@@ -66,7 +68,8 @@ impl Pool {
             slots: (0..slots).map(|_| CachePadded::new(Slot::new())).collect(),
             owned,
             homes,
-            watch: CachePadded::new(watch),
+            watch: CachePadded::new(Watch::new(poller.clone())),
+            poller,
             blocking: BlockingPool::new(),
             threads: Threads::new(),
             foreign: CachePadded::default(),
@@ -176,6 +179,10 @@ impl Pool {
         }
         fence(Ordering::SeqCst);
         self.wake_all();
+    }
+
+    pub(crate) fn poller(&self) -> &Arc<Poller> {
+        &self.poller
     }
 
     pub(crate) fn is_closing(&self) -> bool {

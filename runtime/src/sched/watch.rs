@@ -22,9 +22,8 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_sync::Unparker;
-
 use super::pool::Pool;
+use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
 
@@ -39,12 +38,12 @@ pub(crate) enum Level {
 /// The switch, which workers use.
 pub(crate) struct Watch {
     level: AtomicUsize,
-    thread: Unparker,
+    poller: Arc<Poller>,
 }
 
 impl Watch {
-    pub(crate) fn new(thread: Unparker) -> Self {
-        Self { level: AtomicUsize::new(Level::Off as usize), thread }
+    pub(crate) fn new(poller: Arc<Poller>) -> Self {
+        Self { level: AtomicUsize::new(Level::Off as usize), poller }
     }
 
     /// Sees to it that the workers are watched at least this closely.
@@ -53,7 +52,7 @@ impl Watch {
         if self.level() < level
             && self.level.fetch_max(level as usize, Ordering::Relaxed) < level as usize
         {
-            self.thread.unpark();
+            self.poller.kick();
         }
     }
 
@@ -64,11 +63,6 @@ impl Watch {
             1 => Level::Coarse,
             _ => Level::Fine,
         }
-    }
-
-    /// Wakes the watching thread, to look at once.
-    pub(crate) fn wake(&self) {
-        self.thread.unpark();
     }
 }
 
@@ -88,7 +82,7 @@ impl Watcher {
     }
 
     /// How long the thread may sleep before the next look; `None` while nothing is to be watched.
-    pub(crate) fn pause(&mut self, pool: &Pool) -> Option<Duration> {
+    pub(crate) fn pause(&self, pool: &Pool) -> Option<Duration> {
         match pool.watch.level() {
             Level::Off => None,
             Level::Coarse => Some(pool.config.stuck_after / 2),
@@ -98,28 +92,22 @@ impl Watcher {
 
     /// Looks at every worker and helps where it is needed.
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, now: Instant) {
+        for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
+            let tick = slot.counters.tick.get();
+            if seen.0 != tick {
+                *seen = (tick, now);
+            }
+        }
         if self.switch_off(pool) {
             return;
         }
         for index in 0..pool.slots.len() {
             let slot = &pool.slots[index];
-            if !slot.occupied.load(Plain::Relaxed) {
+            let stalled = self.stalled(pool, index, now).unwrap_or_default();
+            if stalled < FINE.0 || !(slot.has_work() || pool.has_shared_work()) {
                 continue;
             }
-            let tick = slot.counters.tick.get();
-            let (seen, since) = &mut self.seen[index];
-            if *seen != tick {
-                (*seen, *since) = (tick, now);
-                continue;
-            }
-            let in_poll = tick % 2 == 1;
-            if !in_poll {
-                continue;
-            }
-            let work_waits = slot.has_work() || pool.has_shared_work();
-            if work_waits && pool.sleepers.would_wake() {
-                pool.wake_one();
-            } else if work_waits && now.duration_since(*since) >= pool.config.stuck_after {
+            if !pool.wake_one() && stalled >= pool.config.stuck_after {
                 self.relieve(pool, index);
             }
         }
@@ -127,15 +115,28 @@ impl Watcher {
         self.pause = (self.pause * 2).min(FINE.1);
     }
 
+    /// How long a worker has been in the poll it is in, as far as was seen; `None` if it is in none.
+    fn stalled(&self, pool: &Pool, index: usize, now: Instant) -> Option<Duration> {
+        let (tick, since) = self.seen[index];
+        let in_poll = tick % 2 == 1 && pool.slots[index].occupied.load(Plain::Relaxed);
+        in_poll.then(|| now.duration_since(since))
+    }
+
+    /// True if a worker is awake and has not been in one poll for as long as `patience`.
+    pub(crate) fn any_gets_on(&self, pool: &Pool, now: Instant, patience: Duration) -> bool {
+        let stalled = (0..pool.slots.len())
+            .filter(|&index| self.stalled(pool, index, now).is_some_and(|time| time >= patience))
+            .count();
+        at_work(pool) > pool.sleepers.sleeping() + stalled
+    }
+
     /// Stops watching if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        let at_work =
-            || pool.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count();
-        if pool.sleepers.sleeping() < at_work() {
+        if pool.sleepers.sleeping() < at_work(pool) {
             return false;
         }
         pool.watch.level.store(Level::Off as usize, Ordering::Relaxed);
-        if pool.sleepers.sleeping_settled() < at_work() {
+        if pool.sleepers.sleeping_settled() < at_work(pool) {
             pool.watch.level.fetch_max(Level::Coarse as usize, Ordering::Relaxed);
             return false;
         }
@@ -159,4 +160,9 @@ impl Watcher {
             relief.store(0, Ordering::Relaxed);
         }
     }
+}
+
+/// How many workers and spares there are at this moment.
+fn at_work(pool: &Pool) -> usize {
+    pool.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count()
 }

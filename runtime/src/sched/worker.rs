@@ -175,6 +175,7 @@ impl Worker {
             return None;
         }
         self.last_look_out.set(now);
+        self.harvest();
         let first = self
             .pool
             .lane
@@ -231,18 +232,33 @@ impl Worker {
 
     fn look_everywhere(&self) -> Option<Runnable> {
         self.look_once().or_else(|| {
-            self.spin.wait_for(|| self.pool.has_shared_work() || self.has_victim())?;
+            self.spin
+                .wait_for(|| self.pool.has_shared_work() || self.has_victim() || self.harvest())?;
             self.look_once()
         })
     }
 
+    /// Looks at the OS; true if there were events. What they woke is in our own queue.
+    fn harvest(&self) -> bool {
+        let harvested = self.pool.poller().harvest();
+        if harvested > 1 {
+            self.consider_waking();
+        }
+        harvested > 0
+    }
+
     fn look_once(&self) -> Option<Runnable> {
         let pool = &*self.pool;
-        pool.lane
-            .take_into(&self.queue)
+        self.take_own()
+            .or_else(|| pool.lane.take_into(&self.queue))
             .or_else(|| pool.injector.take_into(&self.queue))
+            .or_else(|| if self.harvest() { self.take_own() } else { None })
             .or_else(|| self.steal(|victim| victim.stealer.steal_into(&self.queue)))
             .or_else(|| self.steal(take_from_stuck))
+    }
+
+    fn take_own(&self) -> Option<Runnable> {
+        self.slot().lifo.take().or_else(|| self.queue.pop())
     }
 
     fn has_victim(&self) -> bool {
@@ -285,6 +301,7 @@ impl Worker {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();
         }
+        pool.poller().arm_gate();
         let counters = &self.slot().counters;
         counters.parks.bump();
         self.spin.measure_sleep(|| self.parker.park());
@@ -303,7 +320,7 @@ impl Worker {
 
     /// Puts what is left into the injector, for others to run.
     fn hand_over(&self) {
-        while let Some(runnable) = self.slot().lifo.take().or_else(|| self.queue.pop()) {
+        while let Some(runnable) = self.take_own() {
             self.pool.push(runnable);
         }
         self.slot().retire.store(false, Ordering::Relaxed);

@@ -48,6 +48,7 @@ pub use join_set::JoinSet;
 pub use crate::coop::consume_budget;
 pub use crate::free::yield_now;
 
+pub(crate) use cell::quietly;
 pub(crate) use header::{Header, Origin};
 pub(crate) use owned::OwnedTasks;
 #[cfg(loom)]

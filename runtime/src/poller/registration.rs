@@ -1,0 +1,254 @@
+//! A descriptor's membership in a poller: what sockets are built on.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use super::Poller;
+use super::slab::Token;
+use super::source::{Direction, Seen, Source, WaiterKey};
+use super::sys::{Descriptor, RawDescriptor};
+use crate::coop;
+use crate::primitives::Arc;
+
+/// Registers a non-blocking descriptor with the current runtime's poller for as long as it lives.
+///
+/// It must be dropped before the descriptor is closed: keep it in a field above the descriptor's.
+pub struct Registration {
+    poller: Arc<Poller>,
+    source: Arc<Source>,
+    token: Token,
+    descriptor: RawDescriptor,
+}
+
+impl Registration {
+    /// Registers with the poller of the current runtime, or of the global one outside of any. The
+    /// descriptor must be in non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says (`EPERM` for a regular file), or an error if the runtime is shutting down.
+    pub fn new(descriptor: Descriptor<'_>) -> io::Result<Self> {
+        crate::context::with_pool(|pool| Self::with(pool.poller(), descriptor))
+    }
+
+    pub(crate) fn with(poller: &Arc<Poller>, descriptor: Descriptor<'_>) -> io::Result<Self> {
+        let source = Arc::new(Source::new());
+        let (token, descriptor) = poller.register(descriptor, source.clone())?;
+        Ok(Self { poller: poller.clone(), source, token, descriptor })
+    }
+
+    /// Tries an operation, and waits and tries again for as long as it says `WouldBlock`.
+    ///
+    /// Dropping the future loses nothing: the operation is not running while it waits.
+    ///
+    /// # Errors
+    ///
+    /// What the operation says, or an error if the runtime shuts down.
+    pub async fn io<R>(
+        &self,
+        direction: Direction,
+        mut op: impl FnMut() -> io::Result<R>,
+    ) -> io::Result<R> {
+        std::future::poll_fn(coop::poll_proceed).await;
+        loop {
+            let seen = self.ready(direction).await?;
+            if let Some(result) = self.attempt(direction, seen, &mut op) {
+                return result;
+            }
+        }
+    }
+
+    /// As [`io`](Self::io), for operations that move bytes into or out of a buffer of length
+    /// `wanted`: moving fewer means that nothing is left, which saves the `WouldBlock` of the next
+    /// try. Only for byte streams.
+    ///
+    /// # Errors
+    ///
+    /// As [`io`](Self::io).
+    pub async fn io_bytes(
+        &self,
+        direction: Direction,
+        wanted: usize,
+        mut op: impl FnMut() -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        std::future::poll_fn(coop::poll_proceed).await;
+        loop {
+            let seen = self.ready(direction).await?;
+            if let Some(result) = self.attempt(direction, seen, &mut op) {
+                self.note_bytes(direction, wanted, seen, &result);
+                return result;
+            }
+        }
+    }
+
+    /// As [`io`](Self::io), for poll functions. One task a direction may wait this way: the last
+    /// that polled.
+    pub fn poll_io<R>(
+        &self,
+        direction: Direction,
+        cx: &mut Context<'_>,
+        mut op: impl FnMut() -> io::Result<R>,
+    ) -> Poll<io::Result<R>> {
+        ready!(coop::poll_proceed(cx));
+        loop {
+            let seen = ready!(self.poll_ready(direction, cx))?;
+            if let Some(result) = self.attempt(direction, seen, &mut op) {
+                return Poll::Ready(result);
+            }
+        }
+    }
+
+    /// As [`io_bytes`](Self::io_bytes), for poll functions; see [`poll_io`](Self::poll_io).
+    pub fn poll_io_bytes(
+        &self,
+        direction: Direction,
+        cx: &mut Context<'_>,
+        wanted: usize,
+        mut op: impl FnMut() -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        ready!(coop::poll_proceed(cx));
+        loop {
+            let seen = ready!(self.poll_ready(direction, cx))?;
+            if let Some(result) = self.attempt(direction, seen, &mut op) {
+                self.note_bytes(direction, wanted, seen, &result);
+                return Poll::Ready(result);
+            }
+        }
+    }
+
+    /// One try; `None` if it is to be waited for, or tried again at once.
+    fn attempt<R>(
+        &self,
+        direction: Direction,
+        seen: Seen,
+        op: &mut impl FnMut() -> io::Result<R>,
+    ) -> Option<io::Result<R>> {
+        match op() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.source.clear(direction, seen);
+                None
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => None,
+            result => {
+                coop::spend();
+                Some(result)
+            }
+        }
+    }
+
+    /// Tries an operation once, without waiting. A `WouldBlock` is remembered, so that
+    /// [`ready`](Self::ready) waits for the next event.
+    ///
+    /// # Errors
+    ///
+    /// What the operation says.
+    pub fn try_io<R>(
+        &self,
+        direction: Direction,
+        op: impl FnOnce() -> io::Result<R>,
+    ) -> io::Result<R> {
+        let seen = self.source.look(direction);
+        let result = op();
+        if matches!(&result, Err(error) if error.kind() == io::ErrorKind::WouldBlock) {
+            self.source.clear(direction, seen);
+        }
+        result
+    }
+
+    /// Waits until an operation is worth trying. Any number of tasks may wait at a time; an event
+    /// wakes them all.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime shuts down.
+    pub async fn ready(&self, direction: Direction) -> io::Result<Seen> {
+        let seen = self.source.look(direction);
+        if seen.is_ready() {
+            return checked(seen);
+        }
+        Ready { source: &self.source, direction, key: None }.await
+    }
+
+    /// As [`ready`](Self::ready), for poll functions; see [`poll_io_bytes`](Self::poll_io_bytes).
+    pub fn poll_ready(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<io::Result<Seen>> {
+        let seen = self.source.look(direction);
+        if seen.is_ready() {
+            return Poll::Ready(checked(seen));
+        }
+        match self.source.wait(direction, &mut Some(WaiterKey::POLL), cx.waker()) {
+            Some(seen) => Poll::Ready(checked(seen)),
+            None => Poll::Pending,
+        }
+    }
+
+    /// Says that an operation started from `seen` met `WouldBlock`.
+    pub fn clear(&self, direction: Direction, seen: Seen) {
+        self.source.clear(direction, seen);
+    }
+
+    fn note_bytes(
+        &self,
+        direction: Direction,
+        wanted: usize,
+        seen: Seen,
+        result: &io::Result<usize>,
+    ) {
+        // Nothing moved is the end of the stream or a request for nothing: neither tells what is
+        // left.
+        let short = matches!(result, Ok(moved) if *moved > 0 && *moved < wanted);
+        if short && !seen.is_closed() {
+            self.source.clear(direction, seen);
+        }
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.poller.deregister(self.token, self.descriptor);
+    }
+}
+
+impl fmt::Debug for Registration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registration").field("token", &self.token).finish_non_exhaustive()
+    }
+}
+
+fn checked(seen: Seen) -> io::Result<Seen> {
+    if seen.is_gone() {
+        return Err(io::Error::other(
+            "the runtime that this descriptor is registered with has shut down",
+        ));
+    }
+    Ok(seen)
+}
+
+/// The wait behind [`Registration::ready`].
+struct Ready<'a> {
+    source: &'a Source,
+    direction: Direction,
+    key: Option<WaiterKey>,
+}
+
+impl Future for Ready<'_> {
+    type Output = io::Result<Seen>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let (source, direction) = (self.source, self.direction);
+        match source.wait(direction, &mut self.key, cx.waker()) {
+            Some(seen) => Poll::Ready(checked(seen)),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Ready<'_> {
+    fn drop(&mut self) {
+        if let Some(key) = self.key {
+            self.source.forget(self.direction, key);
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The registered sources, by token.
+//!
+//! A token is an index and a generation. A slot that is used again has another generation, so an
+//! event that was on its way for the old source is dropped instead of reaching the new one.
+
+use std::task::Waker;
+
+use super::source::{Readiness, Source};
+use crate::primitives::Arc;
+
+/// What the OS gives back with an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Token {
+    index: u32,
+    generation: u32,
+}
+
+impl Token {
+    pub(crate) fn pack(self) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(self.index)
+    }
+
+    pub(crate) fn unpack(bits: u64) -> Self {
+        Self { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}
+
+struct Slot {
+    generation: u32,
+    source: Option<Arc<Source>>,
+}
+
+/// All sources of one poller.
+#[derive(Default)]
+pub(crate) struct Slab {
+    slots: Vec<Slot>,
+    vacant: Vec<u32>,
+    closed: bool,
+}
+
+impl Slab {
+    /// Takes a source in; `None` if the poller has shut down.
+    pub(crate) fn insert(&mut self, source: Arc<Source>) -> Option<Token> {
+        if self.closed {
+            return None;
+        }
+        let index = self.vacant.pop().unwrap_or_else(|| {
+            self.slots.push(Slot { generation: 0, source: None });
+            (self.slots.len() - 1) as u32
+        });
+        let slot = &mut self.slots[index as usize];
+        slot.source = Some(source);
+        Some(Token { index, generation: slot.generation })
+    }
+
+    /// Takes a source out; tokens of it mean nothing from now on.
+    pub(crate) fn remove(&mut self, token: Token) -> Option<Arc<Source>> {
+        let slot = self.slots.get_mut(token.index as usize)?;
+        if slot.generation != token.generation {
+            return None;
+        }
+        slot.generation = slot.generation.wrapping_add(1);
+        self.vacant.push(token.index);
+        slot.source.take()
+    }
+
+    /// Hands an event to its source, if that is still there.
+    pub(crate) fn event(&self, token: Token, readiness: Readiness, wake: &mut Vec<Waker>) {
+        let slot = self.slots.get(token.index as usize);
+        let source = slot
+            .filter(|slot| slot.generation == token.generation)
+            .and_then(|slot| slot.source.as_ref());
+        if let Some(source) = source {
+            source.event(readiness, wake);
+        }
+    }
+
+    /// Takes no source from now on, and tells those there are that nobody will report events.
+    pub(crate) fn close(&mut self, wake: &mut Vec<Waker>) {
+        self.closed = true;
+        self.slots.iter().filter_map(|slot| slot.source.as_ref()).for_each(|source| {
+            source.gone(wake);
+        });
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::super::source::Direction;
+    use super::*;
+
+    #[test]
+    fn an_event_for_a_recycled_slot_is_dropped() {
+        let mut slab = Slab::default();
+        let old = slab.insert(Arc::new(Source::new())).unwrap();
+        slab.remove(old).unwrap();
+        let source = Arc::new(Source::new());
+        let seen = source.look(Direction::Read);
+        let new = slab.insert(source.clone()).unwrap();
+        assert_eq!(new.index, old.index);
+        let mut wake = Vec::new();
+        let readable = Readiness { read: true, ..Readiness::default() };
+        slab.event(Token::unpack(old.pack()), readable, &mut wake);
+        assert_eq!(source.look(Direction::Read), seen, "the stale token reached the new source");
+        slab.event(Token::unpack(new.pack()), readable, &mut wake);
+        assert_ne!(source.look(Direction::Read), seen);
+        assert!(slab.remove(old).is_none());
+    }
+}

@@ -1,0 +1,228 @@
+//! One registered descriptor: what is known of its readiness, and who waits for it.
+//!
+//! The two directions are independent: a write event never disturbs what is known about reading.
+//!
+//! # Readiness
+//!
+//! A direction's word counts the events it has seen (the generation) and says whether it is ready.
+//! An operation that met `EAGAIN` clears the readiness *of the generation it started from*; if an
+//! event has come since, the generation differs and the newer readiness stands. Without that, this
+//! would lose a wake-up: try, `EAGAIN`, **event**, clear, wait for ever.
+//!
+//! # Waiting
+//!
+//! A waiter puts its waker into the list and looks at the word again, both under the lock. An
+//! event sets the word first and then, under the lock, takes the wakers out. So either the event
+//! finds the waker, or the waiter finds the event.
+
+use std::task::Waker;
+
+use crate::primitives::{AtomicUsize, Mutex, Ordering};
+
+/// Reading or writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Data, a connection or the end of the stream can be had.
+    Read = 0,
+    /// Data can be sent, or a connection attempt has ended.
+    Write = 1,
+}
+
+/// What an event of the OS said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Readiness {
+    /// Reading will not block.
+    pub(crate) read: bool,
+    /// Writing will not block.
+    pub(crate) write: bool,
+    /// The peer will send no more; implies `read`.
+    pub(crate) read_closed: bool,
+    /// The descriptor is in error or hung up; implies both.
+    pub(crate) broken: bool,
+}
+
+/// Ready: an operation may be tried.
+const READY: usize = 1 << 0;
+/// No more will come: a short result says nothing about what is left, there may be the end itself.
+const CLOSED: usize = 1 << 1;
+/// The poller is gone: nobody will report events any more.
+const GONE: usize = 1 << 2;
+/// One event.
+const GENERATION: usize = 1 << 3;
+
+/// A direction's state at one moment; [`Source::clear`] wants it back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Seen(usize);
+
+impl Seen {
+    /// An operation is worth trying.
+    pub(crate) fn is_ready(self) -> bool {
+        self.0 & (READY | GONE) != 0
+    }
+
+    /// A short result does not mean that nothing is left.
+    pub(crate) fn is_closed(self) -> bool {
+        self.0 & (CLOSED | GONE) != 0
+    }
+
+    /// The poller has shut down.
+    pub(crate) fn is_gone(self) -> bool {
+        self.0 & GONE != 0
+    }
+}
+
+/// Names a waiter of a source, so that it can be replaced and removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WaiterKey(u64);
+
+impl WaiterKey {
+    /// The waiter of the poll-based interface, of which there is one a direction: the last.
+    pub(crate) const POLL: WaiterKey = WaiterKey(0);
+}
+
+/// The source of events behind one registration.
+pub(crate) struct Source {
+    words: [AtomicUsize; 2],
+    waiters: Mutex<Waiters>,
+}
+
+struct Waiters {
+    next_key: u64,
+    lists: [WakerList; 2],
+}
+
+/// Nearly always none or one.
+#[derive(Default)]
+struct WakerList {
+    first: Option<(WaiterKey, Waker)>,
+    others: Vec<(WaiterKey, Waker)>,
+}
+
+impl Source {
+    /// A source that is taken to be ready: the first operation will tell.
+    pub(crate) fn new() -> Self {
+        Self {
+            words: [AtomicUsize::new(READY), AtomicUsize::new(READY)],
+            waiters: Mutex::new(Waiters { next_key: 1, lists: Default::default() }),
+        }
+    }
+
+    /// What is known of a direction.
+    pub(crate) fn look(&self, direction: Direction) -> Seen {
+        // Acquire pairs with the Release in `event`.
+        Seen(self.words[direction as usize].load(Ordering::Acquire))
+    }
+
+    /// Takes note of an event and gives the wakers to be woken, after all locks are released.
+    pub(crate) fn event(&self, readiness: Readiness, wake: &mut Vec<Waker>) {
+        let Readiness { read, write, read_closed, broken } = readiness;
+        if read || read_closed || broken {
+            self.set(Direction::Read, if read_closed || broken { CLOSED } else { 0 });
+        }
+        if write || broken {
+            self.set(Direction::Write, if broken { CLOSED } else { 0 });
+        }
+        let mut waiters = self.waiters.lock();
+        if read || read_closed || broken {
+            waiters.lists[Direction::Read as usize].drain(wake);
+        }
+        if write || broken {
+            waiters.lists[Direction::Write as usize].drain(wake);
+        }
+    }
+
+    fn set(&self, direction: Direction, flags: usize) {
+        let word = &self.words[direction as usize];
+        let mut now = word.load(Ordering::Relaxed);
+        loop {
+            let next = (now | READY | flags).wrapping_add(GENERATION);
+            // Release pairs with the Acquire in `look`.
+            match word.compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return,
+                Err(changed) => now = changed,
+            }
+        }
+    }
+
+    /// The poller goes away: every operation fails from now on.
+    pub(crate) fn gone(&self, wake: &mut Vec<Waker>) {
+        self.set(Direction::Read, GONE);
+        self.set(Direction::Write, GONE);
+        let mut waiters = self.waiters.lock();
+        waiters.lists.iter_mut().for_each(|list| list.drain(wake));
+    }
+
+    /// An operation that started from `seen` found nothing: the direction is not ready, unless an
+    /// event has come since.
+    pub(crate) fn clear(&self, direction: Direction, seen: Seen) {
+        // Nothing is published. If it fails, a newer event has changed the generation.
+        let _ = self.words[direction as usize].compare_exchange(
+            seen.0,
+            seen.0 & !READY,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Has `waker` woken by the next event, unless the direction is ready. `key` is the waiter's
+    /// name; a waiter without one gets one.
+    pub(crate) fn wait(
+        &self,
+        direction: Direction,
+        key: &mut Option<WaiterKey>,
+        waker: &Waker,
+    ) -> Option<Seen> {
+        // Cloned, and the old one dropped, outside the lock: both may run user code.
+        let mut waker = Some(waker.clone());
+        let (seen, _old) = {
+            let mut waiters = self.waiters.lock();
+            let seen = self.look(direction);
+            if seen.is_ready() {
+                (Some(seen), None)
+            } else {
+                let key = *key.get_or_insert_with(|| {
+                    let key = WaiterKey(waiters.next_key);
+                    waiters.next_key += 1;
+                    key
+                });
+                let list = &mut waiters.lists[direction as usize];
+                (None, waker.take().and_then(|waker| list.insert(key, waker)))
+            }
+        };
+        seen
+    }
+
+    /// Takes a waiter out that waits no more.
+    pub(crate) fn forget(&self, direction: Direction, key: WaiterKey) {
+        let _waker = self.waiters.lock().lists[direction as usize].remove(key);
+    }
+}
+
+impl WakerList {
+    /// Puts a waiter in, or replaces its waker, which is returned.
+    fn insert(&mut self, key: WaiterKey, waker: Waker) -> Option<Waker> {
+        let others = self.others.iter_mut();
+        if let Some(entry) = self.first.iter_mut().chain(others).find(|entry| entry.0 == key) {
+            return Some(std::mem::replace(&mut entry.1, waker));
+        }
+        if self.first.is_none() {
+            self.first = Some((key, waker));
+        } else {
+            self.others.push((key, waker));
+        }
+        None
+    }
+
+    fn remove(&mut self, key: WaiterKey) -> Option<Waker> {
+        if self.first.as_ref().is_some_and(|entry| entry.0 == key) {
+            return self.first.take().map(|entry| entry.1);
+        }
+        let index = self.others.iter().position(|entry| entry.0 == key)?;
+        Some(self.others.remove(index).1)
+    }
+
+    fn drain(&mut self, wake: &mut Vec<Waker>) {
+        wake.extend(self.first.take().map(|entry| entry.1));
+        wake.extend(self.others.drain(..).map(|entry| entry.1));
+    }
+}

@@ -1,0 +1,259 @@
+//! epoll: an inner instance with the sources, edge-triggered, inside an outer one that only the
+//! poller's thread waits on.
+//!
+//! The inner instance is in the outer one as `EPOLLONESHOT`: that is the gate. It is level-triggered,
+//! so arming it while events wait fires it at once. Workers harvest the inner instance without
+//! touching the outer one.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use super::Woken;
+use crate::poller::source::Readiness;
+
+/// A borrowed file descriptor.
+pub type Descriptor<'a> = BorrowedFd<'a>;
+/// The number of a file descriptor.
+pub type RawDescriptor = RawFd;
+
+/// The number of a borrowed descriptor.
+pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
+    fd.as_raw_fd()
+}
+
+/// Events taken in one harvest.
+const HARVEST: usize = 256;
+
+/// Tokens in the outer instance.
+const GATE: u64 = 0;
+const KICK: u64 = 1;
+const TIMER: u64 = 2;
+
+pub(crate) struct Selector {
+    inner: OwnedFd,
+    outer: OwnedFd,
+    kick: OwnedFd,
+    /// Where the kernel has no `epoll_pwait2`: times the waits, made at the first that needs it.
+    timer: OnceLock<Option<OwnedFd>>,
+}
+
+impl Selector {
+    pub(crate) fn new() -> io::Result<Self> {
+        // SAFETY: no pointers are passed; the results are new descriptors or errors.
+        let (inner, outer, kick) = unsafe {
+            (
+                owned(libc::epoll_create1(libc::EPOLL_CLOEXEC))?,
+                owned(libc::epoll_create1(libc::EPOLL_CLOEXEC))?,
+                owned(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?,
+            )
+        };
+        // Shut until it is armed.
+        control(&outer, libc::EPOLL_CTL_ADD, inner.as_raw_fd(), libc::EPOLLONESHOT, GATE)?;
+        control(&outer, libc::EPOLL_CTL_ADD, kick.as_raw_fd(), libc::EPOLLIN, KICK)?;
+        Ok(Self { inner, outer, kick, timer: OnceLock::new() })
+    }
+
+    pub(crate) fn register(&self, fd: Descriptor<'_>, token: u64) -> io::Result<()> {
+        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        control(&self.inner, libc::EPOLL_CTL_ADD, fd.as_raw_fd(), interest, token)
+    }
+
+    pub(crate) fn deregister(&self, fd: RawDescriptor) {
+        // Fails only if the descriptor is closed already, which has taken it off too.
+        let _ = control(&self.inner, libc::EPOLL_CTL_DEL, fd, 0, 0);
+    }
+
+    pub(crate) fn harvest(&self, events: &mut Events) -> io::Result<usize> {
+        events.len = 0;
+        let room = events.buffer.as_mut_ptr().cast::<libc::epoll_event>();
+        // SAFETY: the buffer has room for `HARVEST` events, and the kernel writes no more.
+        let taken =
+            unsafe { libc::epoll_wait(self.inner.as_raw_fd(), room, HARVEST as libc::c_int, 0) };
+        match usize::try_from(taken) {
+            Ok(taken) => {
+                events.len = taken;
+                Ok(taken)
+            }
+            Err(_) => uninterrupted(io::Error::last_os_error()).map(|()| 0),
+        }
+    }
+
+    pub(crate) fn arm_gate(&self) -> io::Result<()> {
+        let interest = libc::EPOLLIN | libc::EPOLLONESHOT;
+        control(&self.outer, libc::EPOLL_CTL_MOD, self.inner.as_raw_fd(), interest, GATE)
+    }
+
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
+        let mut room = [const { MaybeUninit::<libc::epoll_event>::uninit() }; 3];
+        let taken = match usize::try_from(self.wait_outer(&mut room, timeout)) {
+            Ok(taken) => taken,
+            // The caller computes the time anew and waits again.
+            Err(_) => uninterrupted(io::Error::last_os_error()).map(|()| 0)?,
+        };
+        let mut woken = Woken::default();
+        for event in &room[..taken] {
+            // SAFETY: the kernel has filled the first `taken` places.
+            match unsafe { event.assume_init_ref() }.u64 {
+                GATE => woken.gate = true,
+                KICK => {
+                    woken.kicked = true;
+                    drain(&self.kick);
+                }
+                _ => {}
+            }
+        }
+        Ok(woken)
+    }
+
+    fn wait_outer(
+        &self,
+        room: &mut [MaybeUninit<libc::epoll_event>; 3],
+        timeout: Option<Duration>,
+    ) -> libc::c_int {
+        let (outer, most) = (self.outer.as_raw_fd(), room.len() as libc::c_int);
+        let room = room.as_mut_ptr().cast::<libc::epoll_event>();
+        let spec = timeout.map(timespec);
+        if self.timer.get().is_none() {
+            let spec = spec.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+            // SAFETY: `room` has room for `most` events, `spec` is null or points to a time on
+            // this frame, and a null signal mask is allowed.
+            let taken = unsafe {
+                libc::syscall(
+                    libc::SYS_epoll_pwait2,
+                    outer,
+                    room,
+                    most,
+                    spec,
+                    std::ptr::null::<libc::sigset_t>(),
+                    0_usize,
+                )
+            } as libc::c_int;
+            if taken >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS) {
+                return taken;
+            }
+        }
+        // A kernel before 5.11. Without a timer either, times are rounded up to milliseconds.
+        let timer = self.timer.get_or_init(|| timer(&self.outer).ok());
+        let millis = match (timer, timeout) {
+            (Some(timer), _) => {
+                set_timer(timer, spec);
+                -1
+            }
+            (None, Some(timeout)) => libc::c_int::try_from(timeout.as_nanos().div_ceil(1_000_000))
+                .unwrap_or(libc::c_int::MAX),
+            (None, None) => -1,
+        };
+        // SAFETY: `room` has room for `most` events.
+        unsafe { libc::epoll_wait(outer, room, most, millis) }
+    }
+
+    pub(crate) fn kick(&self) {
+        let one = 1_u64.to_ne_bytes();
+        // Fails only if the counter is full, and then the thread is kicked already.
+        // SAFETY: the buffer is eight bytes long and outlives the call.
+        let _ = unsafe { libc::write(self.kick.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+    }
+}
+
+/// The events of one harvest.
+pub(crate) struct Events {
+    buffer: Box<[MaybeUninit<libc::epoll_event>]>,
+    len: usize,
+}
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self { buffer: vec![const { MaybeUninit::uninit() }; HARVEST].into(), len: 0 }
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> + '_ {
+        self.buffer[..self.len].iter().map(|event| {
+            // SAFETY: the kernel has filled the first `len` places.
+            let event = unsafe { event.assume_init_ref() };
+            let flags = event.events as libc::c_int;
+            let any = |wanted: libc::c_int| flags & wanted != 0;
+            let readiness = Readiness {
+                read: any(libc::EPOLLIN | libc::EPOLLPRI),
+                write: any(libc::EPOLLOUT),
+                read_closed: any(libc::EPOLLRDHUP),
+                broken: any(libc::EPOLLHUP | libc::EPOLLERR),
+            };
+            (event.u64, readiness)
+        })
+    }
+}
+
+/// # Safety
+///
+/// `fd` is negative, or a new descriptor that nobody else owns.
+unsafe fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the caller says so.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+fn control(
+    epoll: &OwnedFd,
+    operation: libc::c_int,
+    fd: RawFd,
+    interest: libc::c_int,
+    token: u64,
+) -> io::Result<()> {
+    let mut event = libc::epoll_event { events: interest as u32, u64: token };
+    // SAFETY: `event` outlives the call.
+    match unsafe { libc::epoll_ctl(epoll.as_raw_fd(), operation, fd, &raw mut event) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn uninterrupted(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
+}
+
+/// Empties an eventfd or a timerfd, so that it is not ready any more.
+fn drain(fd: &OwnedFd) {
+    let mut count = [0_u8; 8];
+    // SAFETY: the buffer is eight bytes long and outlives the call.
+    let _ = unsafe { libc::read(fd.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
+}
+
+fn timer(outer: &OwnedFd) -> io::Result<OwnedFd> {
+    let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
+    // SAFETY: no pointers are passed; the result is a new descriptor or an error.
+    let timer = unsafe { owned(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))? };
+    control(outer, libc::EPOLL_CTL_ADD, timer.as_raw_fd(), libc::EPOLLIN, TIMER)?;
+    Ok(timer)
+}
+
+/// Sets the timer to go off once, or stops it. Setting it also takes an old expiry back.
+fn set_timer(timer: &OwnedFd, time: Option<libc::timespec>) {
+    let stopped = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // Zero would stop it; the shortest time there is goes off at once.
+    let at_once = libc::timespec { tv_sec: 0, tv_nsec: 1 };
+    let value = match time {
+        None => stopped,
+        Some(time) if time.tv_sec == 0 && time.tv_nsec == 0 => at_once,
+        Some(time) => time,
+    };
+    let setting = libc::itimerspec { it_interval: stopped, it_value: value };
+    // SAFETY: `setting` outlives the call, and the old setting is not asked for.
+    unsafe {
+        libc::timerfd_settime(timer.as_raw_fd(), 0, &raw const setting, std::ptr::null_mut())
+    };
+}
+
+/// A time-out as the kernel wants it; one that it can't express is cut to the longest.
+fn timespec(timeout: Duration) -> libc::timespec {
+    // Well within the range of every clock of the kernel, which adds it to the time of day.
+    const LONGEST: u64 = i32::MAX as u64;
+    libc::timespec {
+        tv_sec: timeout.as_secs().min(LONGEST) as libc::time_t,
+        tv_nsec: timeout.subsec_nanos().into(),
+    }
+}

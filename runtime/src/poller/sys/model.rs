@@ -1,0 +1,66 @@
+//! The backend of the models: no OS, only the thread that waits and those that kick it.
+
+use std::io;
+use std::time::Duration;
+
+use super::Woken;
+use crate::poller::source::Readiness;
+use crate::primitives::{Condvar, Mutex};
+
+/// A stand-in; models make no sources through the backend.
+pub type Descriptor<'a> = &'a ();
+/// A stand-in.
+pub type RawDescriptor = ();
+
+pub(crate) fn raw(_descriptor: Descriptor<'_>) -> RawDescriptor {}
+
+pub(crate) struct Selector {
+    kicked: Mutex<bool>,
+    changed: Condvar,
+}
+
+pub(crate) struct Events;
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> {
+        std::iter::empty()
+    }
+}
+
+impl Selector {
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self { kicked: Mutex::new(false), changed: Condvar::new() })
+    }
+
+    pub(crate) fn register(&self, _descriptor: Descriptor<'_>, _token: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn deregister(&self, _descriptor: RawDescriptor) {}
+
+    pub(crate) fn harvest(&self, _events: &mut Events) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    pub(crate) fn arm_gate(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn wait(&self, _timeout: Option<Duration>) -> io::Result<Woken> {
+        let mut kicked = self.kicked.lock();
+        while !*kicked {
+            kicked = self.changed.wait(kicked);
+        }
+        *kicked = false;
+        Ok(Woken { gate: false, kicked: true })
+    }
+
+    pub(crate) fn kick(&self) {
+        *self.kicked.lock() = true;
+        self.changed.notify_one();
+    }
+}

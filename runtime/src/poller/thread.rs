@@ -1,0 +1,114 @@
+//! The poller's thread: blocks on the OS so that no worker has to, and watches over the workers.
+//!
+//! It never runs user code other than wakers, and what it wakes goes into the pool's fast lane.
+//!
+//! # A gate that fired
+//!
+//! - If a worker is awake and gets on, it will harvest soon: the thread stands guard.
+//! - Otherwise it wakes a sleeper, which harvests. A worker that has been in one poll for more than
+//!   [`PATIENCE`] does not count as getting on.
+//! - If there is no sleeper either, the thread harvests itself, and arms the gate again.
+//!
+//! On guard, the thread looks whether anybody has harvested since its last look. If not, it acts as
+//! if no worker got on.
+
+use std::io;
+use std::time::{Duration, Instant};
+
+use crate::context::{self, Role};
+use crate::primitives::plain::Ordering as Plain;
+use crate::primitives::{Arc, Ordering, fence};
+use crate::sched::{Pool, Watcher};
+
+/// How long a worker that is awake has to harvest before the thread steps in.
+const PATIENCE: Duration = Duration::from_micros(50);
+/// The longest pause between two looks on guard.
+const LONGEST_PAUSE: Duration = Duration::from_millis(1);
+
+/// Starts the poller's thread, which ends with the last worker.
+pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
+    let name = format!("{}-poller", pool.config.thread_name);
+    pool.start_thread(name, run)
+}
+
+fn run(pool: &Arc<Pool>) {
+    context::set_role(Role::Poller);
+    let poller = pool.poller();
+    let mut watcher = Watcher::new(pool);
+    let mut guard = None;
+    while !is_done(pool) {
+        let pause = shorter(watcher.pause(pool), guard.as_ref().map(Guard::pause));
+        // An error would mean that the outer instance is broken beyond repair; going on with the
+        // watch, at a measured pace, is the best that is left.
+        let woken = poller.wait(pause).unwrap_or_else(|_| {
+            std::thread::sleep(LONGEST_PAUSE);
+            Default::default()
+        });
+        let now = Instant::now();
+        watcher.look(pool, now);
+        if woken.gate {
+            poller.gate_fired();
+            // Partner of the fence in `Worker::sleep`: a worker that saw the gate armed and left it
+            // at that is seen asleep here.
+            fence(Ordering::SeqCst);
+            guard = see_to_it(pool, watcher.any_gets_on(pool, now, PATIENCE), now);
+        } else if let Some(standing) = &mut guard {
+            if poller.is_armed() {
+                guard = None;
+            } else if standing.is_over(pool, now) {
+                guard = see_to_it(pool, false, now);
+            }
+        }
+    }
+}
+
+/// Makes sure that somebody harvests: a worker that gets on, a sleeper, or else the thread itself.
+/// Gives the guard to stand until the gate is armed again.
+fn see_to_it(pool: &Pool, any_gets_on: bool, now: Instant) -> Option<Guard> {
+    if any_gets_on || pool.wake_one() {
+        return Some(Guard::new(pool, now));
+    }
+    pool.poller().harvest();
+    pool.poller().arm_gate();
+    None
+}
+
+/// The thread relies on a worker to harvest.
+struct Guard {
+    harvests: u64,
+    since: Instant,
+    pause: Duration,
+}
+
+impl Guard {
+    fn new(pool: &Pool, now: Instant) -> Self {
+        Self { harvests: pool.poller().harvests(), since: now, pause: PATIENCE }
+    }
+
+    fn pause(&self) -> Duration {
+        self.pause
+    }
+
+    /// True if nobody has harvested for longer than the thread's patience.
+    fn is_over(&mut self, pool: &Pool, now: Instant) -> bool {
+        let harvests = pool.poller().harvests();
+        if harvests == self.harvests {
+            return now.duration_since(self.since) >= PATIENCE;
+        }
+        // The workers do it by themselves: less and less need to look.
+        *self = Self { harvests, since: now, pause: (self.pause * 2).min(LONGEST_PAUSE) };
+        false
+    }
+}
+
+fn shorter(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
+}
+
+/// True once the runtime is closing and every worker has moved out.
+fn is_done(pool: &Pool) -> bool {
+    pool.is_closing() && !pool.slots.iter().any(|slot| slot.occupied.load(Plain::Relaxed))
+}
