@@ -61,7 +61,7 @@ fn the_smallest_stack_is_enough_for_small_tasks() {
     if !is_child() {
         return passes_in_child("the_smallest_stack_is_enough_for_small_tasks", &[]);
     }
-    let runtime = Builder::new().workers(2).stack_size(16 << 10).build().unwrap();
+    let runtime = Builder::new().workers(2).stack_size(64 << 10).build().unwrap();
     for _ in 0..100 {
         let task = runtime.spawn(async { windlass::spawn_blocking(|| 3).await.unwrap() });
         assert_eq!(wait_for(task).unwrap(), 3);

@@ -13,7 +13,7 @@ const MAX_WORKERS: usize = 1024;
 /// Spare workers a runtime may start by default: as many as workers, within these bounds.
 const SPARES: (usize, usize) = (4, 64);
 /// Stack sizes that make sense; below, Rust's own start-up of a thread does not fit.
-const STACK: (usize, usize) = (16 << 10, 1 << 40);
+const STACK: (usize, usize) = (64 << 10, 1 << 40);
 /// The shortest `stuck_after`; below, watching would cost more than it saves.
 const MIN_STUCK_AFTER: Duration = Duration::from_micros(100);
 
