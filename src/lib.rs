@@ -18,6 +18,6 @@ pub use async_lock as lock;
 pub use windlass_macros::{main, test};
 pub use windlass_runtime::{
     Builder, EnterGuard, Handle, Metrics, Runtime, ShutdownReport, Straggler, WorkerMetrics,
-    block_on, resume_on_pool, spawn, spawn_blocking, task, yield_now,
+    block_on, manual, resume_on_pool, spawn, spawn_blocking, task, yield_now,
 };
 pub use windlass_sync as sync;

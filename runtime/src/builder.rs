@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use crate::manual::Loop;
 use crate::poller::{self, Poller};
 use crate::primitives::Arc;
 use crate::runtime::Runtime;
@@ -120,6 +121,17 @@ impl Builder {
             sched::start_worker(pool, index)?;
         }
         Ok(runtime)
+    }
+
+    /// Makes a loop that is driven by hand, for a program that has a main loop of its own. It starts
+    /// no thread; of the settings, those of the blocking pool count.
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Self::build).
+    pub fn build_manual(self) -> io::Result<Loop> {
+        let config = Config { may_spin: false, ..self.workers(1).max_spares(0).check()? };
+        Ok(Loop::of(Pool::new(config, Arc::new(Poller::new()?))))
     }
 
     fn check(self) -> io::Result<Config> {

@@ -48,15 +48,14 @@ pub(crate) fn set_role(role: Role) {
 
 /// Makes `worker` the current one while `f` runs.
 pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
-    struct Leave;
+    struct Leave(*const Worker, Role);
     impl Drop for Leave {
         fn drop(&mut self) {
-            WORKER.with(|cell| cell.set(ptr::null()));
-            set_role(Role::Foreign);
+            WORKER.with(|cell| cell.set(self.0));
+            set_role(self.1);
         }
     }
-    let _leave = Leave;
-    WORKER.with(|cell| cell.set(worker));
+    let _leave = Leave(WORKER.with(|cell| cell.replace(worker)), role());
     set_role(Role::Worker);
     f()
 }

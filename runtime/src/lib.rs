@@ -17,6 +17,8 @@ mod coop;
 mod free;
 mod global;
 mod handle;
+#[cfg(not(loom))]
+pub mod manual;
 mod metrics;
 mod poller;
 mod runtime;

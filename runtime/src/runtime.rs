@@ -9,11 +9,8 @@ use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::primitives::Arc;
 use crate::sched::Pool;
-use crate::shutdown::{ShutdownReport, Straggler};
+use crate::shutdown::{self, DROP_PATIENCE, ShutdownReport};
 use crate::task::JoinHandle;
-
-/// How long dropping a runtime waits for what can't be cancelled.
-const DROP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A pool of workers with its poller and its blocking pool.
 ///
@@ -116,20 +113,11 @@ impl Runtime {
         self.ended = true;
         let start = Instant::now();
         let pool = self.handle.pool();
-        pool.threads.begin_end();
-        pool.close();
-        pool.blocking.close();
-        pool.poller().close();
-        pool.poller().kick();
+        shutdown::begin(pool);
         if is_own_thread(pool) {
             return ShutdownReport::new(start.elapsed(), Vec::new());
         }
-        let mut stragglers = Vec::new();
-        if !pool.threads.join_all(start.checked_add(patience)) {
-            stragglers.extend(pool.owned.running().into_iter().map(Straggler::task));
-            stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
-        }
-        ShutdownReport::new(start.elapsed(), stragglers)
+        shutdown::finish(pool, start, patience)
     }
 }
 

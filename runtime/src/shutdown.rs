@@ -1,10 +1,34 @@
-//! What a shutdown came to.
+//! Shutting down, and what it came to.
 
 use std::fmt;
 use std::panic::Location;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use crate::primitives::Arc;
+use crate::sched::Pool;
 use crate::task::Origin;
+
+/// How long dropping a runtime waits for what can't be cancelled.
+pub(crate) const DROP_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Lets nothing new in, and cancels what there is.
+pub(crate) fn begin(pool: &Arc<Pool>) {
+    pool.threads.begin_end();
+    pool.close();
+    pool.blocking.close();
+    pool.poller().close();
+    pool.poller().kick();
+}
+
+/// Waits for the threads, and names what they have not come to an end with.
+pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, patience: Duration) -> ShutdownReport {
+    let mut stragglers = Vec::new();
+    if !pool.threads.join_all(start.checked_add(patience)) {
+        stragglers.extend(pool.owned.running().into_iter().map(Straggler::task));
+        stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
+    }
+    ShutdownReport::new(start.elapsed(), stragglers)
+}
 
 /// Tells how a runtime ended. See [`Runtime::shutdown`](crate::Runtime::shutdown).
 #[derive(Debug, Clone)]

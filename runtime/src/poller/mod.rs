@@ -146,7 +146,7 @@ impl Poller {
     }
 
     /// The gate has fired and is shut.
-    fn gate_fired(&self) {
+    pub(crate) fn gate_fired(&self) {
         self.armed.store(false, Ordering::Relaxed);
     }
 
@@ -155,7 +155,7 @@ impl Poller {
     }
 
     /// Blocks the poller's thread.
-    fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
         let woken = self.selector.wait(timeout)?;
         if woken.kicked {
             // Partner of the swap in `kick`: whoever found the flag set did what it did before
@@ -170,6 +170,11 @@ impl Poller {
         if !self.kicked.swap(true, Ordering::AcqRel) {
             self.selector.kick();
         }
+    }
+
+    /// What becomes readable when `wait` would return.
+    pub(crate) fn descriptor(&self) -> Descriptor<'_> {
+        self.selector.descriptor()
     }
 
     /// Nobody will harvest any more: tells all who wait.

@@ -15,7 +15,7 @@ use crate::context::{self, Role};
 use crate::poller::Poller;
 use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
-use crate::task::{Header, OwnedTasks, Runnable, Schedule};
+use crate::task::{self, Header, JoinHandle, Origin, OwnedTasks, Runnable, Schedule};
 
 /// The settings of a runtime, checked by its builder.
 #[derive(Clone, Debug)]
@@ -84,14 +84,26 @@ impl Pool {
 
     /// Spawns a future on this pool. If the pool is closing, the future is dropped at once and the
     /// handle tells so.
-    pub(crate) fn spawn<F>(
-        self: &Arc<Self>,
-        future: F,
-        origin: crate::task::Origin,
-    ) -> crate::task::JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(self: &Arc<Self>, future: F, origin: Origin) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
+    {
+        // SAFETY: both are `Send`.
+        unsafe { self.spawn_unchecked(future, origin) }
+    }
+
+    /// # Safety
+    ///
+    /// The future and its output are `Send`, or the pool runs its tasks on the current thread only.
+    pub(crate) unsafe fn spawn_unchecked<F>(
+        self: &Arc<Self>,
+        future: F,
+        origin: Origin,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
     {
         context::with_worker(|worker| {
             let worker = worker.filter(|worker| Arc::ptr_eq(worker.pool(), self));
@@ -100,7 +112,7 @@ impl Pool {
                 None => self.owned.foreign_shard(foreign_spread()),
             };
             let home = Home(NonNull::from(&self.homes[shard]));
-            let (runnable, handle) = crate::task::new_task(future, home, origin);
+            let (runnable, handle) = task::new_task(future, home, origin);
             match worker {
                 Some(worker) => worker.slot().counters.spawned.bump(),
                 None => self.foreign.spawned.bump_shared(),

@@ -56,6 +56,12 @@ impl Watch {
         }
     }
 
+    /// Switches off, so that the next request kicks again. For a pool without a thread that
+    /// watches; a fence comes before the caller looks for work.
+    pub(crate) fn reset(&self) {
+        self.level.store(Level::Off as usize, Ordering::Relaxed);
+    }
+
     #[inline]
     pub(crate) fn level(&self) -> Level {
         match self.level.load(Ordering::Relaxed) {

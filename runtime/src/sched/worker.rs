@@ -125,7 +125,8 @@ impl Worker {
         *slot.kit.lock() = Some(Kit { queue, parker });
     }
 
-    fn run_task(&self, runnable: Runnable) {
+    /// Runs one task, as the current worker.
+    pub(crate) fn run_task(&self, runnable: Runnable) {
         let tick = &self.slot().counters.tick;
         tick.bump();
         coop::start();
@@ -238,8 +239,22 @@ impl Worker {
         })
     }
 
+    /// Everything that is ready at this moment, without running any of it.
+    pub(crate) fn take_ready(&self) -> Vec<Runnable> {
+        let mut ready = Vec::new();
+        let pool = &*self.pool;
+        while let Some(runnable) = self
+            .take_own()
+            .or_else(|| pool.lane.take_into(&self.queue))
+            .or_else(|| pool.injector.take_into(&self.queue))
+        {
+            ready.push(runnable);
+        }
+        ready
+    }
+
     /// Looks at the OS; true if there were events. What they woke is in our own queue.
-    fn harvest(&self) -> bool {
+    pub(crate) fn harvest(&self) -> bool {
         let harvested = self.pool.poller().harvest();
         if harvested > 1 {
             self.consider_waking();

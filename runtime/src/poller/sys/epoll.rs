@@ -7,7 +7,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -148,6 +148,10 @@ impl Selector {
         };
         // SAFETY: `room` has room for `most` events.
         unsafe { libc::epoll_wait(outer, room, most, millis) }
+    }
+
+    pub(crate) fn descriptor(&self) -> Descriptor<'_> {
+        self.outer.as_fd()
     }
 
     pub(crate) fn kick(&self) {

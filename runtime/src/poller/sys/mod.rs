@@ -15,7 +15,9 @@
 //! - `wait(&self, Option<Duration>) -> io::Result<Woken>`: blocks until the gate fires, somebody
 //!   kicks, or the time is over, to the nanosecond where the OS can; never early for a time-out
 //!   that the OS can express, and a longer one is cut, never wrapped;
-//! - `kick(&self)`: has `wait` return; kept if nobody waits.
+//! - `kick(&self)`: has `wait` return; kept if nobody waits;
+//! - `descriptor(&self) -> Descriptor<'_>`: becomes readable when `wait` would return, to be nested in
+//!   another event loop.
 //!
 //! The backend is chosen here and nowhere else.
 

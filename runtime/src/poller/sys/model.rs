@@ -59,6 +59,10 @@ impl Selector {
         Ok(Woken { gate: false, kicked: true })
     }
 
+    pub(crate) fn descriptor(&self) -> Descriptor<'_> {
+        &()
+    }
+
     pub(crate) fn kick(&self) {
         *self.kicked.lock() = true;
         self.changed.notify_one();

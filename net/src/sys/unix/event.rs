@@ -1,0 +1,68 @@
+//! An auto-reset event that is a descriptor: an eventfd.
+//!
+//! Writing adds to its counter, reading takes the whole counter or meets `EAGAIN` if that is zero.
+//! Both are atomic in the kernel. So "set" is a counter above zero, and however often an event is set,
+//! exactly one reader takes it.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use super::{check, check_len, own, uninterrupted};
+
+#[derive(Debug)]
+pub(crate) struct Event {
+    fd: OwnedFd,
+}
+
+impl Event {
+    pub(crate) fn new(set: bool) -> io::Result<Self> {
+        // SAFETY: takes no pointers.
+        let fd = check(unsafe { libc::eventfd(set.into(), libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })?;
+        Ok(Self { fd: own(fd) })
+    }
+
+    pub(crate) fn set(&self) -> io::Result<()> {
+        let one = 1_u64.to_ne_bytes();
+        // SAFETY: pointer and length describe `one`.
+        let result =
+            check_len(unsafe { libc::write(self.fd.as_raw_fd(), one.as_ptr().cast(), one.len()) });
+        match result {
+            // A counter that is full is set.
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            result => result.map(drop),
+        }
+    }
+
+    /// Takes the signal, or says `WouldBlock`.
+    pub(crate) fn take(&self) -> io::Result<()> {
+        let mut count = [0; 8];
+        // SAFETY: pointer and length describe `count`.
+        check_len(unsafe {
+            libc::read(self.fd.as_raw_fd(), count.as_mut_ptr().cast(), count.len())
+        })
+        .map(drop)
+    }
+
+    pub(crate) fn is_set(&self) -> io::Result<bool> {
+        self.poll(0)
+    }
+
+    /// Blocks the thread until the event is set. Somebody else may take the signal first.
+    pub(crate) fn wait_until_set(&self) -> io::Result<()> {
+        self.poll(-1).map(drop)
+    }
+
+    fn poll(&self, timeout: libc::c_int) -> io::Result<bool> {
+        let mut entry =
+            libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: there is one entry.
+        let count = uninterrupted(|| unsafe { libc::poll(&mut entry, 1, timeout) })?;
+        Ok(count > 0)
+    }
+}
+
+impl AsFd for Event {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

@@ -1,0 +1,218 @@
+//! A runtime driven by hand, for programs that have a main loop of their own.
+//!
+//! A [`Loop`] starts no worker and runs nothing by itself: [`Loop::ready_tasks`] says which tasks can
+//! go on, and the program runs them when and in which order it likes. Sockets, events and everything
+//! else that can be awaited on a [`Runtime`](crate::Runtime) works here too.
+//!
+//! To wait for the loop together with other things, nest it: it is a descriptor ([`AsFd`]) that
+//! becomes readable when `ready_tasks` has something to do.
+//!
+//! ```
+//! # use windlass_runtime as windlass;
+//! use std::time::Duration;
+//!
+//! let mut tasks = windlass::Builder::new().build_manual()?;
+//! let handle = tasks.spawn_local(async { 6 * 7 });
+//! while !handle.is_finished() {
+//!     for runnable in tasks.ready_tasks(Some(Duration::from_millis(10)))? {
+//!         runnable.run();
+//!     }
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::panic::Location;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use crate::context;
+use crate::handle::Handle;
+use crate::metrics::Metrics;
+use crate::primitives::{Arc, Ordering, fence};
+use crate::sched::{Pool, Worker};
+use crate::shutdown::{self, DROP_PATIENCE};
+use crate::task::{self, JoinHandle, Origin};
+
+/// A single-threaded runtime that the program drives. Made by
+/// [`Builder::build_manual`](crate::Builder::build_manual).
+///
+/// Dropping it cancels all of its tasks, whose futures are dropped before it returns.
+pub struct Loop {
+    worker: Rc<Worker>,
+    handle: Handle,
+}
+
+impl Loop {
+    pub(crate) fn of(pool: Arc<Pool>) -> Self {
+        let handle = Handle::new(pool.clone());
+        let worker = Worker::new(pool, 0).expect("a new pool has its slots free");
+        Self { worker: Rc::new(worker), handle }
+    }
+
+    /// Spawns a task that stays on this thread; it need not be `Send`. Nothing of it runs before
+    /// it is handed out by [`ready_tasks`](Self::ready_tasks).
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let origin = Origin::new(Location::caller(), None);
+        context::enter_worker(&self.worker, || {
+            // SAFETY: the tasks of this pool are run through `Runnable`, and cancelled by the
+            // loop's drop, neither of which leaves this thread.
+            unsafe { self.handle.pool().spawn_unchecked(future, origin) }
+        })
+    }
+
+    /// A reference for other threads to spawn onto the loop, and for this one to
+    /// [`enter`](Handle::enter) it.
+    pub fn handle(&self) -> &Handle {
+        &self.handle
+    }
+
+    /// What the loop has done so far.
+    pub fn metrics(&self) -> Metrics {
+        self.handle.metrics()
+    }
+
+    /// Waits until tasks can go on, for `timeout` at the most (`None`: for as long as it takes;
+    /// zero: not at all), and gives them. None of them is run: call [`Runnable::run`].
+    ///
+    /// What is not run, because the iterator or a `Runnable` is dropped, is given again next time.
+    ///
+    /// # Errors
+    ///
+    /// If the OS refuses to wait.
+    pub fn ready_tasks(
+        &mut self,
+        timeout: Option<Duration>,
+    ) -> io::Result<impl Iterator<Item = Runnable> + use<>> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let endless = deadline.is_none();
+        let mut left = timeout;
+        loop {
+            let ready = self.look(left)?;
+            if !ready.is_empty() {
+                return Ok(ready.into_iter());
+            }
+            // Nothing yet: a signal, or an event that nobody waits for.
+            left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+            if !endless && left == Some(Duration::ZERO) {
+                return Ok(Vec::new().into_iter());
+            }
+        }
+    }
+
+    fn look(&mut self, timeout: Option<Duration>) -> io::Result<Vec<Runnable>> {
+        let pool = self.handle.pool();
+        let poller = pool.poller();
+        poller.arm_gate();
+        if poller.wait(timeout)?.gate {
+            poller.gate_fired();
+        }
+        // Whoever pushes from here on kicks again; the fence is the partner of the one in
+        // `Pool::push`.
+        pool.watch.reset();
+        fence(Ordering::SeqCst);
+        let ready = context::enter_worker(&self.worker, || {
+            self.worker.harvest();
+            self.worker.take_ready()
+        });
+        // From now on the loop's descriptor tells of what comes.
+        poller.arm_gate();
+        let runnable = |inner| Runnable::new(inner, Rc::clone(&self.worker));
+        Ok(ready.into_iter().map(runnable).collect())
+    }
+}
+
+impl AsFd for Loop {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.handle.pool().poller().descriptor()
+    }
+}
+
+impl AsRawFd for Loop {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        let start = Instant::now();
+        let pool = self.handle.pool();
+        shutdown::begin(pool);
+        context::enter_worker(&self.worker, || {
+            loop {
+                let ready = self.worker.take_ready();
+                if ready.is_empty() {
+                    break;
+                }
+                ready.into_iter().for_each(|runnable| self.worker.run_task(runnable));
+            }
+        });
+        let _ = shutdown::finish(pool, start, DROP_PATIENCE);
+    }
+}
+
+impl fmt::Debug for Loop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loop").finish_non_exhaustive()
+    }
+}
+
+/// A task of a [`Loop`] that can go on. Dropping it without running it puts it back.
+#[must_use = "a runnable that is dropped is only put back"]
+pub struct Runnable {
+    /// Taken by `run`, or else by the drop.
+    inner: Option<task::Runnable>,
+    origin: Origin,
+    worker: Rc<Worker>,
+}
+
+impl Runnable {
+    fn new(inner: task::Runnable, worker: Rc<Worker>) -> Self {
+        Self { origin: inner.origin(), inner: Some(inner), worker }
+    }
+
+    /// Polls the task once. A panic of the task is reported by its [`JoinHandle`].
+    pub fn run(mut self) {
+        if let Some(inner) = self.inner.take() {
+            context::enter_worker(&self.worker, || self.worker.run_task(inner));
+        }
+    }
+
+    /// The task's name, if it was given one.
+    pub fn name(&self) -> Option<&str> {
+        self.origin.name.as_deref()
+    }
+
+    /// Where the task was spawned.
+    pub fn location(&self) -> &'static Location<'static> {
+        self.origin.location
+    }
+}
+
+impl Drop for Runnable {
+    fn drop(&mut self) {
+        let Some(inner) = self.inner.take() else { return };
+        let pool = self.worker.pool();
+        if pool.is_closing() {
+            // The loop is gone, and the task was cancelled with it.
+            context::enter_worker(&self.worker, || self.worker.run_task(inner));
+        } else {
+            pool.push(inner);
+        }
+    }
+}
+
+impl fmt::Debug for Runnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runnable").field("location", &self.location()).finish_non_exhaustive()
+    }
+}

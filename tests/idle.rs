@@ -1,0 +1,117 @@
+//! An idle runtime costs nothing: no thread of it wakes up.
+#![cfg(target_os = "linux")]
+
+mod util;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use util::{AsyncGate, wait_for, wait_until};
+use windlass::{Builder, Runtime};
+
+/// How often each of the threads whose name begins so has been switched to.
+fn switches(name: &str) -> BTreeMap<String, u64> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir("/proc/self/task").unwrap() {
+        let path = entry.unwrap().path();
+        // A thread may end while it is looked at.
+        let Ok(status) = fs::read_to_string(path.join("status")) else { continue };
+        let field = |key: &str| {
+            let line = status.lines().find(|line| line.starts_with(key))?;
+            Some(line.split(':').nth(1)?.trim().to_owned())
+        };
+        let (Some(thread), Some(voluntary)) = (field("Name"), field("voluntary_ctxt_switches"))
+        else {
+            continue;
+        };
+        if thread.starts_with(name) {
+            all.insert(path.display().to_string(), voluntary.parse().unwrap());
+        }
+    }
+    all
+}
+
+/// Passes as soon as no thread was switched to for a third of a second.
+#[track_caller]
+fn falls_silent(name: &str, threads: usize) {
+    let deadline = Instant::now() + util::PATIENCE;
+    loop {
+        let before = switches(name);
+        thread::sleep(Duration::from_millis(350));
+        let after = switches(name);
+        if before == after && after.len() == threads {
+            return;
+        }
+        assert!(Instant::now() < deadline, "no silence: {before:?}, then {after:?}");
+    }
+}
+
+fn named(name: &str) -> Runtime {
+    Builder::new()
+        .workers(2)
+        .thread_name(name)
+        .stuck_after(Duration::from_millis(2))
+        .build()
+        .unwrap()
+}
+
+#[test]
+fn no_thread_wakes_up_before_and_after_work() {
+    let runtime = named("quiet");
+    // Two workers and the poller.
+    falls_silent("quiet", 3);
+    for _ in 0..1_000 {
+        wait_for(runtime.spawn(async { windlass::spawn(async {}).await.unwrap() })).unwrap();
+    }
+    falls_silent("quiet", 3);
+}
+
+#[test]
+fn tasks_that_wait_cost_nothing() {
+    let runtime = named("waits");
+    let gate = AsyncGate::new();
+    let tasks: Vec<_> = (0..1_000)
+        .map(|_| {
+            let gate = gate.clone();
+            runtime.spawn(async move { gate.wait().await })
+        })
+        .collect();
+    wait_until("all wait", || gate.waiting() == 1_000);
+    falls_silent("waits", 3);
+    gate.open();
+    tasks.into_iter().for_each(|task| wait_for(task).unwrap());
+    falls_silent("waits", 3);
+}
+
+#[test]
+fn after_spares_have_stepped_in_silence_returns() {
+    let runtime = named("spare");
+    for _ in 0..5 {
+        let release = util::OpenOnDrop(util::Gate::new());
+        let busy = util::Count::new();
+        let stuck = [(); 2].map(|()| {
+            let (release, busy) = (release.0.clone(), busy.clone());
+            runtime.spawn(async move {
+                busy.add();
+                release.wait();
+            })
+        });
+        busy.wait_for(2);
+        wait_for(runtime.spawn(async {})).unwrap();
+        release.0.open();
+        for task in stuck {
+            wait_for(task).unwrap();
+        }
+        wait_until("the spares go home", || runtime.metrics().spares_active == 0);
+    }
+    falls_silent("spare", 3);
+}
+
+#[test]
+fn idle_blocking_threads_sleep_until_their_time_is_over() {
+    let runtime = named("block");
+    wait_for(runtime.spawn_blocking(|| ())).unwrap();
+    falls_silent("block", 4);
+}

@@ -1,0 +1,85 @@
+//! What may go from thread to thread, checked when this file is compiled.
+
+use std::cell::Cell;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::rc::Rc;
+
+use windlass::task::{self, AbortHandle, Id, JoinError, JoinHandle, JoinSet};
+use windlass::{
+    Builder, EnterGuard, Handle, Metrics, Runtime, ShutdownReport, Straggler, WorkerMetrics,
+};
+
+/// Ambiguous, and so an error to infer, for a type that implements the trait after all.
+trait AmbiguousIf<A> {
+    fn check() {}
+}
+
+macro_rules! is {
+    ($type:ty: $($bound:path),+) => {
+        const _: fn() = || {
+            $({
+                fn check<T: $bound>() {}
+                check::<$type>();
+            })+
+        };
+    };
+}
+
+macro_rules! is_not {
+    ($type:ty: $bound:path) => {
+        const _: fn() = || {
+            struct Has;
+            impl<T: ?Sized> AmbiguousIf<()> for T {}
+            impl<T: ?Sized + $bound> AmbiguousIf<Has> for T {}
+            let _ = <$type as AmbiguousIf<_>>::check;
+        };
+    };
+}
+
+/// `Send` but not `Sync`.
+type Unshared = Cell<u8>;
+/// Neither.
+type Local = Rc<u8>;
+
+is!(Runtime: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
+is!(Handle: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(Builder: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(Metrics: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(WorkerMetrics: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy);
+is!(ShutdownReport: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(Straggler: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(task::Builder: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(Id: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy, std::hash::Hash, Ord);
+is!(AbortHandle: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(JoinError: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, std::error::Error);
+
+is!(JoinHandle<u8>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
+is!(JoinHandle<Unshared>: Send, Sync, Unpin);
+is!(JoinHandle<std::marker::PhantomPinned>: Unpin);
+is_not!(JoinHandle<Local>: Send);
+is_not!(JoinHandle<Local>: Sync);
+is_not!(JoinHandle<u8>: Clone);
+
+is!(JoinSet<u8>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
+is!(JoinSet<Unshared>: Send, Sync);
+is_not!(JoinSet<Local>: Send);
+is_not!(JoinSet<Local>: Sync);
+
+// Bound to the thread whose current runtime it will put back.
+is_not!(EnterGuard<'static>: Send);
+is!(EnterGuard<'static>: Unpin);
+
+/// What the free functions return can be awaited by tasks.
+#[test]
+fn futures_of_the_facade_are_send() {
+    fn is_send<T: Send>(_: T) {}
+    is_send(windlass::yield_now());
+    is_send(windlass::resume_on_pool());
+    is_send(task::yield_now());
+    is_send(task::consume_budget());
+    let mut set = JoinSet::<Unshared>::new();
+    is_send(set.join_next());
+    is_send(set.join_next_with_id());
+    is_send(set.shutdown());
+    is_send(set.join_all());
+}
