@@ -68,9 +68,9 @@ fn aborts_that_abort_others_do_not_recurse() {
     let mut next: Option<JoinHandle<()>> = None;
     for _ in 0..100_000 {
         let (previous, guard, gate) = (next.take(), dropped.on_drop(), gate.clone());
+        let abort = OnDrop(move || previous.iter().for_each(JoinHandle::abort));
         next = Some(runtime.spawn(async move {
-            let _guard = guard;
-            let _abort = OnDrop(move || previous.iter().for_each(JoinHandle::abort));
+            let _held = (guard, abort);
             gate.wait().await;
         }));
     }

@@ -9,11 +9,6 @@ use windlass::{
     Builder, EnterGuard, Handle, Metrics, Runtime, ShutdownReport, Straggler, WorkerMetrics,
 };
 
-/// Ambiguous, and so an error to infer, for a type that implements the trait after all.
-trait AmbiguousIf<A> {
-    fn check() {}
-}
-
 macro_rules! is {
     ($type:ty: $($bound:path),+) => {
         const _: fn() = || {
@@ -28,6 +23,10 @@ macro_rules! is {
 macro_rules! is_not {
     ($type:ty: $bound:path) => {
         const _: fn() = || {
+            // Two impls for a type that has the trait after all, and nothing to choose by.
+            trait AmbiguousIf<A> {
+                fn check() {}
+            }
             struct Has;
             impl<T: ?Sized> AmbiguousIf<()> for T {}
             impl<T: ?Sized + $bound> AmbiguousIf<Has> for T {}
@@ -41,8 +40,8 @@ type Unshared = Cell<u8>;
 /// Neither.
 type Local = Rc<u8>;
 
-is!(Runtime: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
-is!(Handle: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(Runtime: Send, Sync, Unpin);
+is!(Handle: Send, Sync, Unpin, Clone);
 is!(Builder: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
 is!(Metrics: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
 is!(WorkerMetrics: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy);
@@ -82,4 +81,24 @@ fn futures_of_the_facade_are_send() {
     is_send(set.join_next_with_id());
     is_send(set.shutdown());
     is_send(set.join_all());
+}
+
+/// Told at run time, so that the others of this file are told, too.
+#[test]
+fn a_runtime_and_its_handle_may_cross_catch_unwind() {
+    struct Probe<T>(std::marker::PhantomData<T>);
+    trait Otherwise {
+        fn is_unwind_safe(&self) -> bool {
+            false
+        }
+    }
+    impl<T> Otherwise for &Probe<T> {}
+    impl<T: UnwindSafe + RefUnwindSafe> Probe<T> {
+        fn is_unwind_safe(&self) -> bool {
+            true
+        }
+    }
+    assert!((&Probe::<u8>(std::marker::PhantomData)).is_unwind_safe());
+    assert!((&Probe::<Handle>(std::marker::PhantomData)).is_unwind_safe());
+    assert!((&Probe::<Runtime>(std::marker::PhantomData)).is_unwind_safe());
 }

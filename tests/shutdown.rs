@@ -4,7 +4,6 @@
 mod util;
 
 use std::future::pending;
-use std::panic::Location;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -96,42 +95,41 @@ fn the_report_tells_where_each_straggler_was_spawned() {
         async move { block() }
     };
     let mut lines = Vec::new();
-    let mut here = |location: &'static Location<'static>| lines.push(location.line());
-    let mut set = JoinSet::new();
-    let entered = runtime.enter();
-    #[rustfmt::skip]
-    {
-        here(Location::caller()); drop(windlass::spawn(future()));
-        here(Location::caller()); drop(runtime.spawn(future()));
-        here(Location::caller()); drop(handle.spawn(future()));
-        here(Location::caller()); drop(task::Builder::new().spawn(future()));
-        here(Location::caller()); drop(task::Builder::new().spawn_on(future(), &handle));
-        here(Location::caller()); set.spawn(future());
-        here(Location::caller()); set.spawn_on(future(), &handle);
-        here(Location::caller()); drop(windlass::spawn_blocking(block()));
-        here(Location::caller()); drop(runtime.spawn_blocking(block()));
-        here(Location::caller()); drop(handle.spawn_blocking(block()));
-        here(Location::caller()); drop(task::Builder::new().spawn_blocking(block()));
-        here(Location::caller()); set.spawn_blocking(block());
+    macro_rules! here {
+        ($spawn:expr) => {{
+            lines.push(line!());
+            drop($spawn);
+        }};
     }
-    here(Location::caller());
-    let from_iterator = JoinSet::from_iter([future()]);
+    let mut set = JoinSet::new();
+    let mut collected = JoinSet::new();
+    let entered = runtime.enter();
+    here!(windlass::spawn(future()));
+    here!(runtime.spawn(future()));
+    here!(handle.spawn(future()));
+    here!(task::Builder::new().spawn(future()));
+    here!(task::Builder::new().spawn_on(future(), &handle));
+    here!(set.spawn(future()));
+    here!(set.spawn_on(future(), &handle));
+    here!(windlass::spawn_blocking(block()));
+    here!(runtime.spawn_blocking(block()));
+    here!(handle.spawn_blocking(block()));
+    here!(task::Builder::new().spawn_blocking(block()));
+    here!(set.spawn_blocking(block()));
+    here!(collected = JoinSet::from_iter([future()]));
     drop(entered);
     busy.wait_for(13);
     let report = runtime.shutdown(SHORT);
-    let mut told: Vec<u32> = report.stragglers().iter().map(|one| one.location().line()).collect();
-    assert!(report.stragglers().iter().all(|one| one.name().is_none()));
     for straggler in report.stragglers() {
         let location = straggler.location();
-        assert!(location.file().ends_with("tests/shutdown.rs"), "{location}");
+        assert!(location.file().ends_with("shutdown.rs"), "{location}");
+        assert!(straggler.name().is_none());
     }
+    let mut told: Vec<u32> = report.stragglers().iter().map(|one| one.location().line()).collect();
     told.sort_unstable();
-    // `Location::caller` in a test function gives the function's own place.
-    assert_eq!(told.len(), lines.len());
-    told.dedup();
-    assert_eq!(told.len(), 13, "each has a line of its own");
+    assert_eq!(told, lines);
     release.0.open();
-    drop((set, from_iterator));
+    drop((set, collected));
 }
 
 #[test]

@@ -16,7 +16,6 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use crate::context::{self, Role};
-use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::sched::{Pool, Watcher};
 
@@ -25,7 +24,7 @@ const PATIENCE: Duration = Duration::from_micros(50);
 /// The longest pause between two looks on guard.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
-/// Starts the poller's thread, which ends with the last worker.
+/// Starts the poller's thread, which ends with the last task after the pool was closed.
 pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
     let name = format!("{}-poller", pool.config.thread_name);
     pool.start_thread(name, run)
@@ -36,7 +35,8 @@ fn run(pool: &Arc<Pool>) {
     let poller = pool.poller();
     let mut watcher = Watcher::new(pool);
     let mut guard = None;
-    while !is_done(pool) {
+    // With the last task gone, no worker can be stuck and nobody waits for events.
+    while !pool.is_over() {
         let pause = shorter(watcher.pause(pool), guard.as_ref().map(Guard::pause));
         // An error would mean that the outer instance is broken beyond repair; going on with the
         // watch, at a measured pace, is the best that is left.
@@ -106,9 +106,4 @@ fn shorter(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
     }
-}
-
-/// True once the runtime is closing and every worker has moved out.
-fn is_done(pool: &Pool) -> bool {
-    pool.is_closing() && !pool.slots.iter().any(|slot| slot.occupied.load(Plain::Relaxed))
 }

@@ -36,8 +36,6 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
             worker.run();
         }
         pool.slots[index].occupied.store(false, Ordering::Relaxed);
-        // The poller ends with the last worker.
-        pool.poller().kick();
     });
     if started.is_err() {
         slot.occupied.store(false, Ordering::Relaxed);

@@ -211,6 +211,7 @@ impl Pool {
     fn released(&self) {
         if self.is_over() {
             self.wake_all();
+            self.poller.kick();
         }
     }
 }

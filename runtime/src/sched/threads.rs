@@ -59,7 +59,9 @@ impl Threads {
                 inner.ended.push(handle);
             }
         }
-        self.changed.notify_all();
+        if inner.handles.is_empty() {
+            self.changed.notify_all();
+        }
     }
 
     /// From now on threads that end are kept, to be joined.

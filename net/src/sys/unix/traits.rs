@@ -1,5 +1,9 @@
 //! The conversions between this crate's types and descriptors.
 
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
+
+use crate::{Async, OsEvent, TcpSocket};
+
 /// For a type with a method `io()` that gives its `Async<$std>`, a function `from_std` and
 /// `into_inner`.
 macro_rules! descriptor_traits {
@@ -44,3 +48,53 @@ macro_rules! descriptor_traits {
 }
 
 pub(crate) use descriptor_traits;
+
+impl<T: AsFd> AsFd for Async<T> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.get_ref().as_fd()
+    }
+}
+
+impl<T: AsRawFd> AsRawFd for Async<T> {
+    fn as_raw_fd(&self) -> RawFd {
+        self.get_ref().as_raw_fd()
+    }
+}
+
+/// Leaves the descriptor non-blocking.
+impl<T: Into<OwnedFd>> From<Async<T>> for OwnedFd {
+    fn from(this: Async<T>) -> Self {
+        this.into_inner().into()
+    }
+}
+
+/// For foreign code that signals the event: a `write` of an eight-byte number above zero sets it.
+impl AsFd for OsEvent {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.event().as_fd()
+    }
+}
+
+impl AsRawFd for OsEvent {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_fd().as_raw_fd()
+    }
+}
+
+impl AsFd for TcpSocket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket().as_fd()
+    }
+}
+
+impl AsRawFd for TcpSocket {
+    fn as_raw_fd(&self) -> RawFd {
+        self.socket().as_raw_fd()
+    }
+}
+
+impl From<TcpSocket> for OwnedFd {
+    fn from(socket: TcpSocket) -> Self {
+        socket.into_socket().into()
+    }
+}

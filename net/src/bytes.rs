@@ -1,0 +1,198 @@
+//! Byte streams: what TCP and local connections and pipes have in common.
+//!
+//! Nothing here is public by name. [`ByteIo`] says how a kind of stream reads and writes without
+//! blocking, the methods of `Async<T: ByteIo>` wait, and `methods.rs` gives them to the public types.
+
+use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::net::Shutdown;
+use std::task::{Context, Poll};
+
+use windlass_runtime::io::Direction::{Read as Reading, Write as Writing};
+
+use crate::Async;
+
+/// How much `read_to_end` takes in one go, so that a fast sender cannot hold a worker.
+const END_CHUNK: u64 = 256 * 1024;
+
+/// A non-blocking byte stream.
+pub trait ByteIo {
+    /// Whether a read that got less than there was room for has taken all there was. That saves the
+    /// call that would say `WouldBlock`.
+    const SHORT_READ_DRAINS: bool;
+    /// The same for a write: whether one that took less than it was given has left no room.
+    const SHORT_WRITE_FILLS: bool;
+
+    /// Reads.
+    fn reader(&self) -> impl Read + '_;
+    /// Writes; raises no signal where that can be avoided.
+    fn write(&self, buf: &[u8]) -> io::Result<usize>;
+    /// Writes from several buffers.
+    fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize>;
+    /// Ends a direction, where directions can be ended.
+    fn shutdown(&self, how: Shutdown) -> io::Result<()>;
+}
+
+impl<T: ByteIo> Async<T> {
+    pub(crate) async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        let mut reader = self.get_ref().reader();
+        self.registration().io_bytes(Reading, room::<T>(buf.len()), || reader.read(buf)).await
+    }
+
+    pub(crate) async fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        let len = total(bufs);
+        if len == 0 {
+            return Ok(0);
+        }
+        let mut reader = self.get_ref().reader();
+        self.registration().io_bytes(Reading, room::<T>(len), || reader.read_vectored(bufs)).await
+    }
+
+    pub(crate) async fn read_exact(&self, mut buf: &mut [u8]) -> io::Result<()> {
+        while !buf.is_empty() {
+            let n = self.read(buf).await?;
+            if n == 0 {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            buf = &mut buf[n..];
+        }
+        Ok(())
+    }
+
+    pub(crate) async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
+        let before = buf.len();
+        loop {
+            // Appends what it gets also when it ends with an error, `WouldBlock` among them.
+            let reader = || self.get_ref().reader().take(END_CHUNK).read_to_end(buf);
+            let n = self.registration().io(Reading, reader).await?;
+            if (n as u64) < END_CHUNK {
+                return Ok(buf.len() - before);
+            }
+        }
+    }
+
+    pub(crate) fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        self.registration().try_io(Reading, || self.get_ref().reader().read(buf))
+    }
+
+    pub(crate) fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
+        if total(bufs) == 0 {
+            return Ok(0);
+        }
+        self.registration().try_io(Reading, || self.get_ref().reader().read_vectored(bufs))
+    }
+
+    pub(crate) fn poll_read(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let mut reader = self.get_ref().reader();
+        let room = room::<T>(buf.len());
+        self.registration().poll_io_bytes(Reading, cx, room, || reader.read(buf))
+    }
+
+    pub(crate) fn poll_read_vectored(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &mut [IoSliceMut<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let len = total(bufs);
+        if len == 0 {
+            return Poll::Ready(Ok(0));
+        }
+        let mut reader = self.get_ref().reader();
+        let room = room::<T>(len);
+        self.registration().poll_io_bytes(Reading, cx, room, || reader.read_vectored(bufs))
+    }
+
+    pub(crate) async fn write(&self, buf: &[u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        let load = load::<T>(buf.len());
+        self.registration().io_bytes(Writing, load, || self.get_ref().write(buf)).await
+    }
+
+    pub(crate) async fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        if total(bufs) == 0 {
+            return Ok(0);
+        }
+        // The OS takes so many buffers at a time, so a short write may have left room.
+        self.registration().io(Writing, || self.get_ref().write_vectored(bufs)).await
+    }
+
+    pub(crate) async fn write_all(&self, mut buf: &[u8]) -> io::Result<()> {
+        while !buf.is_empty() {
+            let n = self.write(buf).await?;
+            if n == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            buf = &buf[n..];
+        }
+        Ok(())
+    }
+
+    pub(crate) fn try_write(&self, buf: &[u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        self.registration().try_io(Writing, || self.get_ref().write(buf))
+    }
+
+    pub(crate) fn try_write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        if total(bufs) == 0 {
+            return Ok(0);
+        }
+        self.registration().try_io(Writing, || self.get_ref().write_vectored(bufs))
+    }
+
+    pub(crate) fn poll_write(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        let load = load::<T>(buf.len());
+        self.registration().poll_io_bytes(Writing, cx, load, || self.get_ref().write(buf))
+    }
+
+    pub(crate) fn poll_write_vectored(
+        &self,
+        cx: &mut Context<'_>,
+        bufs: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        if total(bufs) == 0 {
+            return Poll::Ready(Ok(0));
+        }
+        self.registration().poll_io(Writing, cx, || self.get_ref().write_vectored(bufs))
+    }
+
+    /// What `AsyncWrite` calls closing: the reader at the other end sees the end of the stream.
+    pub(crate) fn close(&self) -> io::Result<()> {
+        match self.get_ref().shutdown(Shutdown::Write) {
+            // The peer has reset the connection: there is nobody to tell.
+            Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
+            result => result,
+        }
+    }
+}
+
+/// The `wanted` of a read: zero for streams of which a short read tells nothing.
+fn room<T: ByteIo>(len: usize) -> usize {
+    if T::SHORT_READ_DRAINS { len } else { 0 }
+}
+
+fn load<T: ByteIo>(len: usize) -> usize {
+    if T::SHORT_WRITE_FILLS { len } else { 0 }
+}
+
+fn total<B: std::ops::Deref<Target = [u8]>>(bufs: &[B]) -> usize {
+    bufs.iter().map(|buf| buf.len()).sum()
+}
