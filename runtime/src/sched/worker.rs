@@ -36,6 +36,8 @@ const LOOK_OUT_EVERY: u64 = 50_000;
 /// What it costs to wake a thread on an idle core, in nanoseconds. Queued work that is done sooner
 /// than that is not worth a second worker.
 const WAKE_COST: u64 = 30_000;
+/// How long a smaller backlog must last to be worth a second worker, in nanoseconds.
+const LONG_BACKLOG: u64 = 200_000;
 /// Pushes in one poll after which a second worker is considered.
 const PUSHES_PER_LOOK: u32 = 64;
 
@@ -52,6 +54,8 @@ pub(crate) struct Worker {
     polls_per_clock: Cell<u32>,
     clock: Cell<Instant>,
     last_look_out: Cell<Instant>,
+    /// Since when there has been a backlog.
+    busy_since: Cell<Instant>,
     /// Moving average of a poll's time, in nanoseconds.
     poll_time: Cell<u64>,
     pushes: Cell<u32>,
@@ -82,6 +86,7 @@ impl Worker {
             polls_per_clock: Cell::new(POLLS_PER_CLOCK),
             clock: Cell::new(now),
             last_look_out: Cell::new(now),
+            busy_since: Cell::new(now),
             poll_time: Cell::new(1_000),
             pushes: Cell::new(0),
             hop: Cell::new(false),
@@ -390,11 +395,16 @@ impl Worker {
         self.hop.set(true);
     }
 
-    /// Wakes a sleeper if this worker has more to do than a wake-up costs.
+    /// Wakes a sleeper if this worker has more to do than a wake-up costs, or for long has had
+    /// some part of that.
     fn consider_waking(&self) {
-        if self.pool.sleepers.would_wake()
-            && self.queue.len() as u64 * self.poll_time.get() > WAKE_COST
-        {
+        let backlog = self.queue.len() as u64 * self.poll_time.get();
+        if backlog < WAKE_COST / 8 {
+            self.busy_since.set(self.clock.get());
+        }
+        let for_long = nanos_between(self.busy_since.get(), self.clock.get()) > LONG_BACKLOG;
+        if (backlog > WAKE_COST || for_long) && self.pool.sleepers.would_wake() {
+            self.busy_since.set(self.clock.get());
             self.pool.wake_one();
         }
     }
