@@ -1,1 +1,11 @@
-//! Models live in `tests/`; this crate has no code of its own.
+//! Models live in `tests/`; here is what they share.
+
+#[cfg(loom)]
+mod poison;
+#[cfg(loom)]
+mod support;
+
+#[cfg(loom)]
+pub use poison::Poison;
+#[cfg(loom)]
+pub use support::{Drops, Flag, Guard, Stash, check, output};

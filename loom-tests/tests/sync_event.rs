@@ -71,8 +71,8 @@ fn auto_two_sets_two_queued() {
 /// Two sets and two waiters that come whenever they come: with one more set at the end, against
 /// the case that the two became one, both get through.
 ///
-/// Fails when `release_one` drops the signal if it finds the queue empty, and when `announce`
-/// overwrites SET (deadlocks).
+/// Fails when `announce` overwrites SET, and when `release_one` withdraws although the queue is not
+/// empty (deadlocks).
 #[test]
 fn auto_two_sets_two_waiters() {
     loom::model(|| {
@@ -163,8 +163,7 @@ fn auto_set_races_with_cancel_of_the_only_one() {
 /// Cancelling in the middle of the queue while all of it is released: one signal is left over, and
 /// the queue is whole.
 ///
-/// Fails when `unlink` does not mend the neighbours' links, and when `remove` does not look whether
-/// the waiter is still queued (loom stumbles over a freed waiter).
+/// Fails when `unlink` does not mend the neighbours' links (loom stumbles over a freed waiter).
 #[test]
 fn auto_cancel_in_the_middle() {
     loom::model(|| {
@@ -193,6 +192,35 @@ fn auto_cancel_in_the_middle() {
         assert!(poll_once(again.as_mut()).is_pending());
         event.set();
         assert!(poll_once(again.as_mut()).is_ready());
+        assert!(!event.is_set());
+    });
+}
+
+/// The first is dropped when the first two may have been released: the third gets what is left.
+///
+/// Fails when `remove` does not look whether the waiter is still queued: it would bring back the
+/// second one, and the signal would go to that (deadlock).
+#[test]
+fn auto_cancel_of_the_first_of_three() {
+    loom::model(|| {
+        let event = Arc::new(AutoResetEvent::new(false));
+        let mut first = Box::pin(event.wait());
+        let mut second = Box::pin(event.wait());
+        let mut third = Box::pin(event.wait());
+        assert!(poll_once(first.as_mut()).is_pending());
+        assert!(poll_once(second.as_mut()).is_pending());
+        assert!(poll_once(third.as_mut()).is_pending());
+        let setter = thread::spawn({
+            let event = event.clone();
+            move || {
+                event.set();
+                event.set();
+            }
+        });
+        drop(first);
+        block_on(third);
+        block_on(second);
+        setter.join().unwrap();
         assert!(!event.is_set());
     });
 }
@@ -301,8 +329,8 @@ fn manual_reset_after_set_keeps_nobody_back() {
 
 /// A wait cancelled while the event is set leaves the other waiter and the event alone.
 ///
-/// Fails when `withdraw` is called although the waiter had been released (assertion), and when
-/// `remove` does not mend the links (deadlock).
+/// Fails when `cancel` withdraws although the waiter had been released (assertion), and when
+/// `unlink` does not mend the neighbours' links (loom stumbles over a freed waiter).
 #[test]
 fn manual_set_races_with_cancel() {
     loom::model(|| {

@@ -19,7 +19,9 @@ use windlass_sync::{Latch, block_on};
 /// queue's mutex, and loom reports every access that is not ordered before it.
 struct Frame(std::cell::UnsafeCell<MaybeUninit<Latch>>);
 
+// SAFETY: the latch inside is `Send` and `Sync`; who drops it is for the models to arrange.
 unsafe impl Sync for Frame {}
+// SAFETY: as for `Sync`.
 unsafe impl Send for Frame {}
 
 impl Frame {
@@ -171,8 +173,8 @@ fn two_waiters_see_the_counters() {
 
 /// A wait cancelled while the latch opens does not disturb the other waiter.
 ///
-/// Fails when `remove` does not mend the links of the neighbours, and when `withdraw` is called
-/// with others still in the queue (deadlock).
+/// Fails when `unlink` does not mend the neighbours' links (loom stumbles over a freed waiter), and
+/// when `cancel` withdraws with others still in the queue (deadlock).
 #[test]
 fn cancel_beside_another_waiter() {
     loom::model(|| {

@@ -111,6 +111,10 @@ impl AutoResetEvent {
 
     /// Whether a signal is kept. Nothing is taken, so another thread may be quicker than the
     /// caller's next step.
+    ///
+    /// ```
+    /// assert!(windlass_sync::AutoResetEvent::new(true).is_set());
+    /// ```
     pub fn is_set(&self) -> bool {
         self.state.is_set()
     }

@@ -13,7 +13,7 @@
 //! or SET, and that it stays one of the two until the lock is given up. Between EMPTY and SET it
 //! moves by compare-and-swap, without the lock.
 
-use crate::primitives::{AtomicUsize, Ordering};
+use crate::primitives::{AtomicUsize, Ordering, peek};
 
 const EMPTY: usize = 0;
 const SET: usize = 1;
@@ -37,9 +37,7 @@ impl EventState {
     /// Makes it SET, unless somebody waits (false): then it is for the caller to take the lock.
     #[inline]
     pub(crate) fn try_set(&self) -> bool {
-        // A guess instead of a load: saves an access, and a load just before the exchange would
-        // hide the exchange from loom, which looks back no further than one access.
-        let mut current = EMPTY;
+        let mut current = peek(&self.0, EMPTY);
         while current != WAITING {
             // Release pairs with the Acquire of whoever takes or sees the signal. SET is written
             // over SET: a mere look would leave this setter out of what the taker synchronises
@@ -56,7 +54,8 @@ impl EventState {
     /// and `set_locked`.
     #[inline]
     pub(crate) fn take(&self) -> bool {
-        self.0.compare_exchange(SET, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        peek(&self.0, SET) == SET
+            && self.0.compare_exchange(SET, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// EMPTY becomes WAITING; false if it is SET. For the lock's holder.

@@ -43,7 +43,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::primitives::{AtomicUsize, Mutex, Ordering, peek};
 use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
 use crate::wake_batch::WakeBatch;
@@ -187,9 +187,7 @@ impl Latch {
         if steps > State::MAX_COUNT {
             return false;
         }
-        // A guess instead of a load: right for a latch of one, and a load just before the exchange
-        // would hide the exchange from loom, which looks back no further than one access.
-        let mut current = State::new(steps);
+        let mut current = State(peek(&self.state, State::new(steps).0));
         loop {
             if current.count() < steps {
                 return false;
@@ -244,6 +242,10 @@ impl Latch {
     }
 
     /// How many steps are left. After 0 the latch may be freed, as after a wait.
+    ///
+    /// ```
+    /// assert_eq!(windlass_sync::Latch::new(3).count(), 3);
+    /// ```
     pub fn count(&self) -> usize {
         // Acquire pairs with the Release of all counters.
         let state = State(self.state.load(Ordering::Acquire));

@@ -113,6 +113,10 @@ impl ManualResetEvent {
     }
 
     /// Whether the event is set.
+    ///
+    /// ```
+    /// assert!(!windlass_sync::ManualResetEvent::new(false).is_set());
+    /// ```
     #[inline]
     pub fn is_set(&self) -> bool {
         self.state.is_set()

@@ -260,6 +260,16 @@ mod model {
     }
 }
 
+/// A look at `word` that spares an exchange which cannot succeed. What it returns orders nothing
+/// and may be out of date.
+///
+/// In models it is `guess`, without looking: loom goes back from an exchange to the one access
+/// before it in search of a race. A load of our own would be that access, and hide all others.
+#[inline(always)]
+pub fn peek(word: &AtomicUsize, guess: usize) -> usize {
+    if cfg!(loom) { guess } else { word.load(Ordering::Relaxed) }
+}
+
 /// Atomics that order nothing and that no model needs to see: statistics and ids.
 ///
 /// They stay `std`'s under loom, which would otherwise explore their every interleaving.

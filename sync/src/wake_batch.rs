@@ -5,6 +5,7 @@
 //! critical section is what lets [`Latch`](crate::Latch) promise not to touch itself again, so
 //! the batch grows instead of asking for a second turn. Up to 32 wakers need no allocation.
 
+use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::task::Waker;
 
@@ -38,13 +39,20 @@ impl WakeBatch {
             if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| waker.wake())) {
                 match panicked {
                     None => panicked = Some(payload),
-                    // Its destructor may panic too, and nobody is left to be told.
-                    Some(_) => std::mem::forget(payload),
+                    Some(_) => drop_quietly(payload),
                 }
             }
         }
         if let Some(payload) = panicked {
             panic::resume_unwind(payload);
         }
+    }
+}
+
+/// Drops the payload of a panic that nobody will be told of. Its destructor may panic as well; what
+/// comes of that is leaked.
+fn drop_quietly(payload: Box<dyn Any + Send>) {
+    if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
     }
 }

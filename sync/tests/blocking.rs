@@ -1,4 +1,5 @@
 //! Waiting on a thread: nested, after the thread's locals are gone, and again after a panic.
+#![cfg(not(loom))]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! `CancellationToken`: down the tree and not up, whatever is dropped when.
+#![cfg(not(loom))]
 
 mod support;
 

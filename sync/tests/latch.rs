@@ -1,4 +1,5 @@
 //! `Latch`: the count is exact, everybody is released, and it may be freed at once.
+#![cfg(not(loom))]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Which types may go where, checked by the compiler.
+#![cfg(not(loom))]
 
 use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};

@@ -103,6 +103,15 @@ impl CancellationToken {
     }
 
     /// Whether this token has been cancelled, alone or with an ancestor.
+    ///
+    /// ```
+    /// use windlass_sync::CancellationToken;
+    ///
+    /// let parent = CancellationToken::new();
+    /// let child = parent.child_token();
+    /// parent.cancel();
+    /// assert!(child.is_cancelled());
+    /// ```
     #[inline]
     pub fn is_cancelled(&self) -> bool {
         self.node.event().is_set()

@@ -1,0 +1,78 @@
+//! The references to a task: the last one frees it, once, after everything else.
+#![cfg(loom)]
+
+use std::future::poll_fn;
+use std::task::Poll;
+
+use loom::thread;
+use windlass_loom_tests::{Drops, Poison, Stash, check};
+use windlass_runtime::model::Ready;
+
+#[global_allocator]
+static POISON: Poison = Poison;
+
+/// Property: owner, handle and waker give up their references at once, and the last frees the task,
+/// after the accesses of all others.
+///
+/// Seen to fail with: `release` with Relaxed instead of AcqRel; `release` that is true with one
+/// reference left, or never; `retain` that adds nothing.
+#[test]
+fn waker_handle_and_owner_go_at_once() {
+    check(4, || {
+        let drops = Drops::default();
+        let stash = Stash::default();
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let (stash, drops) = (stash.clone(), drops.clone());
+            poll_fn(move |cx| {
+                stash.keep(cx);
+                Poll::Ready(drops.guard())
+            })
+        });
+        // The waker of a task that is polled for the first time in the model below.
+        let early = handle.abort_handle();
+        let runner = thread::spawn(move || runnable.run());
+        let dropper = thread::spawn(move || drop(handle));
+        drop(early);
+        runner.join().unwrap();
+        drop(stash.take());
+        dropper.join().unwrap();
+        assert_eq!(drops.count(), 1);
+        assert_eq!(ready.released(), 1);
+    });
+}
+
+/// Property: a waker cloned and dropped while the task is completed by another thread never
+/// touches a task that was freed.
+///
+/// Seen to fail with: `retain` that adds nothing; `WakerRef` that gives up a reference;
+/// `complete` that frees whatever `release` says.
+#[test]
+fn a_waker_is_cloned_while_the_task_completes() {
+    check(4, || {
+        let stash = Stash::default();
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let stash = stash.clone();
+            let mut polls = 0;
+            poll_fn(move |cx| {
+                stash.keep(cx);
+                polls += 1;
+                if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
+            })
+        });
+        drop(handle);
+        runnable.run();
+        let waker = stash.take();
+        waker.wake_by_ref();
+        let user = thread::spawn(move || {
+            let second = waker.clone();
+            drop(waker);
+            second.wake_by_ref();
+        });
+        ready.run_all();
+        user.join().unwrap();
+        ready.run_all();
+        assert_eq!(ready.released(), 1);
+    });
+}

@@ -1,0 +1,131 @@
+//! Wake-ups of a task: none is lost, and none makes it run twice.
+#![cfg(loom)]
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::Poll;
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+use windlass_loom_tests::{Drops, Poison, Stash, check};
+use windlass_runtime::model::Ready;
+
+#[global_allocator]
+static POISON: Poison = Poison;
+
+/// Property: what was written before a wake-up is seen by a poll that follows, also if the waker
+/// found the task notified already, and the task is run by one thread at a time.
+///
+/// Seen to fail with:
+/// - `notify` that returns without a write when it finds NOTIFIED set;
+/// - `State::set` or `notify_and_release` with Relaxed instead of Release;
+/// - `start` with Relaxed instead of Acquire;
+/// - `end_poll` that never requeues;
+/// - `set` that returns `Schedule` whenever NOTIFIED was clear, RUNNING or not.
+#[test]
+fn two_wakes_while_the_task_is_polled() {
+    check(4, || {
+        let written = Arc::new([AtomicUsize::new(0), AtomicUsize::new(0)]);
+        let stash = Stash::default();
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let (written, stash) = (written.clone(), stash.clone());
+            poll_fn(move |cx| {
+                stash.keep(cx);
+                let sum: usize = written.iter().map(|w| w.load(Ordering::Relaxed)).sum();
+                if sum == 2 { Poll::Ready(()) } else { Poll::Pending }
+            })
+        });
+        runnable.run();
+        let waker = stash.take();
+        let by_ref = {
+            let (written, waker) = (written.clone(), waker.clone());
+            thread::spawn(move || {
+                written[0].store(1, Ordering::Relaxed);
+                waker.wake_by_ref();
+            })
+        };
+        let runner = {
+            let ready = ready.clone();
+            thread::spawn(move || ready.run_all())
+        };
+        written[1].store(1, Ordering::Relaxed);
+        waker.wake();
+        by_ref.join().unwrap();
+        runner.join().unwrap();
+        ready.run_all();
+        assert!(handle.is_finished(), "a wake-up was lost");
+        assert_eq!(ready.released(), 1);
+    });
+}
+
+/// Property: a task that moves from thread to thread takes its future along: each poll sees what
+/// the one before did, with no help from the queue or from who woke the task.
+///
+/// Seen to fail with: `end_poll` with Relaxed instead of Release; `start` with Relaxed instead of
+/// Acquire.
+#[test]
+fn polls_on_two_threads_follow_one_another() {
+    check(4, || {
+        let stash = Stash::default();
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let stash = stash.clone();
+            let mut polls = 0;
+            poll_fn(move |cx| {
+                stash.keep(cx);
+                polls += 1;
+                if polls == 3 { Poll::Ready(()) } else { Poll::Pending }
+            })
+        });
+        runnable.run();
+        let waker = stash.take();
+        waker.wake_by_ref();
+        let other = {
+            let ready = ready.clone();
+            thread::spawn(move || ready.run_all())
+        };
+        waker.wake();
+        ready.run_all();
+        other.join().unwrap();
+        handle.abort();
+        ready.run_all();
+        assert!(handle.is_finished());
+        assert_eq!(ready.released(), 1);
+    });
+}
+
+/// Property: a waker used up while its task completes does nothing or frees the task, which is
+/// freed once.
+///
+/// Seen to fail with: `notify_and_release` that keeps its reference when it finds COMPLETE;
+/// `notify_and_release` that never answers `Free`; one that answers `Schedule` for a task that is
+/// complete.
+#[test]
+fn wake_by_value_while_the_task_completes() {
+    check(4, || {
+        let drops = Drops::default();
+        let stash = Stash::default();
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let (stash, guard) = (stash.clone(), drops.guard());
+            let mut polls = 0;
+            poll_fn(move |cx| {
+                stash.keep(cx);
+                let _ = &guard;
+                polls += 1;
+                if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
+            })
+        });
+        drop(handle);
+        runnable.run();
+        let waker = stash.take();
+        waker.wake_by_ref();
+        let waking = thread::spawn(move || waker.wake());
+        ready.run_all();
+        waking.join().unwrap();
+        ready.run_all();
+        assert_eq!(drops.count(), 1);
+        assert_eq!(ready.released(), 1);
+    });
+}
