@@ -24,7 +24,7 @@ fn values_that_make_no_sense_are_refused_with_advice() {
     refused(Builder::new().workers(1025), "leave `workers` out");
     refused(Builder::new().workers(usize::MAX), "between 1 and 1024");
     refused(Builder::new().stack_size(0), "leave `stack_size` out");
-    refused(Builder::new().stack_size(1), "between 16 KiB and 1 TiB");
+    refused(Builder::new().stack_size(1), "between 64 KiB and 1 TiB");
     refused(Builder::new().stack_size(usize::MAX), "leave `stack_size` out");
     refused(Builder::new().max_blocking(0), "at least 1");
     refused(Builder::new().stuck_after(Duration::ZERO), "max_spares(0)");

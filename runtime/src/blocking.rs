@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use crate::context::{self, Role};
 use crate::handle::Handle;
 use crate::primitives::{Arc, Condvar, Mutex};
-use crate::sched::Pool;
+use crate::sched::{self, Pool};
 use crate::task::{self, Header, JoinHandle, Origin, Runnable, Schedule};
 
 /// The queue of closures and the count of threads; the threads are the runtime's.
@@ -67,48 +67,46 @@ impl BlockingPool {
     }
 }
 
-impl Pool {
-    /// Queues a closure for the blocking pool, and starts a thread if none is free.
-    pub(crate) fn spawn_blocking<F, T>(self: &Arc<Self>, f: F, origin: Origin) -> JoinHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin);
-        if let Some(refused) = self.queue_blocking(runnable) {
-            refused.cancel();
-        }
-        handle
+/// Queues a closure for the blocking pool, and starts a thread if none is free.
+pub(crate) fn spawn<F, T>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin);
+    if let Some(refused) = queue(pool, runnable) {
+        refused.cancel();
     }
+    handle
+}
 
-    /// Gives the `Runnable` back if nothing will ever run it.
-    fn queue_blocking(self: &Arc<Self>, runnable: Runnable) -> Option<Runnable> {
-        let mut inner = self.blocking.inner.lock();
-        if inner.closed {
-            return Some(runnable);
-        }
-        inner.queue.push_back(runnable);
-        if inner.queue.len() <= inner.idle {
-            drop(inner);
-            self.blocking.changed.notify_one();
-            return None;
-        }
-        if inner.threads == self.config.max_blocking {
-            return None;
-        }
-        let name = format!("{}-blocking-{}", self.config.thread_name, inner.started);
-        inner.threads += 1;
-        inner.started += 1;
-        drop(inner);
-        if self.start_thread(name, run_thread).is_ok() {
-            return None;
-        }
-        // No thread to be had. The threads there are will come to it; without any, the newest
-        // closure is refused.
-        let mut inner = self.blocking.inner.lock();
-        inner.threads -= 1;
-        if inner.threads == 0 { inner.queue.pop_back() } else { None }
+/// Gives the `Runnable` back if nothing will ever run it.
+fn queue(pool: &Arc<Pool>, runnable: Runnable) -> Option<Runnable> {
+    let mut inner = pool.blocking.inner.lock();
+    if inner.closed {
+        return Some(runnable);
     }
+    inner.queue.push_back(runnable);
+    if inner.queue.len() <= inner.idle {
+        drop(inner);
+        pool.blocking.changed.notify_one();
+        return None;
+    }
+    if inner.threads == pool.config.max_blocking {
+        return None;
+    }
+    let name = format!("{}-blocking-{}", pool.config.thread_name, inner.started);
+    inner.threads += 1;
+    inner.started += 1;
+    drop(inner);
+    if sched::start_thread(pool, name, run_thread).is_ok() {
+        return None;
+    }
+    // No thread to be had. The threads there are will come to it; without any, the newest
+    // closure is refused.
+    let mut inner = pool.blocking.inner.lock();
+    inner.threads -= 1;
+    if inner.threads == 0 { inner.queue.pop_back() } else { None }
 }
 
 /// The life of one thread of the pool.

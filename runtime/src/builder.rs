@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+#[cfg(not(loom))]
 use crate::manual::Loop;
 use crate::poller::{self, Poller};
 use crate::primitives::Arc;
@@ -129,6 +130,7 @@ impl Builder {
     /// # Errors
     ///
     /// As [`build`](Self::build).
+    #[cfg(not(loom))]
     pub fn build_manual(self) -> io::Result<Loop> {
         let config = Config { may_spin: false, ..self.workers(1).max_spares(0).check()? };
         Ok(Loop::of(Pool::new(config, Arc::new(Poller::new()?))))

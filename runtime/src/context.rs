@@ -13,9 +13,12 @@ use crate::global;
 use crate::handle::Handle;
 use crate::primitives::Arc;
 use crate::sched::{Pool, Worker};
+use crate::task::{JoinHandle, Origin};
 
 thread_cell!(static WORKER: *const Worker = ptr::null());
 thread_cell!(static ROLE: Role = Role::Foreign);
+// The pool that has started this thread. Compared, never followed.
+thread_cell!(static STARTED_BY: *const Pool = ptr::null());
 // True while `ENTERED` holds a handle; spares workers the look.
 thread_cell!(static HAS_ENTERED: bool = false);
 
@@ -44,6 +47,16 @@ pub(crate) fn role() -> Role {
 /// Declares what the current thread is, for the rest of its life.
 pub(crate) fn set_role(role: Role) {
     ROLE.with(|cell| cell.set(role));
+}
+
+/// Declares which pool has started the current thread.
+pub(crate) fn set_thread_of(pool: &Arc<Pool>) {
+    STARTED_BY.with(|cell| cell.set(Arc::as_ptr(pool)));
+}
+
+/// True on a thread that the pool has started, and that it would wait for at its end.
+pub(crate) fn is_thread_of(pool: &Arc<Pool>) -> bool {
+    STARTED_BY.with(Cell::get) == Arc::as_ptr(pool)
 }
 
 /// Makes `worker` the current one while `f` runs.
@@ -94,4 +107,13 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
 pub(crate) fn replace_entered(handle: Option<Handle>) -> Option<Handle> {
     HAS_ENTERED.with(|has| has.set(handle.is_some()));
     ENTERED.try_with(|entered| entered.replace(handle)).ok().flatten()
+}
+
+/// Spawns on the pool of the current thread, or on that of the global runtime.
+pub(crate) fn spawn<F>(future: F, origin: Origin) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    with_pool(|pool| pool.spawn(future, origin))
 }

@@ -5,9 +5,10 @@ use std::io;
 use std::panic::Location;
 use std::task::{Poll, Waker};
 
+use crate::blocking;
 use crate::context;
 use crate::handle::{Handle, refuse_on_worker};
-use crate::task::{JoinHandle, Origin};
+use crate::task::{JoinHandle, Origin, boxed_if_large};
 
 /// Runs a future on the calling thread until it is done, with the current runtime, or else the
 /// global one, at hand for what it spawns. The future need not be `Send`.
@@ -46,7 +47,7 @@ where
     F::Output: Send + 'static,
 {
     let origin = Origin::new(Location::caller(), None);
-    context::with_pool(|pool| pool.spawn(future, origin))
+    boxed_if_large!(future => context::spawn(future, origin))
 }
 
 /// Runs a closure that blocks (a file, a database driver, a long `sleep`) on a thread of its own
@@ -72,7 +73,7 @@ where
     T: Send + 'static,
 {
     let origin = Origin::new(Location::caller(), None);
-    context::with_pool(|pool| pool.spawn_blocking(f, origin))
+    context::with_pool(|pool| blocking::spawn(pool, f, origin))
 }
 
 /// Lets the other ready tasks of the worker run before this one goes on.

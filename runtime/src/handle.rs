@@ -5,11 +5,12 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::Location;
 
+use crate::blocking;
 use crate::context::{self, Role};
 use crate::metrics::Metrics;
 use crate::primitives::Arc;
 use crate::sched::Pool;
-use crate::task::{JoinHandle, Origin};
+use crate::task::{JoinHandle, Origin, boxed_if_large};
 
 /// A cheap reference to a runtime, to spawn onto it from anywhere. It does not keep the runtime
 /// running: once that is shut down, what is spawned is cancelled at once.
@@ -28,6 +29,10 @@ use crate::task::{JoinHandle, Origin};
 pub struct Handle {
     pool: Arc<Pool>,
 }
+
+// A panic leaves nothing half done that a handle could show.
+impl std::panic::UnwindSafe for Handle {}
+impl std::panic::RefUnwindSafe for Handle {}
 
 impl Handle {
     pub(crate) fn new(pool: Arc<Pool>) -> Self {
@@ -56,7 +61,8 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.pool.spawn(future, Origin::new(Location::caller(), None))
+        let origin = Origin::new(Location::caller(), None);
+        boxed_if_large!(future => self.pool.spawn(future, origin))
     }
 
     /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
@@ -66,7 +72,7 @@ impl Handle {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        self.pool.spawn_blocking(f, Origin::new(Location::caller(), None))
+        blocking::spawn(&self.pool, f, Origin::new(Location::caller(), None))
     }
 
     /// Runs a future on the calling thread until it is done, with this runtime as the current one.

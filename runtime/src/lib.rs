@@ -10,6 +10,9 @@
 //! - `blocking`: threads for calls that block.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: what programs see.
 
+// Models use a part of it.
+#![cfg_attr(loom, allow(dead_code))]
+
 mod blocking;
 mod builder;
 mod context;
@@ -20,6 +23,9 @@ mod handle;
 #[cfg(not(loom))]
 pub mod manual;
 mod metrics;
+#[cfg(loom)]
+#[doc(hidden)]
+pub mod model;
 mod poller;
 mod runtime;
 mod sched;

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use crate::builder::Builder;
-use crate::context::{self, Role};
+use crate::context;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::primitives::Arc;
@@ -114,8 +114,8 @@ impl Runtime {
         let start = Instant::now();
         let pool = self.handle.pool();
         shutdown::begin(pool);
-        if is_own_thread(pool) {
-            return ShutdownReport::new(start.elapsed(), Vec::new());
+        if context::is_thread_of(pool) {
+            return ShutdownReport::unfinished(start.elapsed());
         }
         shutdown::finish(pool, start, patience)
     }
@@ -127,14 +127,4 @@ impl Drop for Runtime {
             let _ = self.end(DROP_PATIENCE);
         }
     }
-}
-
-/// True on a thread that would wait for itself.
-fn is_own_thread(pool: &Arc<Pool>) -> bool {
-    let is_worker = context::with_worker(|worker| {
-        worker.is_some_and(|worker| Arc::ptr_eq(worker.pool(), pool))
-    });
-    is_worker
-        || (context::role() == Role::Blocking
-            && context::try_pool(|current| Arc::ptr_eq(current, pool)) == Some(true))
 }

@@ -22,12 +22,13 @@ pub(crate) fn begin(pool: &Arc<Pool>) {
 
 /// Waits for the threads, and names what they have not come to an end with.
 pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, patience: Duration) -> ShutdownReport {
+    let complete = pool.threads.join_all(start.checked_add(patience));
     let mut stragglers = Vec::new();
-    if !pool.threads.join_all(start.checked_add(patience)) {
+    if !complete {
         stragglers.extend(pool.owned.running().into_iter().map(Straggler::task));
         stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
     }
-    ShutdownReport::new(start.elapsed(), stragglers)
+    ShutdownReport { elapsed: start.elapsed(), complete, stragglers }
 }
 
 /// Tells how a runtime ended. See [`Runtime::shutdown`](crate::Runtime::shutdown).
@@ -35,17 +36,20 @@ pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, patience: Duration) -> Sh
 #[must_use = "a report may name work that did not end in time"]
 pub struct ShutdownReport {
     elapsed: Duration,
+    complete: bool,
     stragglers: Vec<Straggler>,
 }
 
 impl ShutdownReport {
-    pub(crate) fn new(elapsed: Duration, stragglers: Vec<Straggler>) -> Self {
-        Self { elapsed, stragglers }
+    /// The report of one who did not wait.
+    pub(crate) fn unfinished(elapsed: Duration) -> Self {
+        Self { elapsed, complete: false, stragglers: Vec::new() }
     }
 
-    /// True if everything ended before the deadline.
+    /// True if everything ended before the deadline. Never true for a runtime that was shut down by
+    /// one of its own threads, which can't wait for itself.
     pub fn is_clean(&self) -> bool {
-        self.stragglers.is_empty()
+        self.complete
     }
 
     /// What was still running at the deadline, and goes on.
@@ -64,8 +68,12 @@ impl fmt::Display for ShutdownReport {
         if self.is_clean() {
             return write!(f, "everything ended within {:?}", self.elapsed);
         }
-        write!(f, "after {:?} still running:", self.elapsed)?;
-        self.stragglers.iter().try_for_each(|straggler| write!(f, " {straggler};"))
+        write!(f, "not everything ended within {:?}", self.elapsed)?;
+        for (index, straggler) in self.stragglers.iter().enumerate() {
+            let before = if index == 0 { "; still running: " } else { ", " };
+            write!(f, "{before}{straggler}")?;
+        }
+        Ok(())
     }
 }
 

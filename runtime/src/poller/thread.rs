@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use crate::context::{self, Role};
 use crate::primitives::{Arc, Ordering, fence};
-use crate::sched::{Pool, Watcher};
+use crate::sched::{self, Pool, Watcher};
 
 /// How long a worker that is awake has to harvest before the thread steps in.
 const PATIENCE: Duration = Duration::from_micros(50);
@@ -27,7 +27,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 /// Starts the poller's thread, which ends with the last task after the pool was closed.
 pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
     let name = format!("{}-poller", pool.config.thread_name);
-    pool.start_thread(name, run)
+    sched::start_thread(pool, name, run)
 }
 
 fn run(pool: &Arc<Pool>) {

@@ -19,6 +19,7 @@ pub(crate) use slot::Counters;
 pub(crate) use watch::Watcher;
 pub(crate) use worker::Worker;
 
+use crate::context;
 use crate::primitives::Arc;
 use crate::primitives::plain::Ordering;
 
@@ -31,7 +32,7 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     };
     let slot = &pool.slots[index];
     slot.occupied.store(true, Ordering::Relaxed);
-    let started = pool.start_thread(name, move |pool| {
+    let started = start_thread(pool, name, move |pool| {
         if let Some(worker) = Worker::new(pool.clone(), index) {
             worker.run();
         }
@@ -43,22 +44,45 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     started
 }
 
-impl Pool {
-    /// Starts a thread that holds the pool until it ends.
-    pub(crate) fn start_thread(
-        self: &Arc<Self>,
-        name: String,
-        body: impl FnOnce(&Arc<Pool>) + Send + 'static,
-    ) -> io::Result<()> {
-        let (pool, last) = (self.clone(), self.clone());
-        self.threads.start(
-            name,
-            self.config.stack_size,
-            move || {
-                body(&pool);
-                drop(pool);
-            },
-            move |id| last.threads.ended(id),
-        )
+/// Starts a thread that holds the pool until it ends.
+pub(crate) fn start_thread(
+    pool: &Arc<Pool>,
+    name: String,
+    body: impl FnOnce(&Arc<Pool>) + Send + 'static,
+) -> io::Result<()> {
+    let held = pool.clone();
+    pool.threads.start(name, pool.config.stack_size, move |id| {
+        let ticket = ThreadTicket { pool: held.clone(), id };
+        ticket.hand_in_last();
+        context::set_thread_of(&held);
+        body(&held);
+    })
+}
+
+/// Says, when it is dropped, that a thread has ended.
+struct ThreadTicket {
+    pool: Arc<Pool>,
+    id: u64,
+}
+
+impl ThreadTicket {
+    /// Keeps the ticket until the destructors of the thread's other thread-locals have run, as far
+    /// as the platform runs them in the reverse order of their making: whoever joins the thread then
+    /// does not wait for them, and can give up at its deadline.
+    #[cfg(not(loom))]
+    fn hand_in_last(self) {
+        thread_local! {
+            static TICKET: std::cell::Cell<Option<ThreadTicket>> = const { std::cell::Cell::new(None) };
+        }
+        TICKET.set(Some(self));
+    }
+
+    #[cfg(loom)]
+    fn hand_in_last(self) {}
+}
+
+impl Drop for ThreadTicket {
+    fn drop(&mut self) {
+        self.pool.threads.ended(self.id);
     }
 }

@@ -84,7 +84,7 @@ impl Pool {
 
     /// Spawns a future on this pool. If the pool is closing, the future is dropped at once and the
     /// handle tells so.
-    pub(crate) fn spawn<F>(self: &Arc<Self>, future: F, origin: Origin) -> JoinHandle<F::Output>
+    pub(crate) fn spawn<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
         F::Output: Send + 'static,
@@ -97,7 +97,7 @@ impl Pool {
     ///
     /// The future and its output are `Send`, or the pool runs its tasks on the current thread only.
     pub(crate) unsafe fn spawn_unchecked<F>(
-        self: &Arc<Self>,
+        &self,
         future: F,
         origin: Origin,
     ) -> JoinHandle<F::Output>
@@ -106,7 +106,7 @@ impl Pool {
         F::Output: 'static,
     {
         context::with_worker(|worker| {
-            let worker = worker.filter(|worker| Arc::ptr_eq(worker.pool(), self));
+            let worker = worker.filter(|worker| ptr::eq(&**worker.pool(), self));
             let shard = match worker {
                 Some(worker) => worker.index(),
                 None => self.owned.foreign_shard(foreign_spread()),
@@ -144,6 +144,12 @@ impl Pool {
     /// that nobody searches), or it sees what was pushed.
     fn after_push(&self) {
         fence(Ordering::SeqCst);
+        self.call_somebody();
+    }
+
+    /// Work waits that no particular worker answers for: wakes a sleeper, or has the watch look
+    /// after it if all are busy. A searcher will come to it by itself.
+    pub(crate) fn call_somebody(&self) {
         if !self.wake_one() && self.sleepers.all_busy() {
             self.watch.request(Level::Coarse);
         }

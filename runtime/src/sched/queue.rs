@@ -97,12 +97,18 @@ mod real {
 mod model {
     use std::collections::VecDeque;
 
-    use crate::primitives::{Arc, Mutex};
+    use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
     use crate::task::Runnable;
 
     pub(crate) struct LocalQueue(Arc<Mutex<VecDeque<Runnable>>>);
     pub(crate) struct Stealer(Arc<Mutex<VecDeque<Runnable>>>);
-    pub(crate) struct Injector(Mutex<VecDeque<Runnable>>);
+
+    /// The length is read without the lock and orders nothing, so that a model of who looks whether
+    /// there is work rests on the fences around the look.
+    pub(crate) struct Injector {
+        queue: Mutex<VecDeque<Runnable>>,
+        len: AtomicUsize,
+    }
 
     impl LocalQueue {
         pub(crate) fn new() -> Self {
@@ -142,23 +148,31 @@ mod model {
 
     impl Injector {
         pub(crate) fn new() -> Self {
-            Self(Mutex::new(VecDeque::new()))
+            Self { queue: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
         }
 
         pub(crate) fn push(&self, runnable: Runnable) {
-            self.0.lock().push_back(runnable);
+            let mut queue = self.queue.lock();
+            queue.push_back(runnable);
+            self.len.store(queue.len(), Ordering::Relaxed);
         }
 
         pub(crate) fn take_into(&self, _to: &LocalQueue) -> Option<Runnable> {
-            self.0.lock().pop_front()
+            if self.is_empty() {
+                return None;
+            }
+            let mut queue = self.queue.lock();
+            let taken = queue.pop_front()?;
+            self.len.store(queue.len(), Ordering::Relaxed);
+            Some(taken)
         }
 
         pub(crate) fn is_empty(&self) -> bool {
-            self.0.lock().is_empty()
+            self.len() == 0
         }
 
         pub(crate) fn len(&self) -> usize {
-            self.0.lock().len()
+            self.len.load(Ordering::Relaxed)
         }
     }
 }

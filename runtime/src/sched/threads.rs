@@ -25,14 +25,12 @@ impl Threads {
         Self { inner: Mutex::new(inner), changed: Condvar::new() }
     }
 
-    /// Starts a thread that runs `body` and then says `ended`, which must come back here with the
-    /// number it is given.
+    /// Starts a thread. `body` gets a number, with which the thread must come to `ended` at last.
     pub(crate) fn start(
         &self,
         name: String,
         stack_size: Option<usize>,
-        body: impl FnOnce() + Send + 'static,
-        ended: impl FnOnce(u64) + Send + 'static,
+        body: impl FnOnce(u64) + Send + 'static,
     ) -> io::Result<()> {
         let mut builder = thread::Builder::new().name(name);
         if let Some(bytes) = stack_size {
@@ -41,10 +39,7 @@ impl Threads {
         // Held across the start, so that the thread can't end before its handle is in the list.
         let mut inner = self.inner.lock();
         let id = inner.next;
-        let handle = builder.spawn(move || {
-            body();
-            ended(id);
-        })?;
+        let handle = builder.spawn(move || body(id))?;
         inner.next += 1;
         inner.handles.push((id, handle));
         Ok(())

@@ -107,14 +107,13 @@ impl Watcher {
         if self.switch_off(pool) {
             return;
         }
-        for index in 0..pool.slots.len() {
-            let slot = &pool.slots[index];
-            let stalled = self.stalled(pool, index, now).unwrap_or_default();
-            if stalled < FINE.0 || !(slot.has_work() || pool.has_shared_work()) {
-                continue;
-            }
-            if !pool.wake_one() && stalled >= pool.config.stuck_after {
-                self.relieve(pool, index);
+        // Whoever is stuck, what waits may lie in the queue of another who is stuck too.
+        if pool.has_shared_work() || pool.slots.iter().any(|slot| slot.has_work()) {
+            for index in 0..pool.slots.len() {
+                let stalled = self.stalled(pool, index, now).unwrap_or_default();
+                if stalled >= FINE.0 && !pool.wake_one() && stalled >= pool.config.stuck_after {
+                    self.relieve(pool, index);
+                }
             }
         }
         // As long as the workers get on by themselves, there is less and less need to look.

@@ -28,7 +28,7 @@ use crate::task::Runnable;
 /// Runs of the LIFO slot before the queue gets its turn.
 const LIFO_RUNS: u32 = 3;
 /// Turns of a spin, some microseconds, that a thief gives the owner of a filled LIFO slot.
-const LIFO_PATIENCE: u32 = 128;
+const LIFO_PATIENCE: u32 = if cfg!(loom) { 0 } else { 128 };
 /// Polls between two looks at the clock, while polls are short.
 const POLLS_PER_CLOCK: u32 = 16;
 /// Running time after which the lane and the injector are looked at, in nanoseconds.
@@ -156,11 +156,19 @@ impl Worker {
             }
         }
         self.lifo_runs.set(0);
-        self.queue
-            .pop()
-            .or_else(|| self.slot().lifo.take())
-            .or_else(|| self.pool.lane.take_into(&self.queue))
-            .or_else(|| self.pool.injector.take_into(&self.queue))
+        self.queue.pop().or_else(|| self.slot().lifo.take()).or_else(|| self.take_shared())
+    }
+
+    /// Takes a batch from the lane or the injector; what it leaves in our queue is ours to answer
+    /// for.
+    fn take_shared(&self) -> Option<Runnable> {
+        let first = self
+            .pool
+            .lane
+            .take_into(&self.queue)
+            .or_else(|| self.pool.injector.take_into(&self.queue))?;
+        self.pool.watch_over_kept();
+        Some(first)
     }
 
     /// Keeps the average up to date, looks out for what came from outside, and wakes a second
@@ -182,11 +190,7 @@ impl Worker {
         }
         self.last_look_out.set(now);
         self.harvest();
-        let first = self
-            .pool
-            .lane
-            .take_into(&self.queue)
-            .or_else(|| self.pool.injector.take_into(&self.queue))?;
+        let first = self.take_shared()?;
         if !self.pool.injector.is_empty() {
             // More is waiting than one batch: look again after one round of what is queued, so
             // that both sides advance.
@@ -226,7 +230,7 @@ impl Worker {
         if searching && pool.sleepers.stop_search() {
             fence(Ordering::SeqCst);
             if pool.has_shared_work() {
-                pool.wake_one();
+                pool.call_somebody();
             }
         }
         // What was found may take long: from here on the clock counts afresh.
@@ -247,12 +251,7 @@ impl Worker {
     /// Everything that is ready at this moment, without running any of it.
     pub(crate) fn take_ready(&self) -> Vec<Runnable> {
         let mut ready = Vec::new();
-        let pool = &*self.pool;
-        while let Some(runnable) = self
-            .take_own()
-            .or_else(|| pool.lane.take_into(&self.queue))
-            .or_else(|| pool.injector.take_into(&self.queue))
-        {
+        while let Some(runnable) = self.take_own().or_else(|| self.take_shared()) {
             ready.push(runnable);
         }
         ready
@@ -268,10 +267,8 @@ impl Worker {
     }
 
     fn look_once(&self) -> Option<Runnable> {
-        let pool = &*self.pool;
         self.take_own()
-            .or_else(|| pool.lane.take_into(&self.queue))
-            .or_else(|| pool.injector.take_into(&self.queue))
+            .or_else(|| self.take_shared())
             .or_else(|| if self.harvest() { self.take_own() } else { None })
             .or_else(|| self.steal(|victim| victim.stealer.steal_into(&self.queue)))
             .or_else(|| self.steal(take_from_stuck))
@@ -296,6 +293,7 @@ impl Worker {
             .filter(|slot| !std::ptr::eq(&***slot, self.slot()))
             .find_map(|slot| take(slot))?;
         self.slot().counters.steals.bump();
+        self.pool.watch_over_kept();
         Some(stolen)
     }
 
@@ -316,7 +314,7 @@ impl Worker {
         pool.sleepers.announce(self.index, searching);
         fence(Ordering::SeqCst);
         if pool.has_shared_work() {
-            pool.wake_one();
+            pool.call_somebody();
         } else if self.may_leave() {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();

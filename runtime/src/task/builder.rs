@@ -3,7 +3,8 @@
 use std::future::Future;
 use std::panic::Location;
 
-use super::{JoinHandle, Origin};
+use super::{JoinHandle, Origin, boxed_if_large};
+use crate::blocking;
 use crate::context;
 use crate::handle::Handle;
 
@@ -46,7 +47,7 @@ impl Builder {
         F::Output: Send + 'static,
     {
         let origin = self.origin(Location::caller());
-        context::with_pool(|pool| pool.spawn(future, origin))
+        boxed_if_large!(future => context::spawn(future, origin))
     }
 
     /// Spawns on the runtime of the handle.
@@ -57,7 +58,7 @@ impl Builder {
         F::Output: Send + 'static,
     {
         let origin = self.origin(Location::caller());
-        handle.pool().spawn(future, origin)
+        boxed_if_large!(future => handle.pool().spawn(future, origin))
     }
 
     /// Runs a closure that blocks on the blocking pool; as
@@ -69,7 +70,7 @@ impl Builder {
         T: Send + 'static,
     {
         let origin = self.origin(Location::caller());
-        context::with_pool(|pool| pool.spawn_blocking(f, origin))
+        context::with_pool(|pool| blocking::spawn(pool, f, origin))
     }
 
     fn origin(self, location: &'static Location<'static>) -> Origin {

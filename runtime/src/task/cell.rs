@@ -1,6 +1,6 @@
 //! The allocation of a task: header, scheduler, and the future or its output.
 
-use std::alloc::{self, Layout};
+use std::alloc::Layout;
 use std::any::Any;
 use std::future::Future;
 use std::mem;
@@ -16,6 +16,11 @@ use super::state::{Complete, EndPoll, Start};
 use super::waker::WakerRef;
 use super::{Runnable, Schedule};
 use crate::primitives::UnsafeCell;
+// loom's allocator finds tasks that are leaked or freed twice.
+#[cfg(loom)]
+use crate::primitives::loom::alloc;
+#[cfg(not(loom))]
+use std::alloc;
 
 /// What a task gives its joiner.
 pub(crate) type Output<T> = Result<T, JoinError>;
@@ -71,7 +76,7 @@ where
         // SAFETY: the layout has a size, for the header has one.
         let memory = unsafe { alloc::alloc(layout) };
         let Some(cell) = NonNull::new(memory.cast::<Self>()) else {
-            alloc::handle_alloc_error(layout)
+            std::alloc::handle_alloc_error(layout)
         };
         // SAFETY: freshly allocated with the layout of `Self`, so valid for one write.
         unsafe {
@@ -280,6 +285,13 @@ where
     /// The caller gave up the last reference.
     unsafe fn free(header: NonNull<Header>) {
         let cell = header.cast::<Self>();
+        // Lets a model see that every access comes before the free.
+        #[cfg(loom)]
+        // SAFETY: alive until it is dropped below.
+        unsafe { cell.as_ref() }.stage.with_mut(|_| ());
+        #[cfg(loom)]
+        // SAFETY: as above.
+        unsafe { header.as_ref() }.join_waker.with_mut(|_| ());
         // A waker left in its place may run user code when dropped.
         // SAFETY: nobody else has a reference, and the cell is not used again.
         quietly(|| unsafe { cell.drop_in_place() });

@@ -8,8 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 
+use super::cell::quietly;
 use super::state::JoinStep;
-use super::{AbortHandle, Id, JoinError, JoinHandle, Origin};
+use super::{AbortHandle, Id, JoinError, JoinHandle, Origin, boxed_if_large};
+use crate::blocking;
 use crate::context;
 use crate::coop;
 use crate::handle::Handle;
@@ -58,7 +60,7 @@ impl Ended {
             inner.waiter.take()
         };
         if let Some(waiter) = waiter {
-            waiter.wake();
+            quietly(|| waiter.wake());
         }
     }
 }
@@ -98,10 +100,11 @@ impl<T> JoinSet<T> {
             self.slots.len() - 1
         });
         let waker = Waker::from(Arc::new(SlotWaker { slot, ended: self.ended.clone() }));
-        if handle.register(&waker) == JoinStep::Complete {
+        let step = handle.register(&waker);
+        self.slots[slot] = Some(handle);
+        if step == JoinStep::Complete {
             self.ended.push(slot);
         }
-        self.slots[slot] = Some(handle);
         abort
     }
 
@@ -142,7 +145,10 @@ impl<T> JoinSet<T> {
             }
         };
         match slot {
-            Some(slot) => Poll::Ready(Some(self.take(slot))),
+            Some(slot) => {
+                coop::spend();
+                Poll::Ready(Some(self.take(slot)))
+            }
             None => Poll::Pending,
         }
     }
@@ -212,7 +218,7 @@ impl<T: Send + 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
     {
         let origin = Origin::new(Location::caller(), None);
-        let handle = context::with_pool(|pool| pool.spawn(future, origin));
+        let handle = boxed_if_large!(future => context::spawn(future, origin));
         self.insert(handle)
     }
 
@@ -223,7 +229,7 @@ impl<T: Send + 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
     {
         let origin = Origin::new(Location::caller(), None);
-        let handle = handle.pool().spawn(future, origin);
+        let handle = boxed_if_large!(future => handle.pool().spawn(future, origin));
         self.insert(handle)
     }
 
@@ -234,7 +240,7 @@ impl<T: Send + 'static> JoinSet<T> {
         F: FnOnce() -> T + Send + 'static,
     {
         let origin = Origin::new(Location::caller(), None);
-        let handle = context::with_pool(|pool| pool.spawn_blocking(f, origin));
+        let handle = context::with_pool(|pool| blocking::spawn(pool, f, origin));
         self.insert(handle)
     }
 }
@@ -264,9 +270,10 @@ where
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
         let mut set = Self::new();
-        futures.into_iter().for_each(|future| {
+        // A loop and not a closure, so that the caller's place is that of the spawns.
+        for future in futures {
             set.spawn(future);
-        });
+        }
         set
     }
 }

@@ -51,8 +51,6 @@ pub use crate::free::yield_now;
 pub(crate) use cell::quietly;
 pub(crate) use header::{Header, Origin};
 pub(crate) use owned::OwnedTasks;
-#[cfg(loom)]
-pub use state::{Complete, EndPoll, JoinStep, Notify, Start, State};
 
 /// Where the ready tasks of a kind go, and who owns them.
 ///
@@ -135,6 +133,23 @@ impl fmt::Debug for Runnable {
         f.debug_tuple("Runnable").field(&self.0).finish()
     }
 }
+
+/// Futures larger than this are boxed before they are passed on, for in a build without
+/// optimisation each function that they pass through has a copy on its stack.
+pub(crate) const LARGE: usize = if cfg!(debug_assertions) { 2 << 10 } else { 16 << 10 };
+
+/// Evaluates an expression with a future, which is boxed first if it is large.
+macro_rules! boxed_if_large {
+    ($future:ident => $spawn:expr) => {
+        if size_of_val(&$future) > crate::task::LARGE {
+            let $future = Box::pin($future);
+            $spawn
+        } else {
+            $spawn
+        }
+    };
+}
+pub(crate) use boxed_if_large;
 
 /// Makes a task of a future. The owner's reference is the scheduler's affair: it must be given up
 /// through `release`, which happens when the `Runnable` is run or cancelled to the end.

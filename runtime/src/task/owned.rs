@@ -15,7 +15,7 @@ use super::state::Notify;
 use crate::primitives::Mutex;
 
 /// Shards for threads that are not workers of the runtime.
-const FOREIGN_SHARDS: usize = 8;
+const FOREIGN_SHARDS: usize = if cfg!(loom) { 1 } else { 8 };
 
 struct List {
     head: Option<NonNull<Header>>,
