@@ -6,7 +6,7 @@
 //!   one, and how to get it;
 //! - `descriptor_traits!`: the conversions from and to the platform's own descriptor types;
 //! - `set_nonblocking`;
-//! - `tcp_socket`, `bind`, `listen`, `start_connect`, `accept`: TCP without blocking. `start_connect`
+//! - `tcp_socket`, `bind`, `listen`, `into_listener`, `start_connect`, `accept`: TCP without blocking. `start_connect`
 //!   says `Ok` for an attempt that is under way, and sockets are non-blocking from the start;
 //! - `send`, `send_vectored`: to a connected socket, without a signal if the peer has gone;
 //! - `option`, `get_option`, `set_option`, `linger`, `set_linger`: what std has no methods for;

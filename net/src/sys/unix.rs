@@ -17,7 +17,7 @@ use address::RawAddress;
 
 pub(crate) use event::Event;
 pub(crate) use options::{
-    get_option, linger, option, peer_credentials, set_linger, set_option,
+    SocketOption, get_option, linger, option, peer_credentials, set_linger, set_option,
 };
 pub(crate) use std::os::fd::AsFd as AsDescriptor;
 pub(crate) use std::os::unix::net as local;
@@ -162,4 +162,9 @@ pub(crate) fn pipe() -> io::Result<(File, File)> {
     check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_NONBLOCK | libc::O_CLOEXEC) })?;
     let [reader, writer] = ends.map(own).map(File::from);
     Ok((reader, writer))
+}
+
+/// The type of a socket that has begun to listen.
+pub(crate) fn into_listener(socket: TcpStream) -> TcpListener {
+    OwnedFd::from(socket).into()
 }

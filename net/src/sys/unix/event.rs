@@ -17,7 +17,8 @@ pub(crate) struct Event {
 impl Event {
     pub(crate) fn new(set: bool) -> io::Result<Self> {
         // SAFETY: takes no pointers.
-        let fd = check(unsafe { libc::eventfd(set.into(), libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })?;
+        let fd =
+            check(unsafe { libc::eventfd(set.into(), libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })?;
         Ok(Self { fd: own(fd) })
     }
 
@@ -53,8 +54,7 @@ impl Event {
     }
 
     fn poll(&self, timeout: libc::c_int) -> io::Result<bool> {
-        let mut entry =
-            libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        let mut entry = libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: there is one entry.
         let count = uninterrupted(|| unsafe { libc::poll(&mut entry, 1, timeout) })?;
         Ok(count > 0)

@@ -1,0 +1,153 @@
+//! An auto-reset event that is an object of the OS, so that anyone who has it can signal it.
+
+use std::fmt;
+use std::io;
+use std::sync::OnceLock;
+
+use windlass_runtime::io::{Direction, Registration};
+use windlass_sync::primitives::Mutex;
+
+use crate::sys;
+
+/// An auto-reset event that foreign code can signal, too: a C library, another process that was given
+/// its descriptor, whatever can `write(2)`. Within one program `AutoResetEvent` does the same for less.
+///
+/// - Waiting on a set event takes the signal and returns at once, without suspending.
+/// - Waiting on an unset one suspends until it is set.
+/// - [`set`](Self::set) on a set event changes nothing. Signals are not counted: however often it was
+///   set before a waiter came round, one waiter takes the signal. That also holds for waiters that are
+///   suspended already, so with several of them each wants a `set` of its own that nobody has taken
+///   the place of; prefer one waiter an event.
+///
+/// That there is one signal and one taker is the kernel's doing (an eventfd on Linux), so it holds
+/// between processes.
+///
+/// The event belongs to no runtime until somebody suspends on it; then it belongs to the runtime of
+/// that task for the rest of its life, and waiting ends with an error when that runtime shuts down.
+/// Tasks of other runtimes may wait as well.
+///
+/// # Examples
+///
+/// ```
+/// use std::io::Write;
+/// use std::os::fd::AsFd;
+/// use windlass_net::OsEvent;
+///
+/// # windlass_runtime::block_on(async {
+/// let event = OsEvent::new(false)?;
+/// event.set()?;
+/// event.wait().await?;
+/// assert!(!event.is_set()?);
+///
+/// // What foreign code does:
+/// let mut descriptor = std::fs::File::from(event.as_fd().try_clone_to_owned()?);
+/// descriptor.write_all(&1_u64.to_ne_bytes())?;
+/// event.wait().await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct OsEvent {
+    // Above `event`, for it has to go before the descriptor is closed.
+    registration: OnceLock<Registration>,
+    // Held to register: the OS takes a descriptor once.
+    registering: Mutex<()>,
+    event: sys::Event,
+}
+
+impl OsEvent {
+    /// An event that is set or not.
+    ///
+    /// # Errors
+    ///
+    /// If descriptors have run out.
+    pub fn new(set: bool) -> io::Result<Self> {
+        Ok(Self {
+            registration: OnceLock::new(),
+            registering: Mutex::new(()),
+            event: sys::Event::new(set)?,
+        })
+    }
+
+    /// Sets the event: a waiter gets through, now or when one comes.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says.
+    pub fn set(&self) -> io::Result<()> {
+        self.event.set()
+    }
+
+    /// Takes back a signal that nobody has taken yet.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says.
+    pub fn reset(&self) -> io::Result<()> {
+        match self.event.take() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            result => result,
+        }
+    }
+
+    /// Whether the event is set. Nothing is taken, so somebody else may be quicker than the caller's
+    /// next step.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says.
+    pub fn is_set(&self) -> io::Result<bool> {
+        self.event.is_set()
+    }
+
+    /// Waits for a signal and takes it.
+    ///
+    /// Dropping the future loses no signal: one that was not returned is still there.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, or if the runtime shuts down.
+    pub async fn wait(&self) -> io::Result<()> {
+        match self.event.take() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            result => return result,
+        }
+        self.registration()?.io(Direction::Read, || self.event.take()).await
+    }
+
+    /// Blocks the thread until it has got a signal. For threads that run no tasks.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says.
+    pub fn wait_blocking(&self) -> io::Result<()> {
+        loop {
+            self.event.wait_until_set()?;
+            match self.event.take() {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+        }
+    }
+
+    pub(crate) fn event(&self) -> &sys::Event {
+        &self.event
+    }
+
+    fn registration(&self) -> io::Result<&Registration> {
+        if let Some(registration) = self.registration.get() {
+            return Ok(registration);
+        }
+        let _registering = self.registering.lock();
+        if let Some(registration) = self.registration.get() {
+            return Ok(registration);
+        }
+        let registration = Registration::new(sys::descriptor(&self.event))?;
+        Ok(self.registration.get_or_init(|| registration))
+    }
+}
+
+impl fmt::Debug for OsEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OsEvent").field("set", &self.is_set().ok()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,206 @@
+//! The settings of TCP keep-alive, and the options that streams and sockets share.
+
+use std::io;
+use std::time::Duration;
+
+use crate::sys::{self, Descriptor, option};
+
+/// How TCP finds out that a silent peer has gone. What is left open is up to the OS.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass_net::{Keepalive, TcpSocket};
+///
+/// let socket = TcpSocket::new_v4()?;
+/// socket.set_keepalive(Some(Keepalive::new().idle(Duration::from_secs(60)).retries(4)))?;
+/// assert_eq!(socket.keepalive()?.unwrap().idle_time(), Some(Duration::from_secs(60)));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct Keepalive {
+    idle: Option<Duration>,
+    interval: Option<Duration>,
+    retries: Option<u32>,
+}
+
+impl Keepalive {
+    /// All settings as the OS has them.
+    pub const fn new() -> Self {
+        Self { idle: None, interval: None, retries: None }
+    }
+
+    /// How long a connection is silent before the first probe, in whole seconds (rounded up, at least
+    /// one).
+    pub const fn idle(mut self, idle: Duration) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+
+    /// The time between probes, in whole seconds (rounded up, at least one).
+    pub const fn interval(mut self, interval: Duration) -> Self {
+        self.interval = Some(interval);
+        self
+    }
+
+    /// How many probes go unanswered before the connection is given up.
+    pub const fn retries(mut self, retries: u32) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
+    /// What [`idle`](Self::idle) has set.
+    #[must_use]
+    pub const fn idle_time(&self) -> Option<Duration> {
+        self.idle
+    }
+
+    /// What [`interval`](Self::interval) has set.
+    #[must_use]
+    pub const fn interval_time(&self) -> Option<Duration> {
+        self.interval
+    }
+
+    /// What [`retries`](Self::retries) has set.
+    #[must_use]
+    pub const fn retry_count(&self) -> Option<u32> {
+        self.retries
+    }
+
+    pub(super) fn get(socket: Descriptor<'_>) -> io::Result<Option<Self>> {
+        if sys::get_option(socket, option::KEEPALIVE)? == 0 {
+            return Ok(None);
+        }
+        let number =
+            |option| sys::get_option(socket, option).map(|n| u32::try_from(n).unwrap_or(0));
+        let seconds = |option| number(option).map(|n| Duration::from_secs(n.into()));
+        Ok(Some(Self {
+            idle: Some(seconds(option::KEEPALIVE_IDLE)?),
+            interval: Some(seconds(option::KEEPALIVE_INTERVAL)?),
+            retries: Some(number(option::KEEPALIVE_RETRIES)?),
+        }))
+    }
+
+    pub(super) fn set(socket: Descriptor<'_>, keepalive: Option<Self>) -> io::Result<()> {
+        let settings = keepalive.unwrap_or_default();
+        let retries = settings.retries.map(|n| i32::try_from(n).unwrap_or(i32::MAX));
+        for (option, value) in [
+            (option::KEEPALIVE_IDLE, settings.idle.map(whole_seconds)),
+            (option::KEEPALIVE_INTERVAL, settings.interval.map(whole_seconds)),
+            (option::KEEPALIVE_RETRIES, retries),
+        ] {
+            if let Some(value) = value {
+                sys::set_option(socket, option, value)?;
+            }
+        }
+        sys::set_option(socket, option::KEEPALIVE, keepalive.is_some().into())
+    }
+}
+
+/// The longest that Linux takes.
+const MAX_SECONDS: u64 = 32767;
+
+fn whole_seconds(duration: Duration) -> i32 {
+    let seconds = duration.as_secs().saturating_add((duration.subsec_nanos() > 0).into());
+    seconds.clamp(1, MAX_SECONDS) as i32
+}
+
+/// Options of TCP connections, for anything with a descriptor and a method `std()` that gives std's
+/// stream.
+macro_rules! tcp_options {
+    () => {
+        /// Whether small segments are sent at once, without waiting for more to send (no Nagle).
+        ///
+        /// # Errors
+        ///
+        /// If the OS cannot tell.
+        pub fn nodelay(&self) -> io::Result<bool> {
+            self.std().nodelay()
+        }
+
+        /// Sends small segments at once, or not; see [`nodelay`](Self::nodelay).
+        ///
+        /// # Errors
+        ///
+        /// If the OS refuses.
+        pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
+            self.std().set_nodelay(nodelay)
+        }
+
+        /// How many hops packets may take.
+        ///
+        /// # Errors
+        ///
+        /// If the OS cannot tell.
+        pub fn ttl(&self) -> io::Result<u32> {
+            self.std().ttl()
+        }
+
+        /// Sets how many hops packets may take.
+        ///
+        /// # Errors
+        ///
+        /// If the OS refuses.
+        pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+            self.std().set_ttl(ttl)
+        }
+
+        /// How long closing waits for unsent data; `None` means not at all (they are sent in the
+        /// background).
+        ///
+        /// # Errors
+        ///
+        /// If the OS cannot tell.
+        pub fn linger(&self) -> io::Result<Option<std::time::Duration>> {
+            sys::linger(sys::descriptor(self))
+        }
+
+        /// Sets how long closing waits for unsent data, in whole seconds. With zero, closing throws
+        /// them away and resets the connection. With more, **dropping the last handle blocks its
+        /// thread** for up to that time: prefer `shutdown` and reading to the end.
+        ///
+        /// # Errors
+        ///
+        /// If the OS refuses.
+        pub fn set_linger(&self, linger: Option<std::time::Duration>) -> io::Result<()> {
+            sys::set_linger(sys::descriptor(self), linger)
+        }
+
+        /// The settings of keep-alive; `None` if it is off.
+        ///
+        /// # Errors
+        ///
+        /// If the OS cannot tell.
+        pub fn keepalive(&self) -> io::Result<Option<Keepalive>> {
+            Keepalive::get(sys::descriptor(self))
+        }
+
+        /// Turns keep-alive on with these settings, or off.
+        ///
+        /// # Errors
+        ///
+        /// If the OS refuses.
+        pub fn set_keepalive(&self, keepalive: Option<Keepalive>) -> io::Result<()> {
+            Keepalive::set(sys::descriptor(self), keepalive)
+        }
+
+        buffer_methods!();
+    };
+}
+
+pub(super) use tcp_options;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rounded_up_and_kept_in_range() {
+        assert_eq!(whole_seconds(Duration::ZERO), 1);
+        assert_eq!(whole_seconds(Duration::from_millis(1500)), 2);
+        assert_eq!(whole_seconds(Duration::from_secs(7)), 7);
+        assert_eq!(whole_seconds(Duration::MAX), 32767);
+    }
+}

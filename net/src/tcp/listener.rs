@@ -1,0 +1,176 @@
+//! A TCP socket that takes connections.
+
+use std::io;
+use std::net::SocketAddr;
+use std::task::{Context, Poll};
+
+use super::{TcpSocket, TcpStream};
+use crate::addrs::{ToSocketAddrs, with_first};
+use crate::incoming::{Incoming, Listener, skip_aborted};
+use crate::methods::{socket_methods, wrapper};
+use crate::{Async, sys};
+
+/// Connections that may wait to be accepted; the OS may have a lower limit.
+const BACKLOG: u32 = 1024;
+
+/// Listens for TCP connections.
+///
+/// # When descriptors run out
+///
+/// Then [`accept`](Self::accept) fails (on Unix with `EMFILE` or `ENFILE`), and goes on failing at
+/// once for as long as there is a connection waiting and no descriptor to be had. A server should
+/// pause for some milliseconds after an error of `accept`, or accept again when one of its
+/// connections has ended; nothing is lost meanwhile, the connection waits in the queue. Connections
+/// that their clients gave up while they were queued are passed over and are no error.
+///
+/// # Examples
+///
+/// ```
+/// use windlass_net::{TcpListener, TcpStream};
+///
+/// # windlass_runtime::block_on(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let address = listener.local_addr()?;
+///
+/// let server = windlass_runtime::spawn(async move {
+///     let (stream, _peer) = listener.accept().await?;
+///     let mut buf = [0; 64];
+///     loop {
+///         let n = stream.read(&mut buf).await?;
+///         if n == 0 {
+///             return Ok::<(), std::io::Error>(());
+///         }
+///         stream.write_all(&buf[..n]).await?;
+///     }
+/// });
+///
+/// let client = TcpStream::connect(address).await?;
+/// client.write_all(b"echo").await?;
+/// let mut buf = [0; 4];
+/// client.read_exact(&mut buf).await?;
+/// assert_eq!(&buf, b"echo");
+/// drop(client);
+/// server.await.unwrap()?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct TcpListener {
+    io: Async<std::net::TcpListener>,
+}
+
+wrapper!(TcpListener, std::net::TcpListener);
+
+impl TcpListener {
+    /// Listens on the first of the addresses that is free. With port 0 the OS chooses a port, which
+    /// [`local_addr`](Self::local_addr) tells.
+    ///
+    /// Sets the option to reuse the address, so that a server can be started again at once. For other
+    /// options, or another length of the queue than 1024, use [`TcpSocket`].
+    ///
+    /// Dropping the future leaves nothing behind.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says of the last address, `AddrInUse` for instance; if a name is not found; if the
+    /// runtime is shutting down.
+    pub async fn bind<A: ToSocketAddrs>(addrs: A) -> io::Result<Self> {
+        with_first(addrs, |address| {
+            let socket = TcpSocket::for_addr(&address)?;
+            socket.set_reuse_address(true)?;
+            socket.bind(address)?;
+            socket.listen(BACKLOG)
+        })
+        .await
+    }
+
+    pub(super) fn from_socket(socket: std::net::TcpStream) -> io::Result<Self> {
+        Async::new_nonblocking(sys::into_listener(socket)).map(Self::from_async)
+    }
+
+    /// Takes the next connection, and the address of its peer. Several tasks may accept at a time.
+    ///
+    /// Dropping the future loses no connection: one that was not returned is still in the queue.
+    ///
+    /// # Errors
+    ///
+    /// If descriptors have run out ([what to do then](Self#when-descriptors-run-out)), or if the
+    /// runtime shuts down.
+    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        self.io.read_with(next).await.and_then(registered)
+    }
+
+    /// As [`accept`](Self::accept), for poll functions. One task at a time: the last that polled.
+    ///
+    /// # Errors
+    ///
+    /// As for [`accept`](Self::accept).
+    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
+        self.io.poll_read_with(cx, next).map(|result| result.and_then(registered))
+    }
+
+    /// Takes a connection if there is one.
+    ///
+    /// # Errors
+    ///
+    /// `WouldBlock` if there is none; [`readable`](Self::readable) waits then. Otherwise as for
+    /// [`accept`](Self::accept).
+    pub fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        self.io.try_read_with(next).and_then(registered)
+    }
+
+    /// The connections as a stream.
+    pub fn incoming(&self) -> Incoming<'_, Self> {
+        Incoming::new(self)
+    }
+
+    /// The address it listens on.
+    ///
+    /// # Errors
+    ///
+    /// If the OS cannot tell.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.get_ref().local_addr()
+    }
+
+    /// How many hops the packets of its connections may take.
+    ///
+    /// # Errors
+    ///
+    /// If the OS cannot tell.
+    pub fn ttl(&self) -> io::Result<u32> {
+        self.io.get_ref().ttl()
+    }
+
+    /// Sets how many hops the packets of its connections may take.
+    ///
+    /// # Errors
+    ///
+    /// If the OS refuses.
+    pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
+        self.io.get_ref().set_ttl(ttl)
+    }
+
+    socket_methods!();
+}
+
+fn next(listener: &std::net::TcpListener) -> io::Result<(std::net::TcpStream, SocketAddr)> {
+    skip_aborted(|| sys::accept(listener))
+}
+
+fn registered(
+    (stream, peer): (std::net::TcpStream, SocketAddr),
+) -> io::Result<(TcpStream, SocketAddr)> {
+    Ok((TcpStream::from_connected(Async::new_nonblocking(stream)?), peer))
+}
+
+impl Listener for TcpListener {
+    type Stream = TcpStream;
+
+    async fn accept_stream(&self) -> io::Result<TcpStream> {
+        Ok(self.accept().await?.0)
+    }
+
+    fn poll_accept_stream(&self, cx: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
+        self.poll_accept(cx).map_ok(|(stream, _)| stream)
+    }
+}

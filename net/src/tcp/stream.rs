@@ -1,0 +1,200 @@
+//! A TCP connection.
+
+use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::net::{Shutdown, SocketAddr};
+
+use super::keepalive::tcp_options;
+use super::{Keepalive, TcpSocket};
+use crate::addrs::{ToSocketAddrs, no_address, resolve};
+use crate::bytes::ByteIo;
+use crate::halves::{self, Duplex, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
+use crate::methods::{
+    buffer_methods, impl_async_read, impl_async_write, read_methods, socket_methods, wrapper,
+    write_methods,
+};
+use crate::{Async, sys};
+
+/// A TCP connection.
+///
+/// Reading and writing take `&self`: one task may read while another writes. Any number of tasks may
+/// wait for the same direction; all wake, and one gets the bytes. By way of the traits
+/// [`AsyncRead`](futures_io::AsyncRead) and [`AsyncWrite`](futures_io::AsyncWrite), which this and
+/// `&TcpStream` have, one task at a time can wait for a direction: the last that polled.
+///
+/// Dropping it closes the connection. The peer sees the end of the stream after all that was written,
+/// unless there were bytes left to read: then the OS resets the connection, which may cost the peer
+/// what it has not read yet. [`shutdown`](Self::shutdown) and reading to the end avoids that.
+///
+/// # Examples
+///
+/// ```
+/// use windlass_net::{TcpListener, TcpStream};
+///
+/// # windlass_runtime::block_on(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let client = TcpStream::connect(listener.local_addr()?).await?;
+/// let (server, _) = listener.accept().await?;
+///
+/// client.write_all(b"all of it").await?;
+/// client.shutdown(std::net::Shutdown::Write)?;
+/// let mut got = Vec::new();
+/// server.read_to_end(&mut got).await?;
+/// assert_eq!(got, b"all of it");
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct TcpStream {
+    io: Async<std::net::TcpStream>,
+}
+
+wrapper!(TcpStream, std::net::TcpStream);
+
+impl TcpStream {
+    /// Connects to the first of the addresses that accepts. They are tried one after the other.
+    ///
+    /// To bind an address before, or to set options, use [`TcpSocket`].
+    ///
+    /// Dropping the future closes the socket, and with it the attempt.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says of the last address, `ConnectionRefused` for instance; if a name is not found;
+    /// if the runtime shuts down.
+    pub async fn connect<A: ToSocketAddrs>(addrs: A) -> io::Result<Self> {
+        let mut failed = None;
+        for address in resolve(addrs).await? {
+            let attempt = match TcpSocket::for_addr(&address) {
+                Ok(socket) => socket.connect(address).await,
+                Err(error) => Err(error),
+            };
+            match attempt {
+                Ok(stream) => return Ok(stream),
+                Err(error) => failed = Some(error),
+            }
+        }
+        Err(failed.unwrap_or_else(no_address))
+    }
+
+    pub(super) fn from_connected(io: Async<std::net::TcpStream>) -> Self {
+        Self::from_async(io)
+    }
+
+    read_methods!();
+
+    /// Reads without taking: the next read gets the same bytes.
+    ///
+    /// Dropping the future loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read).
+    pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
+        if buf.is_empty() {
+            return Ok(0);
+        }
+        self.io.read_with(|stream| stream.peek(buf)).await
+    }
+
+    write_methods!();
+
+    /// Ends one direction or both. After `Shutdown::Write` the peer sees the end of the stream and may
+    /// still send. Tasks that wait for a direction that has been ended wake.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, `NotConnected` for instance if the peer has reset the connection.
+    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.io.get_ref().shutdown(how)
+    }
+
+    /// Borrows the directions apart from each other.
+    pub fn split(&mut self) -> (ReadHalf<'_, Self>, WriteHalf<'_, Self>) {
+        halves::split(self)
+    }
+
+    /// Takes the directions apart, for tasks of their own. Dropping the writing half ends its
+    /// direction; the socket is closed when both are dropped.
+    ///
+    /// ```
+    /// # use windlass_net::{TcpListener, TcpStream};
+    /// # windlass_runtime::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (reader, writer) = stream.into_split();
+    /// let sending = windlass_runtime::spawn(async move {
+    ///     writer.write_all(b"hello").await?;
+    ///     Ok::<_, std::io::Error>(writer)
+    /// });
+    /// # let (peer, _) = listener.accept().await?;
+    /// # peer.write_all(b"x").await?;
+    /// reader.read_exact(&mut [0]).await?;
+    /// let stream = reader.reunite(sending.await.unwrap()?).unwrap();
+    /// # drop(stream);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn into_split(self) -> (OwnedReadHalf<Self>, OwnedWriteHalf<Self>) {
+        halves::into_split(self)
+    }
+
+    /// The address of this end.
+    ///
+    /// # Errors
+    ///
+    /// If the OS cannot tell.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.io.get_ref().local_addr()
+    }
+
+    /// The address of the other end.
+    ///
+    /// # Errors
+    ///
+    /// `NotConnected` if there is no other end any more.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        self.io.get_ref().peer_addr()
+    }
+
+    tcp_options!();
+    socket_methods!();
+
+    fn std(&self) -> &std::net::TcpStream {
+        self.io.get_ref()
+    }
+}
+
+impl ByteIo for std::net::TcpStream {
+    const SHORT_READ_DRAINS: bool = true;
+    const SHORT_WRITE_FILLS: bool = true;
+
+    fn reader(&self) -> impl Read + '_ {
+        self
+    }
+
+    fn write(&self, buf: &[u8]) -> io::Result<usize> {
+        sys::send(sys::descriptor(self), buf)
+    }
+
+    fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+        sys::send_vectored(sys::descriptor(self), bufs)
+    }
+
+    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.shutdown(how)
+    }
+}
+
+impl halves::private::Stream for TcpStream {
+    type Io = std::net::TcpStream;
+
+    fn stream_io(&self) -> &Async<std::net::TcpStream> {
+        &self.io
+    }
+}
+
+impl Duplex for TcpStream {}
+
+impl_async_read!([] TcpStream);
+impl_async_read!([] & TcpStream);
+impl_async_write!([] TcpStream);
+impl_async_write!([] & TcpStream);

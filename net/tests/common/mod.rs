@@ -1,0 +1,121 @@
+//! What the tests share: a runtime with a deadline, and connected pairs.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+pub mod os;
+
+use std::future::Future;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::mpsc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use windlass_net::{TcpListener, TcpStream};
+use windlass_runtime::{Builder, Runtime};
+
+/// Nothing here takes longer unless something hangs.
+pub const DEADLINE: Duration = Duration::from_secs(60);
+
+pub fn runtime() -> Runtime {
+    Builder::new().workers(2).build().unwrap()
+}
+
+/// Runs a test on a runtime of its own; panics if it does not end in time.
+pub fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
+    within_deadline(move || runtime().block_on(test()));
+}
+
+/// Runs a test on a thread of its own; panics if it does not end in time.
+pub fn within_deadline(test: impl FnOnce() + Send + 'static) {
+    let (done, ended) = mpsc::channel::<()>();
+    let thread = std::thread::spawn(move || {
+        let _done = done;
+        test();
+    });
+    match ended.recv_timeout(DEADLINE) {
+        Err(mpsc::RecvTimeoutError::Timeout) => panic!("the test hangs"),
+        _ => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+    }
+}
+
+/// Two ends of a TCP connection.
+pub async fn tcp_pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (server, peer) = listener.accept().await.unwrap();
+    assert_eq!(peer, client.local_addr().unwrap());
+    (client, server)
+}
+
+/// A listener that echoes on every connection, until the runtime ends.
+pub async fn echo_server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    windlass_runtime::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            windlass_runtime::spawn(echo(stream));
+        }
+    });
+    address
+}
+
+/// Sends back all that comes.
+pub async fn echo(stream: TcpStream) -> io::Result<()> {
+    let mut buf = vec![0; 16 * 1024];
+    loop {
+        let n = stream.read(&mut buf).await?;
+        if n == 0 {
+            return Ok(());
+        }
+        stream.write_all(&buf[..n]).await?;
+    }
+}
+
+/// Polls a future once.
+pub async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    std::future::poll_fn(|cx| match Pin::new(&mut *future).poll(cx) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
+}
+
+/// Polls both until both are done.
+pub async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+    let (mut a, mut b) = (Box::pin(a), Box::pin(b));
+    let (mut of_a, mut of_b) = (None, None);
+    std::future::poll_fn(move |cx| {
+        drive(&mut a, &mut of_a, cx);
+        drive(&mut b, &mut of_b, cx);
+        if of_a.is_some() && of_b.is_some() {
+            return Poll::Ready((of_a.take().unwrap(), of_b.take().unwrap()));
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+fn drive<F: Future>(future: &mut Pin<Box<F>>, output: &mut Option<F::Output>, cx: &mut Context<'_>) {
+    if output.is_none() {
+        if let Poll::Ready(result) = future.as_mut().poll(cx) {
+            *output = Some(result);
+        }
+    }
+}
+
+/// Numbers that look random and are the same in every run.
+pub struct Numbers(pub u64);
+
+impl Numbers {
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// Bytes of which every position can be told from its neighbours.
+pub fn pattern(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8).collect()
+}

@@ -1,0 +1,105 @@
+//! What the tests want of the OS that std has no functions for.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+fn check(result: i32) {
+    assert_ne!(result, -1, "{}", io::Error::last_os_error());
+}
+
+/// How many descriptors the process has open.
+pub fn open_descriptors() -> usize {
+    std::fs::read_dir("/proc/self/fd").unwrap().count()
+}
+
+/// Sets the limit of open descriptors, and gives the one there was.
+pub fn limit_descriptors(limit: u64) -> u64 {
+    let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limits` is a valid place for them.
+    check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limits) });
+    let before = std::mem::replace(&mut limits.rlim_cur, limit);
+    // SAFETY: `limits` is valid.
+    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limits) });
+    before
+}
+
+/// The CPU time that the process has used, in microseconds.
+pub fn cpu_micros() -> u64 {
+    // SAFETY: zeroes are valid for numbers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: `usage` is a valid place for it.
+    check(unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) });
+    let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    micros(usage.ru_utime) + micros(usage.ru_stime)
+}
+
+/// The C call.
+pub fn raw_write(fd: &impl AsRawFd, bytes: &[u8]) -> isize {
+    // SAFETY: pointer and length describe `bytes`.
+    unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) }
+}
+
+/// Sends one byte as urgent data.
+pub fn send_urgent(socket: &impl AsFd, byte: u8) {
+    // SAFETY: there is one byte.
+    let sent = unsafe {
+        libc::send(socket.as_fd().as_raw_fd(), (&raw const byte).cast(), 1, libc::MSG_OOB)
+    };
+    assert_eq!(sent, 1, "{}", io::Error::last_os_error());
+}
+
+/// Sends bytes, and a descriptor along with them.
+pub fn send_with_descriptor(socket: &impl AsFd, bytes: &[u8], passed: &impl AsFd) {
+    // Room for one header and one descriptor, aligned as headers are.
+    let mut control = [0_u64; 4];
+    let mut buffer =
+        libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+    // SAFETY: a message of zeroes is valid.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = &mut buffer;
+    message.msg_iovlen = 1;
+    message.msg_control = control.as_mut_ptr().cast();
+    // SAFETY: it only computes.
+    message.msg_controllen = unsafe { libc::CMSG_SPACE(4) } as _;
+    // SAFETY: the control buffer has room for the header and the descriptor (24 of 32 bytes), and all
+    // that `message` names lives to the end of the call.
+    let sent = unsafe {
+        let header = libc::CMSG_FIRSTHDR(&message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(4) as _;
+        libc::CMSG_DATA(header).cast::<i32>().write_unaligned(passed.as_fd().as_raw_fd());
+        libc::sendmsg(socket.as_fd().as_raw_fd(), &message, 0)
+    };
+    assert_eq!(sent, bytes.len() as isize, "{}", io::Error::last_os_error());
+}
+
+extern "C" fn ignore(_signal: libc::c_int) {}
+
+/// Interrupts the process a thousand times a second from now on, without `SA_RESTART`.
+pub fn start_signal_storm() {
+    // SAFETY: zeroes are valid for an action without flags and mask.
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = ignore as extern "C" fn(libc::c_int) as usize;
+    // SAFETY: `action` is valid, and its handler does nothing.
+    check(unsafe { libc::sigaction(libc::SIGALRM, &action, std::ptr::null_mut()) });
+    set_storm(1000);
+}
+
+pub fn stop_signal_storm() {
+    set_storm(0);
+}
+
+fn set_storm(micros: i64) {
+    let period = libc::timeval { tv_sec: 0, tv_usec: micros as _ };
+    let timer = libc::itimerval { it_interval: period, it_value: period };
+    // SAFETY: `timer` is valid.
+    check(unsafe { libc::setitimer(libc::ITIMER_REAL, &timer, std::ptr::null_mut()) });
+}
+
+/// Has SIGPIPE end the process, as in programs that are not Rust's.
+pub fn restore_sigpipe() {
+    // SAFETY: the default action needs no handler.
+    let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    assert_ne!(before, libc::SIG_ERR);
+}

@@ -1,0 +1,215 @@
+//! Local sockets and pipes as they are meant to be used.
+
+mod common;
+
+use std::io::ErrorKind;
+use std::net::Shutdown;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::path::PathBuf;
+
+use common::{both, poll_once, run};
+use windlass_net::unix::{
+    SocketAddr, UnixDatagram, UnixListener, UnixStream, pipe, pipe::Receiver,
+};
+use windlass_runtime::spawn;
+
+/// A path that is removed at the end.
+struct TempPath(PathBuf);
+
+impl TempPath {
+    fn new(name: &str) -> Self {
+        Self(std::env::temp_dir().join(format!("windlass-{}-{name}", std::process::id())))
+    }
+}
+
+impl Drop for TempPath {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[test]
+fn echo() {
+    run(|| async {
+        let path = TempPath::new("echo");
+        let listener = UnixListener::bind(&path.0).unwrap();
+        let server = spawn(async move {
+            let (stream, _) = listener.accept().await.unwrap();
+            let mut buf = [0; 64];
+            loop {
+                match stream.read(&mut buf).await.unwrap() {
+                    0 => break,
+                    n => stream.write_all(&buf[..n]).await.unwrap(),
+                }
+            }
+        });
+        let client = UnixStream::connect(&path.0).await.unwrap();
+        for _ in 0..100 {
+            client.write_all(b"local").await.unwrap();
+            let mut back = [0; 5];
+            client.read_exact(&mut back).await.unwrap();
+            assert_eq!(&back, b"local");
+        }
+        assert_eq!(client.peer_addr().unwrap().as_pathname(), Some(path.0.as_path()));
+        drop(client);
+        server.await.unwrap();
+    });
+}
+
+#[test]
+fn abstract_names_and_incoming() {
+    run(|| async {
+        let name = format!("windlass-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(name).unwrap();
+        let listener = UnixListener::bind_addr(&address).unwrap();
+        let client = UnixStream::connect_addr(&address).await.unwrap();
+        let server = listener.incoming().next().await.unwrap().unwrap();
+        client.write_all(b"x").await.unwrap();
+        server.read_exact(&mut [0]).await.unwrap();
+        assert_eq!(server.peer_cred().unwrap().pid(), Some(std::process::id() as i32));
+    });
+}
+
+#[test]
+fn errors_of_connect() {
+    run(|| async {
+        let path = TempPath::new("refused");
+        let error = UnixStream::connect(&path.0).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound);
+        drop(UnixListener::bind(&path.0).unwrap());
+        let error = UnixStream::connect(&path.0).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ConnectionRefused);
+        let error = UnixStream::connect("x".repeat(200)).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        let unnamed = UnixDatagram::unbound().unwrap().local_addr().unwrap();
+        let error = UnixStream::connect_addr(&unnamed).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+    });
+}
+
+#[test]
+fn halves_of_a_pair() {
+    run(|| async {
+        let (mut a, b) = UnixStream::pair().unwrap();
+        {
+            let (reader, writer) = a.split();
+            writer.write_all(b"x").await.unwrap();
+            b.write_all(b"y").await.unwrap();
+            reader.read_exact(&mut [0]).await.unwrap();
+            b.read_exact(&mut [0]).await.unwrap();
+        }
+        let (reader, writer) = a.into_split();
+        let a = reader.reunite(writer).unwrap();
+        a.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(b.read(&mut [0]).await.unwrap(), 0);
+        let descriptor = OwnedFd::from(b);
+        let b = UnixStream::try_from(descriptor).unwrap();
+        b.write_all(b"z").await.unwrap();
+        a.read_exact(&mut [0]).await.unwrap();
+    });
+}
+
+/// A read stops where descriptors were passed, with more bytes behind them.
+#[test]
+fn a_read_cut_short_by_passed_descriptors_does_not_hide_what_follows() {
+    run(|| async {
+        let (a, b) = UnixStream::pair().unwrap();
+        common::os::send_with_descriptor(&a, b"with", &std::io::stderr().as_fd());
+        a.write_all(b"without").await.unwrap();
+        let mut got = [0; 64];
+        let mut len = 0;
+        while len < 11 {
+            len += b.read(&mut got[len..]).await.unwrap();
+        }
+        assert_eq!(&got[..len], b"withwithout");
+    });
+}
+
+#[test]
+fn datagrams() {
+    run(|| async {
+        let (a, b) = UnixDatagram::pair().unwrap();
+        let mut buf = [0; 8];
+        assert_eq!(b.try_recv(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
+        let (received, sent) = both(b.recv(&mut buf), a.send(b"whole")).await;
+        assert_eq!((received.unwrap(), sent.unwrap()), (5, 5));
+
+        let path = TempPath::new("datagram");
+        let bound = UnixDatagram::bind(&path.0).unwrap();
+        let unbound = UnixDatagram::unbound().unwrap();
+        unbound.send_to(b"one", &path.0).await.unwrap();
+        unbound.connect(&path.0).unwrap();
+        unbound.send(b"two").await.unwrap();
+        let (n, from) = bound.recv_from(&mut buf).await.unwrap();
+        assert!(&buf[..n] == b"one" && from.is_unnamed());
+        assert_eq!(bound.recv(&mut buf).await.unwrap(), 3);
+    });
+}
+
+/// Sending waits for the receiver to make room, and every datagram arrives.
+#[test]
+fn a_full_datagram_queue_makes_the_sender_wait() {
+    run(|| async {
+        let (a, b) = UnixDatagram::pair().unwrap();
+        let sender = spawn(async move {
+            for i in 0..2000_u32 {
+                a.send(&i.to_ne_bytes()).await.unwrap();
+            }
+        });
+        for i in 0..2000_u32 {
+            let mut buf = [0; 4];
+            b.recv(&mut buf).await.unwrap();
+            assert_eq!(u32::from_ne_bytes(buf), i);
+        }
+        sender.await.unwrap();
+    });
+}
+
+#[test]
+fn pipes_carry_more_than_they_hold() {
+    run(|| async {
+        let (sender, receiver) = pipe().unwrap();
+        let writer = spawn(async move { sender.write_all(&common::pattern(1 << 20)).await });
+        let mut got = Vec::new();
+        assert_eq!(receiver.read_to_end(&mut got).await.unwrap(), 1 << 20);
+        assert!(got == common::pattern(1 << 20));
+        writer.await.unwrap().unwrap();
+    });
+}
+
+#[test]
+fn a_pipe_wakes_each_end_when_the_other_goes() {
+    run(|| async {
+        let (sender, receiver) = pipe().unwrap();
+        let mut buf = [0];
+        let mut read = Box::pin(receiver.read(&mut buf));
+        assert!(poll_once(&mut read).await.is_none());
+        drop(sender);
+        assert_eq!(read.await.unwrap(), 0);
+
+        let (sender, receiver) = pipe().unwrap();
+        while sender.try_write(&[0; 4096]).is_ok() {}
+        let mut write = Box::pin(sender.write(b"x"));
+        assert!(poll_once(&mut write).await.is_none());
+        drop(receiver);
+        assert_eq!(write.await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+    });
+}
+
+#[test]
+fn the_output_of_a_child_process() {
+    run(|| async {
+        let mut child = std::process::Command::new("sh")
+            .args(["-c", "echo from the child"])
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = OwnedFd::from(child.stdout.take().unwrap());
+        let receiver = Receiver::try_from(output).unwrap();
+        let mut got = String::new().into_bytes();
+        receiver.read_to_end(&mut got).await.unwrap();
+        assert_eq!(got, b"from the child\n");
+        child.wait().unwrap();
+    });
+}
