@@ -62,11 +62,15 @@ impl Loop {
         F::Output: 'static,
     {
         let origin = Origin::new(Location::caller(), None);
-        context::enter_worker(&self.worker, || {
+        let pool = self.handle.pool();
+        let handle = context::enter_worker(&self.worker, || {
             // SAFETY: the tasks of this pool are run through `Runnable`, and cancelled by the
             // loop's drop, neither of which leaves this thread.
-            unsafe { self.handle.pool().spawn_unchecked(future, origin) }
-        })
+            unsafe { pool.spawn_unchecked(future, origin) }
+        });
+        // A worker would come to its own queue by itself; a loop must be told to look.
+        pool.poller().kick();
+        handle
     }
 
     /// A reference for other threads to spawn onto the loop, and for this one to

@@ -4,6 +4,7 @@
 mod lifo;
 mod pool;
 mod queue;
+mod search;
 mod sleepers;
 mod slot;
 mod spin;

@@ -98,13 +98,16 @@ impl Watcher {
 
     /// Looks at every worker and helps where it is needed.
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, now: Instant) {
+        let mut active = false;
         for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
             let tick = slot.counters.tick.get();
             if seen.0 != tick {
                 *seen = (tick, now);
+                active = true;
             }
         }
-        if self.switch_off(pool) {
+        // Work that comes and goes all the time is not worth switching off and on for.
+        if !active && self.switch_off(pool) {
             return;
         }
         // Whoever is stuck, what waits may lie in the queue of another who is stuck too.

@@ -19,16 +19,15 @@ use windlass_sync::Parker;
 
 use super::pool::Pool;
 use super::queue::LocalQueue;
+use super::search::Search;
 use super::slot::{Kit, Slot};
 use super::spin::Spin;
 use crate::coop;
-use crate::primitives::{Arc, Ordering, fence, hint};
+use crate::primitives::{Arc, Ordering, fence};
 use crate::task::Runnable;
 
 /// Runs of the LIFO slot before the queue gets its turn.
 const LIFO_RUNS: u32 = 3;
-/// Turns of a spin, some microseconds, that a thief gives the owner of a filled LIFO slot.
-const LIFO_PATIENCE: u32 = if cfg!(loom) { 0 } else { 128 };
 /// Polls between two looks at the clock, while polls are short.
 const POLLS_PER_CLOCK: u32 = 16;
 /// Running time after which the lane and the injector are looked at, in nanoseconds.
@@ -43,17 +42,17 @@ const PUSHES_PER_LOOK: u32 = 64;
 
 /// The thread-bound part of a worker. Others see only its [`Slot`].
 pub(crate) struct Worker {
-    pool: Arc<Pool>,
-    index: usize,
-    queue: LocalQueue,
-    parker: Parker,
-    spin: Spin,
+    pub(super) pool: Arc<Pool>,
+    pub(super) index: usize,
+    pub(super) queue: LocalQueue,
+    pub(super) parker: Parker,
+    pub(super) spin: Spin,
     lifo_runs: Cell<u32>,
     /// Polls left before the clock is read.
-    until_clock: Cell<u32>,
-    polls_per_clock: Cell<u32>,
-    clock: Cell<Instant>,
-    last_look_out: Cell<Instant>,
+    pub(super) until_clock: Cell<u32>,
+    pub(super) polls_per_clock: Cell<u32>,
+    pub(super) clock: Cell<Instant>,
+    pub(super) last_look_out: Cell<Instant>,
     /// Since when there has been a backlog.
     busy_since: Cell<Instant>,
     /// Moving average of a poll's time, in nanoseconds.
@@ -61,13 +60,7 @@ pub(crate) struct Worker {
     pushes: Cell<u32>,
     /// The next `reschedule` goes through the injector.
     hop: Cell<bool>,
-    random: Cell<u32>,
-}
-
-/// What a search came to.
-enum Search {
-    Found(Runnable),
-    Leave,
+    pub(super) random: Cell<u32>,
 }
 
 impl Worker {
@@ -161,14 +154,23 @@ impl Worker {
 
     /// Takes a batch from the lane or the injector; what it leaves in our queue is ours to answer
     /// for.
-    fn take_shared(&self) -> Option<Runnable> {
-        let first = self
-            .pool
-            .lane
-            .take_into(&self.queue)
-            .or_else(|| self.pool.injector.take_into(&self.queue))?;
-        self.pool.watch_over_kept();
+    pub(super) fn take_shared(&self) -> Option<Runnable> {
+        let first = self.take_batch()?;
+        self.watch_over_kept();
         Some(first)
+    }
+
+    fn take_batch(&self) -> Option<Runnable> {
+        let Pool { lane, injector, .. } = &*self.pool;
+        lane.take_into(&self.queue).or_else(|| injector.take_into(&self.queue))
+    }
+
+    /// Work stays in our queue while we run something else: has the watch step in if we don't get
+    /// to it.
+    pub(super) fn watch_over_kept(&self) {
+        if self.queue.len() > 0 || !self.slot().lifo.is_empty() {
+            self.pool.watch_over_kept();
+        }
     }
 
     /// Keeps the average up to date, looks out for what came from outside, and wakes a second
@@ -202,56 +204,10 @@ impl Worker {
         Some(first)
     }
 
-    /// Looks for work elsewhere; sleeps when there is none.
-    fn search(&self) -> Search {
-        let pool = &*self.pool;
-        let mut searching = pool.sleepers.start_search(pool.config.searchers);
-        loop {
-            if searching {
-                if let Some(runnable) = self.look_everywhere() {
-                    self.found(searching);
-                    return Search::Found(runnable);
-                }
-            }
-            if self.may_leave() {
-                self.found(searching);
-                return Search::Leave;
-            }
-            self.sleep(searching);
-            // Whoever woke us has made us a searcher.
-            searching = true;
-        }
-    }
-
-    /// Ends the search. Partner of the fence in `Pool::push`: either the pusher sees that nobody
-    /// searches, or we see what it pushed.
-    fn found(&self, searching: bool) {
-        let pool = &*self.pool;
-        if searching && pool.sleepers.stop_search() {
-            fence(Ordering::SeqCst);
-            if pool.has_shared_work() {
-                pool.call_somebody();
-            }
-        }
-        // What was found may take long: from here on the clock counts afresh.
-        let now = Instant::now();
-        self.clock.set(now);
-        self.last_look_out.set(now);
-        self.until_clock.set(self.polls_per_clock.get());
-    }
-
-    fn look_everywhere(&self) -> Option<Runnable> {
-        self.look_once().or_else(|| {
-            self.spin
-                .wait_for(|| self.pool.has_shared_work() || self.has_victim() || self.harvest())?;
-            self.look_once()
-        })
-    }
-
     /// Everything that is ready at this moment, without running any of it.
     pub(crate) fn take_ready(&self) -> Vec<Runnable> {
         let mut ready = Vec::new();
-        while let Some(runnable) = self.take_own().or_else(|| self.take_shared()) {
+        while let Some(runnable) = self.take_own().or_else(|| self.take_batch()) {
             ready.push(runnable);
         }
         ready
@@ -266,68 +222,12 @@ impl Worker {
         harvested > 0
     }
 
-    fn look_once(&self) -> Option<Runnable> {
-        self.take_own()
-            .or_else(|| self.take_shared())
-            .or_else(|| if self.harvest() { self.take_own() } else { None })
-            .or_else(|| self.steal(|victim| victim.stealer.steal_into(&self.queue)))
-            .or_else(|| self.steal(take_from_stuck))
-    }
-
-    fn take_own(&self) -> Option<Runnable> {
+    pub(super) fn take_own(&self) -> Option<Runnable> {
         self.slot().lifo.take().or_else(|| self.queue.pop())
     }
 
-    fn has_victim(&self) -> bool {
-        self.pool.slots.iter().any(|slot| !slot.stealer.is_empty())
-    }
-
-    /// Tries every other slot once, from a random one on.
-    fn steal(&self, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<Runnable> {
-        let slots = &self.pool.slots;
-        let start = self.next_random() as usize % slots.len();
-        let (after, before) = (&slots[start..], &slots[..start]);
-        let stolen = after
-            .iter()
-            .chain(before)
-            .filter(|slot| !std::ptr::eq(&***slot, self.slot()))
-            .find_map(|slot| take(slot))?;
-        self.slot().counters.steals.bump();
-        self.pool.watch_over_kept();
-        Some(stolen)
-    }
-
-    fn next_random(&self) -> u32 {
-        // xorshift: good enough to spread thieves.
-        let mut x = self.random.get();
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        self.random.set(x);
-        x
-    }
-
-    /// Announces, looks once more, parks. The look after the fence is the partner of the one in
-    /// `Pool::push`.
-    fn sleep(&self, searching: bool) {
-        let pool = &*self.pool;
-        pool.sleepers.announce(self.index, searching);
-        fence(Ordering::SeqCst);
-        if pool.has_shared_work() {
-            pool.call_somebody();
-        } else if self.may_leave() {
-            // It may be somebody else who is popped: all come, all see it, all leave.
-            pool.wake_all();
-        }
-        pool.poller().arm_gate();
-        let counters = &self.slot().counters;
-        counters.parks.bump();
-        self.spin.measure_sleep(|| self.parker.park());
-        counters.wakeups.bump();
-    }
-
     /// True if the runtime ends and every task is gone, or if a spare is not needed any more.
-    fn may_leave(&self) -> bool {
+    pub(super) fn may_leave(&self) -> bool {
         self.must_retire() || self.pool.is_over()
     }
 
@@ -361,10 +261,9 @@ impl Worker {
 
     /// A task woken by this worker: it runs next.
     pub(crate) fn push_woken(&self, runnable: Runnable) {
-        if let Some(evicted) = self.slot().lifo.put(runnable) {
-            self.push(evicted);
-        } else {
-            self.pool.watch_over_kept();
+        match self.slot().lifo.put(runnable) {
+            Some(evicted) => self.push(evicted),
+            None => self.pushed(),
         }
     }
 
@@ -376,7 +275,15 @@ impl Worker {
         if pushes % PUSHES_PER_LOOK == 0 {
             self.consider_waking();
         }
-        self.pool.watch_over_kept();
+        self.pushed();
+    }
+
+    /// What a poll pushes waits for the poll to end. Between polls, `found` sees to it.
+    #[inline]
+    fn pushed(&self) {
+        if self.slot().counters.tick.get() % 2 == 1 {
+            self.pool.watch_over_kept();
+        }
     }
 
     /// A task that was notified while this worker ran it.
@@ -406,22 +313,6 @@ impl Worker {
             self.pool.wake_one();
         }
     }
-}
-
-/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that gets on is
-/// about to run it, with its cache warm.
-fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
-    if victim.lifo.is_empty() {
-        return None;
-    }
-    let tick = victim.counters.tick.get();
-    for _ in 0..LIFO_PATIENCE {
-        hint::spin_loop();
-        if victim.counters.tick.get() != tick {
-            return None;
-        }
-    }
-    victim.lifo.take()
 }
 
 const LOOK_OUT: std::time::Duration = std::time::Duration::from_nanos(LOOK_OUT_EVERY);

@@ -1,0 +1,139 @@
+//! A worker without work: where it looks, how it falls asleep and how it is called back.
+//!
+//! The handshake with those who push is explained, with its proof, in this folder's `README.md`.
+
+use std::time::Instant;
+
+use super::slot::Slot;
+use super::worker::Worker;
+use crate::primitives::{Ordering, fence, hint};
+use crate::task::Runnable;
+
+/// Turns of a spin, some microseconds, that a thief gives the owner of a filled LIFO slot.
+const LIFO_PATIENCE: u32 = if cfg!(loom) { 0 } else { 128 };
+
+/// What a search came to.
+pub(super) enum Search {
+    Found(Runnable),
+    Leave,
+}
+
+impl Worker {
+    /// Looks for work elsewhere; sleeps when there is none.
+    pub(super) fn search(&self) -> Search {
+        let pool = &*self.pool;
+        let mut searching = pool.sleepers.start_search(pool.config.searchers);
+        loop {
+            if searching {
+                if let Some(runnable) = self.look_everywhere() {
+                    self.found(searching);
+                    return Search::Found(runnable);
+                }
+            }
+            if self.may_leave() {
+                self.found(searching);
+                return Search::Leave;
+            }
+            self.sleep(searching);
+            // Whoever woke us has made us a searcher.
+            searching = true;
+        }
+    }
+
+    /// Ends the search. Partner of the fence in `Pool::push`: either the pusher sees that nobody
+    /// searches, or we see what it pushed.
+    fn found(&self, searching: bool) {
+        let pool = &*self.pool;
+        if searching && pool.sleepers.stop_search() {
+            fence(Ordering::SeqCst);
+            if pool.has_shared_work() {
+                pool.call_somebody();
+            }
+        }
+        self.watch_over_kept();
+        // What was found may take long: from here on the clock counts afresh.
+        let now = Instant::now();
+        self.clock.set(now);
+        self.last_look_out.set(now);
+        self.until_clock.set(self.polls_per_clock.get());
+    }
+
+    fn look_everywhere(&self) -> Option<Runnable> {
+        self.look_once().or_else(|| {
+            self.spin
+                .wait_for(|| self.pool.has_shared_work() || self.has_victim() || self.harvest())?;
+            self.look_once()
+        })
+    }
+
+    fn look_once(&self) -> Option<Runnable> {
+        self.take_own()
+            .or_else(|| self.take_shared())
+            .or_else(|| if self.harvest() { self.take_own() } else { None })
+            .or_else(|| self.steal(|victim| victim.stealer.steal_into(&self.queue)))
+            .or_else(|| self.steal(take_from_stuck))
+    }
+
+    fn has_victim(&self) -> bool {
+        self.pool.slots.iter().any(|slot| !slot.stealer.is_empty())
+    }
+
+    /// Tries every other slot once, from a random one on.
+    fn steal(&self, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<Runnable> {
+        let slots = &self.pool.slots;
+        let start = self.next_random() as usize % slots.len();
+        let (after, before) = (&slots[start..], &slots[..start]);
+        let stolen = after
+            .iter()
+            .chain(before)
+            .filter(|slot| !std::ptr::eq(&***slot, self.slot()))
+            .find_map(|slot| take(slot))?;
+        self.slot().counters.steals.bump();
+        Some(stolen)
+    }
+
+    fn next_random(&self) -> u32 {
+        // xorshift: good enough to spread thieves.
+        let mut x = self.random.get();
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        self.random.set(x);
+        x
+    }
+
+    /// Announces, looks once more, parks. The look after the fence is the partner of the one in
+    /// `Pool::push`.
+    fn sleep(&self, searching: bool) {
+        let pool = &*self.pool;
+        pool.sleepers.announce(self.index, searching);
+        fence(Ordering::SeqCst);
+        if pool.has_shared_work() {
+            pool.call_somebody();
+        } else if self.may_leave() {
+            // It may be somebody else who is popped: all come, all see it, all leave.
+            pool.wake_all();
+        }
+        pool.poller().arm_gate();
+        let counters = &self.slot().counters;
+        counters.parks.bump();
+        self.spin.measure_sleep(|| self.parker.park());
+        counters.wakeups.bump();
+    }
+}
+
+/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that gets on is
+/// about to run it, with its cache warm.
+fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
+    if victim.lifo.is_empty() {
+        return None;
+    }
+    let tick = victim.counters.tick.get();
+    for _ in 0..LIFO_PATIENCE {
+        hint::spin_loop();
+        if victim.counters.tick.get() != tick {
+            return None;
+        }
+    }
+    victim.lifo.take()
+}
