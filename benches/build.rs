@@ -10,6 +10,7 @@ const NAMED: &[&str] = &[
     "smol",
     "async-executor",
     "async-task",
+    "async-io",
     "async-channel",
     "async-lock",
     "event-listener",

@@ -1,17 +1,58 @@
-//! A runtime for multicore servers: async I/O, timers and fork-join on one pool of work-stealing
-//! workers.
+//! A runtime for multicore servers: async tasks and I/O on one pool of work-stealing workers.
+//!
+//! # Who does what
+//!
+//! - **Workers** run tasks. Each has a queue of its own and takes from the others when that is empty.
+//! - **The poller's thread** waits for the OS while all workers sleep, and looks after them while they
+//!   don't: if one is stuck in a call that blocks and others' work waits, a **spare** worker takes over.
+//! - **The blocking pool** has threads for calls that are known to block.
+//! - **Any other thread** may spawn, wake and block on what tasks do.
+//!
+//! # What there is
+//!
+//! | for | use |
+//! |---|---|
+//! | a runtime of your own | [`Runtime`], [`Builder`], or the attributes [`main`](macro@main) and [`test`](macro@test) |
+//! | running things concurrently | [`spawn`], [`task::JoinSet`], [`task::Builder`] for names |
+//! | calls that block | [`spawn_blocking`] |
+//! | entering async code from a plain thread | [`block_on`], [`Handle`] |
+//! | giving way | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`] |
+//! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
+//! | sockets, pipes, any descriptor | [`net`] |
+//! | a main loop of your own | [`manual`] |
+//! | seeing what goes on | [`Handle::metrics`] |
+//! | coming to an end | [`Runtime::shutdown`] |
+//!
+//! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is
+//! running, or that was entered. Outside of any they start a global one, which lives as long as the
+//! process.
+//!
+//! # Example
 //!
 //! ```
+//! use std::time::Duration;
+//! use windlass::Runtime;
+//!
 //! fn main() -> std::io::Result<()> {
-//!     let runtime = windlass::Runtime::new()?;
+//!     let runtime = Runtime::new()?; // a worker for each CPU
+//!
 //!     let answer = runtime.block_on(async {
-//!         let task = windlass::spawn(async { 6 * 7 });
-//!         task.await.unwrap()
-//!     });
+//!         let task = windlass::spawn(async { 6 * 7 }); // runs on the pool
+//!         let file = windlass::spawn_blocking(|| std::fs::read("Cargo.toml")); // may block
+//!         file.await.unwrap()?;
+//!         Ok::<_, std::io::Error>(task.await.unwrap())
+//!     })?;
 //!     assert_eq!(answer, 42);
+//!
+//!     let report = runtime.shutdown(Duration::from_secs(1));
+//!     println!("{report}"); // names what did not end in time, if anything
 //!     Ok(())
 //! }
 //! ```
+//!
+//! # Platforms
+//!
+//! Linux. Timers, fork-join and other platforms are planned.
 
 pub use async_channel as channel;
 pub use async_lock as lock;

@@ -32,10 +32,14 @@ fn a_future_of_a_mebibyte_is_spawned_from_a_thread_and_from_a_task() {
             Poll::Ready(self.0.iter().map(|byte| usize::from(*byte)).sum())
         }
     }
-    let runtime = runtime(1);
-    // With the stack that `std` gives its threads, as workers have it.
+    // Without optimisation the array alone takes 4 MiB of stack on its way into any function.
+    const STACK: usize = 8 << 20;
+    let runtime = windlass::Builder::new().workers(1).stack_size(STACK).build().unwrap();
     let handle = runtime.handle().clone();
-    let spawner = thread::spawn(move || handle.spawn(Large([1; 1 << 20])));
+    let spawner = thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || handle.spawn(Large([1; 1 << 20])))
+        .unwrap();
     assert_eq!(wait_for(spawner.join().unwrap()).unwrap(), 1 << 20);
     let task = runtime.spawn(async { windlass::spawn(Large([1; 1 << 20])).await.unwrap() });
     assert_eq!(wait_for(task).unwrap(), 1 << 20);

@@ -3,6 +3,7 @@
 
 mod util;
 
+use std::cell::RefCell;
 use std::future::pending;
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
@@ -98,25 +99,24 @@ fn the_report_tells_where_each_straggler_was_spawned() {
     macro_rules! here {
         ($spawn:expr) => {{
             lines.push(line!());
-            drop($spawn);
+            $spawn
         }};
     }
     let mut set = JoinSet::new();
-    let mut collected = JoinSet::new();
     let entered = runtime.enter();
-    here!(windlass::spawn(future()));
-    here!(runtime.spawn(future()));
-    here!(handle.spawn(future()));
-    here!(task::Builder::new().spawn(future()));
-    here!(task::Builder::new().spawn_on(future(), &handle));
+    drop(here!(windlass::spawn(future())));
+    drop(here!(runtime.spawn(future())));
+    drop(here!(handle.spawn(future())));
+    drop(here!(task::Builder::new().spawn(future())));
+    drop(here!(task::Builder::new().spawn_on(future(), &handle)));
     here!(set.spawn(future()));
     here!(set.spawn_on(future(), &handle));
-    here!(windlass::spawn_blocking(block()));
-    here!(runtime.spawn_blocking(block()));
-    here!(handle.spawn_blocking(block()));
-    here!(task::Builder::new().spawn_blocking(block()));
+    drop(here!(windlass::spawn_blocking(block())));
+    drop(here!(runtime.spawn_blocking(block())));
+    drop(here!(handle.spawn_blocking(block())));
+    drop(here!(task::Builder::new().spawn_blocking(block())));
     here!(set.spawn_blocking(block()));
-    here!(collected = JoinSet::from_iter([future()]));
+    let collected = here!(JoinSet::from_iter([future()]));
     drop(entered);
     busy.wait_for(13);
     let report = runtime.shutdown(SHORT);
@@ -368,9 +368,9 @@ fn tasks_whose_drop_wakes_and_aborts_others_are_all_dropped() {
 /// A thread-local whose destructor takes longer than the deadline allows.
 #[test]
 fn a_slow_destructor_of_a_thread_local_does_not_outlast_the_deadline() {
+    type LastWords = OnDrop<Box<dyn FnMut()>>;
     thread_local! {
-        static SLOW: std::cell::RefCell<Option<OnDrop<Box<dyn FnMut()>>>> =
-            const { std::cell::RefCell::new(None) };
+        static SLOW: RefCell<Option<LastWords>> = const { RefCell::new(None) };
     }
     let runtime = runtime(1);
     let release = OpenOnDrop(Gate::new());

@@ -34,6 +34,7 @@ fn settle(runtime: &windlass::Runtime) {
 }
 
 #[test]
+#[expect(clippy::waker_clone_wake, reason = "waking by value is what is tested")]
 fn a_task_that_wakes_itself_during_its_poll_is_polled_exactly_once_more() {
     let runtime = runtime(1);
     let polls = Count::new();
@@ -122,6 +123,7 @@ fn wakes_of_a_task_that_is_already_queued_collapse_into_one_poll() {
 }
 
 #[test]
+#[expect(clippy::waker_clone_wake, reason = "waking by value is what is tested")]
 fn a_wake_after_completion_does_nothing() {
     let runtime = runtime(1);
     let (polls, place, done) = (Count::new(), WakerPlace::default(), Gate::new());

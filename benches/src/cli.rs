@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::load::Job;
 use crate::measure::Budget;
 use crate::workloads::{self, Workload};
 
@@ -27,6 +28,7 @@ pub(crate) enum Command {
     Report(Option<String>),
     One(Single),
     Child(Single),
+    Load(Job),
     List,
     Help,
 }
@@ -56,6 +58,8 @@ pub(crate) fn parse(args: &[String]) -> Result<Command, String> {
         Some("one") => single(words, Budget::lasting(Duration::from_secs(5))).map(Command::One),
         // Not in the usage: what `run` calls its children with.
         Some("child") => single(words, Budget::FULL).map(Command::Child),
+        // Nor this: what a server under test calls its load with.
+        Some("load") => Job::parse(words).map(Command::Load),
         Some("list") => Ok(Command::List),
         Some(other) => Err(format!("unknown command `{other}`")),
     }

@@ -11,6 +11,7 @@
 mod alloc;
 mod child;
 mod cli;
+mod load;
 mod machine;
 mod measure;
 mod peers;
@@ -41,6 +42,7 @@ fn main() -> ExitCode {
         Ok(Command::Report(name)) => report::from_file(name.as_deref()),
         Ok(Command::One(options)) => child::one(&options),
         Ok(Command::Child(options)) => child::child(&options),
+        Ok(Command::Load(job)) => load::run(&job),
         Ok(Command::List) => {
             print!("{}", cli::list());
             Ok(())

@@ -1,6 +1,9 @@
 //! How a workload measures itself: a budget, passes, latencies, and the metrics that come out.
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
 
 use crate::stats;
 use crate::usage::Usage;
@@ -26,21 +29,37 @@ impl Budget {
 
 /// Named figures of one run. A workload's rows in the report refer to these names.
 #[derive(Default)]
-pub(crate) struct Metrics(Vec<(&'static str, f64)>);
+pub(crate) struct Metrics(Vec<(Cow<'static, str>, f64)>);
 
 impl Metrics {
     pub(crate) fn new() -> Metrics {
         Metrics::default()
     }
 
-    pub(crate) fn with(mut self, name: &'static str, value: f64) -> Metrics {
+    pub(crate) fn with(mut self, name: impl Into<Cow<'static, str>>, value: f64) -> Metrics {
+        let name = name.into();
         debug_assert!(self.0.iter().all(|(known, _)| *known != name), "{name} given twice");
         self.0.push((name, value));
         self
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        self.0.iter().copied()
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.0.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
+    /// An object with a number for each name, to go from one process to another.
+    pub(crate) fn to_json(&self) -> Value {
+        let numbers = self.iter().map(|(name, value)| (name.to_owned(), json!(value)));
+        Value::Object(numbers.collect::<Map<String, Value>>())
+    }
+
+    /// What `to_json` has made, as text; `None` of anything else.
+    pub(crate) fn from_json(text: &str) -> Option<Metrics> {
+        let Ok(Value::Object(numbers)) = serde_json::from_str(text) else {
+            return None;
+        };
+        let named = |(name, value): (String, Value)| Some((Cow::Owned(name), value.as_f64()?));
+        numbers.into_iter().map(named).collect::<Option<Vec<_>>>().map(Metrics)
     }
 }
 

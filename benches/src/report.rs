@@ -27,7 +27,7 @@ pub(crate) fn markdown(results: &Results) -> String {
     let peers = peers_of(results);
     let mut score = Score::default();
 
-    let mut table = Table::new(&peers, "time, latency, memory", true);
+    let mut table = Table::new(&peers, "rate, time, latency, memory", true);
     let mut cpu = Table::new(&peers, "CPU time per operation", false);
     for workload in workloads::all() {
         for row in workload.rows {

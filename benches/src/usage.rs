@@ -45,7 +45,8 @@ impl Usage {
     }
 }
 
-/// What all threads of this process but the calling one have used together.
+/// What all threads of this process but the calling one have used together, or all threads of
+/// another process.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct OtherThreads {
     pub(crate) threads: u64,
@@ -59,10 +60,19 @@ impl OtherThreads {
     pub(crate) fn now() -> OtherThreads {
         // SAFETY: no preconditions.
         let own = unsafe { libc::gettid() }.to_string();
+        OtherThreads::sum("/proc/self/task", &own)
+    }
+
+    /// All threads of another process.
+    pub(crate) fn of_process(pid: u32) -> OtherThreads {
+        OtherThreads::sum(&format!("/proc/{pid}/task"), "")
+    }
+
+    fn sum(folder: &str, but: &str) -> OtherThreads {
         let mut sum = OtherThreads::default();
-        let threads = fs::read_dir("/proc/self/task").expect("/proc is needed to count wake-ups");
+        let threads = fs::read_dir(folder).expect("/proc is needed to count wake-ups");
         for thread in threads.flatten() {
-            if thread.file_name().to_str() == Some(own.as_str()) {
+            if thread.file_name().to_str() == Some(but) {
                 continue;
             }
             // A thread that ended since the folder was listed has no files any more.

@@ -60,22 +60,30 @@ impl<'a> Line<'a> {
             return None;
         }
         let own = series(SUBJECT);
-        let ratios = paired_ratios(&own, &base);
+        // A base that is zero in some rounds makes the ratios of the others say nothing.
+        let zero = base.iter().any(|(_, value)| *value == 0.0);
+        let ratios = if zero { Vec::new() } else { paired_ratios(&own, &base) };
         let ratio = Spread::of(&ratios);
         let (own, base) = (median(&own), median(&base));
-        let aim = row.aim.and_then(|aim| Some((aim, reached(aim, row.better, own, ratio)?)));
+        let aim = row.aim.and_then(|aim| Some((aim, reached(aim, row.better, own, base, ratio)?)));
         let verdict = verdict(row.better, own, base, &ratios);
         Some(Line { cells, base: workload.base, ratio, verdict, aim })
     }
 }
 
-fn reached(aim: Aim, better: Better, own: Option<f64>, ratio: Option<Spread>) -> Option<Reached> {
-    let (got, wanted, sure) = match aim {
-        Aim::Ratio(wanted) => {
-            let ratio = ratio?;
+fn reached(
+    aim: Aim,
+    better: Better,
+    own: Option<f64>,
+    base: Option<f64>,
+    ratio: Option<Spread>,
+) -> Option<Reached> {
+    let (got, wanted, sure) = match (aim, ratio) {
+        (Aim::Ratio(wanted), Some(ratio)) => {
             (ratio.median, wanted, !(ratio.low < wanted && wanted < ratio.high))
         }
-        Aim::Value(wanted) => (own?, wanted, true),
+        (Aim::Ratio(wanted), None) => (own?, wanted * base?, true),
+        (Aim::Value(wanted), _) => (own?, wanted, true),
     };
     let met = if better == Better::Less { got <= wanted } else { got >= wanted };
     Some(Reached { met, sure })
@@ -149,12 +157,15 @@ mod tests {
     fn aims_follow_the_direction() {
         let ratio = Some(Spread { low: 0.2, median: 0.3, high: 0.4 });
         let reached = |aim, better, ratio| {
-            reached(aim, better, Some(9.0), ratio).map(|reached| (reached.met, reached.sure))
+            let reached = reached(aim, better, Some(9.0), Some(8.0), ratio);
+            reached.map(|reached| (reached.met, reached.sure))
         };
         assert_eq!(reached(Aim::Ratio(0.3), Better::Less, ratio), Some((true, false)));
         assert_eq!(reached(Aim::Ratio(0.5), Better::Less, ratio), Some((true, true)));
         assert_eq!(reached(Aim::Ratio(0.31), Better::More, ratio), Some((false, false)));
         assert_eq!(reached(Aim::Value(0.0), Better::Less, None), Some((false, true)));
-        assert_eq!(reached(Aim::Ratio(0.3), Better::Less, None), None);
+        assert_eq!(reached(Aim::Ratio(0.31), Better::Less, None), Some((false, true)));
+        assert_eq!(reached(Aim::Ratio(1.2), Better::Less, None), Some((true, true)));
+        assert_eq!(reached(Aim::Ratio(1.1), Better::More, None), Some((true, true)));
     }
 }

@@ -94,3 +94,28 @@ fn the_handle_is_dropped_while_the_task_completes() {
         assert_eq!(Arc::strong_count(&flag), 1, "a waker was leaked");
     });
 }
+
+/// Property: when a handle that registered no waker goes while the task completes, the output is
+/// dropped once and the task freed once, after what the handle's thread did with it.
+///
+/// Seen to fail with: `detach` that does not look at COMPLETE; `detach` that keeps its reference;
+/// `complete` that takes the short way without a look at JOIN_INTEREST.
+#[test]
+fn the_handle_is_detached_while_the_task_completes() {
+    check(4, || {
+        let drops = Drops::default();
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let guard = drops.guard();
+            async move { guard }
+        });
+        let other = handle.abort_handle();
+        let runner = thread::spawn(move || runnable.run());
+        let dropper = thread::spawn(move || drop(handle));
+        drop(other);
+        runner.join().unwrap();
+        dropper.join().unwrap();
+        assert_eq!(drops.count(), 1);
+        assert_eq!(ready.released(), 1);
+    });
+}

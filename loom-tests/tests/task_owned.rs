@@ -36,7 +36,7 @@ fn bind_while_the_list_closes() {
         assert!(handle.is_finished(), "neither refused nor cancelled");
         assert!(output(&mut handle).is_err_and(|error| error.is_cancelled()));
         assert_eq!(drops.count(), 1);
-        assert!(owner.is_empty());
+        assert!(owner.is_over());
     });
 }
 
@@ -64,6 +64,6 @@ fn neighbours_end_while_the_list_closes() {
         runner.join().unwrap();
         closer.join().unwrap();
         owner.run_all();
-        assert!(owner.is_empty());
+        assert!(owner.is_over());
     });
 }

@@ -21,8 +21,7 @@ use windlass_runtime::task::JoinHandle;
 /// for address in windlass_net::resolve("localhost:80").await? {
 ///     assert!(address.ip().is_loopback());
 /// }
-/// let given = windlass_net::resolve(([127, 0, 0, 1].into(), 80)).await?.next();
-/// # let _: (std::net::Ipv4Addr, u16) = ([127, 0, 0, 1].into(), 80);
+/// let given = windlass_net::resolve((std::net::Ipv4Addr::LOCALHOST, 80)).await?.next();
 /// assert_eq!(given, "127.0.0.1:80".parse().ok());
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
@@ -129,7 +128,7 @@ impl Iterator for Addresses {
 
 impl fmt::Debug for Addresses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.first).entries(self.others.as_slice()).finish()
+        f.debug_list().entries(self.first).entries(self.others.as_slice()).finish()
     }
 }
 

@@ -61,7 +61,7 @@ fn one_task_reads_while_another_writes() {
 fn borrowed_halves() {
     run(|| async {
         let (mut a, b) = tcp_pair().await;
-        spawn(common::echo(b));
+        drop(spawn(common::echo(b)));
         let (reader, writer) = a.split();
         let mut back = [0; 5];
         let (sent, got) = both(writer.write_all(b"split"), reader.read_exact(&mut back)).await;
@@ -131,10 +131,8 @@ fn several_buffers_in_one_call() {
         let parts = [IoSlice::new(b"one"), IoSlice::new(b""), IoSlice::new(b"two")];
         assert_eq!(a.write_vectored(&parts).await.unwrap(), 6);
         let (mut x, mut y) = ([0; 2], [0; 8]);
-        let n = b
-            .read_vectored(&mut [IoSliceMut::new(&mut x), IoSliceMut::new(&mut y)])
-            .await
-            .unwrap();
+        let n =
+            b.read_vectored(&mut [IoSliceMut::new(&mut x), IoSliceMut::new(&mut y)]).await.unwrap();
         assert_eq!((n, &x, &y[..4]), (6, b"on", &b"etwo"[..]));
         // More buffers than the OS takes at a time.
         let many = vec![IoSlice::new(b"."); 5000];
@@ -256,10 +254,7 @@ fn connect_tries_each_address() {
     run(|| async {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let good = listener.local_addr().unwrap();
-        let bad = {
-            let unused = TcpListener::bind("127.0.0.1:0").await.unwrap();
-            unused.local_addr().unwrap()
-        };
+        let (_held, bad) = common::refusing();
         let stream = TcpStream::connect(&[bad, good][..]).await.unwrap();
         assert_eq!(stream.peer_addr().unwrap(), good);
         let error = TcpStream::connect(&[bad, bad][..]).await.unwrap_err();

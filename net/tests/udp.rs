@@ -93,9 +93,11 @@ fn peeking_trying_and_truncating() {
 #[test]
 fn nobody_listening_is_an_error_of_a_later_operation() {
     run(|| async {
-        let gone = socket().await.local_addr().unwrap();
+        // The port is held by a socket that listens to itself alone.
+        let deaf = socket().await;
+        deaf.connect(deaf.local_addr().unwrap()).await.unwrap();
         let client = socket().await;
-        client.connect(gone).await.unwrap();
+        client.connect(deaf.local_addr().unwrap()).await.unwrap();
         client.send(b"anyone?").await.unwrap();
         let error = client.recv(&mut [0]).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::ConnectionRefused);

@@ -74,39 +74,38 @@ where
     T: Send + 'static,
 {
     let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin);
-    if let Some(refused) = queue(pool, runnable) {
-        refused.cancel();
-    }
+    queue(pool, runnable).into_iter().for_each(Runnable::cancel);
     handle
 }
 
-/// Gives the `Runnable` back if nothing will ever run it.
-fn queue(pool: &Arc<Pool>, runnable: Runnable) -> Option<Runnable> {
+/// Gives back what nothing will ever run.
+fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
+    let nothing = VecDeque::new;
     let mut inner = pool.blocking.inner.lock();
-    if inner.closed {
-        return Some(runnable);
+    if inner.closed || pool.is_closing() {
+        return VecDeque::from([runnable]);
     }
     inner.queue.push_back(runnable);
     if inner.queue.len() <= inner.idle {
         drop(inner);
         pool.blocking.changed.notify_one();
-        return None;
+        return nothing();
     }
     if inner.threads == pool.config.max_blocking {
-        return None;
+        return nothing();
     }
     let name = format!("{}-blocking-{}", pool.config.thread_name, inner.started);
     inner.threads += 1;
     inner.started += 1;
     drop(inner);
     if sched::start_thread(pool, name, run_thread).is_ok() {
-        return None;
+        return nothing();
     }
-    // No thread to be had. The threads there are will come to it; without any, the newest
-    // closure is refused.
+    // No thread to be had. The threads there are will come to it; without any, all that waits is
+    // refused.
     let mut inner = pool.blocking.inner.lock();
     inner.threads -= 1;
-    if inner.threads == 0 { inner.queue.pop_back() } else { None }
+    if inner.threads == 0 { std::mem::take(&mut inner.queue) } else { nothing() }
 }
 
 /// The life of one thread of the pool.

@@ -10,8 +10,9 @@
 //! - `blocking`: threads for calls that block.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: what programs see.
 
-// Models use a part of it.
-#![cfg_attr(loom, allow(dead_code))]
+// Models use a part of it, with smaller constants and no OS.
+#![cfg_attr(loom, allow(dead_code, clippy::modulo_one, clippy::unit_arg))]
+#![cfg_attr(loom, allow(clippy::reversed_empty_ranges))]
 
 mod blocking;
 mod builder;

@@ -21,6 +21,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::io;
@@ -44,13 +45,15 @@ use crate::task::{self, JoinHandle, Origin};
 pub struct Loop {
     worker: Rc<Worker>,
     handle: Handle,
+    /// How many `Runnable`s the program has.
+    held: Rc<Cell<usize>>,
 }
 
 impl Loop {
     pub(crate) fn of(pool: Arc<Pool>) -> Self {
         let handle = Handle::new(pool.clone());
         let worker = Worker::new(pool, 0).expect("a new pool has its slots free");
-        Self { worker: Rc::new(worker), handle }
+        Self { worker: Rc::new(worker), handle, held: Rc::default() }
     }
 
     /// Spawns a task that stays on this thread; it need not be `Send`. Nothing of it runs before
@@ -129,7 +132,7 @@ impl Loop {
         });
         // From now on the loop's descriptor tells of what comes.
         poller.arm_gate();
-        let runnable = |inner| Runnable::new(inner, Rc::clone(&self.worker));
+        let runnable = |inner| Runnable::new(inner, self.worker.clone(), self.held.clone());
         Ok(ready.into_iter().map(runnable).collect())
     }
 }
@@ -152,10 +155,12 @@ impl Drop for Loop {
         let pool = self.handle.pool();
         shutdown::begin(pool);
         context::enter_worker(&self.worker, || {
-            loop {
+            // What the program still holds keeps the pool alive. All else must be gone before the
+            // pool is, also a task that another thread has woken and not yet pushed.
+            while pool.owned.len() > self.held.get() {
                 let ready = self.worker.take_ready();
                 if ready.is_empty() {
-                    break;
+                    std::thread::yield_now();
                 }
                 ready.into_iter().for_each(|runnable| self.worker.run_task(runnable));
             }
@@ -177,11 +182,13 @@ pub struct Runnable {
     inner: Option<task::Runnable>,
     origin: Origin,
     worker: Rc<Worker>,
+    held: Rc<Cell<usize>>,
 }
 
 impl Runnable {
-    fn new(inner: task::Runnable, worker: Rc<Worker>) -> Self {
-        Self { origin: inner.origin(), inner: Some(inner), worker }
+    fn new(inner: task::Runnable, worker: Rc<Worker>, held: Rc<Cell<usize>>) -> Self {
+        held.set(held.get() + 1);
+        Self { origin: inner.origin(), inner: Some(inner), worker, held }
     }
 
     /// Polls the task once. A panic of the task is reported by its [`JoinHandle`].
@@ -204,6 +211,7 @@ impl Runnable {
 
 impl Drop for Runnable {
     fn drop(&mut self) {
+        self.held.set(self.held.get() - 1);
         let Some(inner) = self.inner.take() else { return };
         let pool = self.worker.pool();
         if pool.is_closing() {

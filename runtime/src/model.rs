@@ -7,9 +7,13 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
+use std::time::{Duration, Instant};
 
+use crate::poller::{self, Poller};
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicPtr, Mutex, Ordering};
+use crate::sched::{self, Config, Level, Watcher, Worker};
+use crate::shutdown;
 use crate::task::{self, Header, JoinHandle, Origin, OwnedTasks, Schedule};
 
 /// The right to run a task.
@@ -146,9 +150,9 @@ impl Owner {
         }
     }
 
-    /// True if every task is complete.
-    pub fn is_empty(&self) -> bool {
-        self.owned.is_empty()
+    /// True if the list is closed and every task is complete.
+    pub fn is_over(&self) -> bool {
+        self.owned.is_over()
     }
 }
 
@@ -180,6 +184,194 @@ impl Schedule for Member {
 
     fn release(self, task: NonNull<Header>, _panicked: bool) {
         self.get().owned.remove(0, task);
+    }
+}
+
+/// The shared half of a runtime, without threads.
+#[derive(Clone)]
+pub struct Pool(Arc<sched::Pool>);
+
+impl Pool {
+    /// A pool with so many places for workers and for spares. It is watched as closely as can be,
+    /// so that asking for it costs a model nothing.
+    pub fn new(workers: usize, spares: usize) -> Self {
+        let pool = Self::unwatched(workers, spares);
+        pool.0.watch.request(Level::Fine);
+        pool
+    }
+
+    /// As [`new`](Self::new), with the watch switched off.
+    pub fn unwatched(workers: usize, spares: usize) -> Self {
+        let config = Config {
+            workers,
+            spares,
+            searchers: (workers / 2).max(1),
+            may_spin: false,
+            stuck_after: Duration::ZERO,
+            max_blocking: 1,
+            blocking_keep_alive: Duration::ZERO,
+            thread_name: String::new(),
+            stack_size: None,
+        };
+        let poller = Poller::new().expect("models have no OS that could fail");
+        Self(sched::Pool::new(config, Arc::new(poller)))
+    }
+
+    /// Spawns a task.
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.0.spawn(future, origin())
+    }
+
+    /// Has a thread work here, as `start_worker` does: before the thread begins.
+    pub fn occupy(&self, index: usize) -> Workplace {
+        self.0.slots[index].occupied.store(true, Plain::Relaxed);
+        Workplace { pool: self.clone(), index }
+    }
+
+    /// Starts the poller's thread. In a model its time-outs never run out: it looks when it is
+    /// kicked.
+    pub fn start_poller(&self) {
+        poller::start(&self.0).expect("models have no OS that could fail");
+    }
+
+    /// Begins to shut down, as a runtime does.
+    pub fn shut_down(&self) {
+        shutdown::begin(&self.0);
+    }
+
+    /// Cancels all tasks, and lets no new one in.
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    /// True if the pool is closed and no task is left.
+    pub fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
+
+    /// Tells the worker in a place to leave.
+    pub fn retire(&self, index: usize) {
+        self.0.slots[index].retire.store(true, Ordering::Release);
+    }
+
+    /// Has a worker find, when it comes back from a poll, that a spare stands in for it.
+    pub fn relieve(&self, index: usize, spare: usize) {
+        self.0.slots[index].relief.store(spare + 1, Ordering::Relaxed);
+    }
+
+    /// How many workers sleep.
+    pub fn sleeping(&self) -> usize {
+        self.0.sleepers.sleeping()
+    }
+
+    /// True if no task waits that no particular worker answers for.
+    pub fn is_idle(&self) -> bool {
+        !self.0.has_shared_work()
+    }
+
+    /// True unless the watch is off.
+    pub fn is_watched(&self) -> bool {
+        self.0.watch.level() > Level::Off
+    }
+
+    /// What the poller's thread does: looks at the workers once.
+    pub fn watch(&self) {
+        Watcher::new(&self.0).look(&self.0, Instant::now());
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").finish_non_exhaustive()
+    }
+}
+
+/// A place that a worker is about to take.
+#[derive(Debug)]
+pub struct Workplace {
+    pool: Pool,
+    index: usize,
+}
+
+impl Workplace {
+    /// Works on the current thread until the worker leaves.
+    pub fn work(self) {
+        let Self { pool: Pool(pool), index } = self;
+        let worker = Worker::new(pool.clone(), index).expect("somebody works there");
+        worker.run();
+        pool.slots[index].occupied.store(false, Plain::Relaxed);
+    }
+}
+
+/// Who sleeps and who searches.
+pub struct Sleepers(sched::Sleepers);
+
+impl Sleepers {
+    /// Everybody awake.
+    pub fn new(workers: usize) -> Self {
+        Self(sched::Sleepers::new(workers))
+    }
+
+    /// A worker announces that it sleeps, and stops searching if it did.
+    pub fn announce(&self, index: usize, searching: bool) {
+        self.0.announce(index, searching);
+    }
+
+    /// Takes all sleepers off the stack, as searchers.
+    pub fn pop_all(&self) -> Vec<usize> {
+        self.0.pop_all().collect()
+    }
+
+    /// Takes a sleeper off the stack, as a searcher, unless somebody searches.
+    pub fn pop(&self) -> Option<usize> {
+        self.0.pop()
+    }
+
+    /// How many sleep and how many search.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.0.sleeping(), self.0.searching())
+    }
+}
+
+impl fmt::Debug for Sleepers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Sleepers").field(&self.counts()).finish()
+    }
+}
+
+/// The place for the task just woken.
+pub struct LifoSlot(sched::LifoSlot);
+
+impl LifoSlot {
+    /// An empty place.
+    pub fn new() -> Self {
+        Self(sched::LifoSlot::new())
+    }
+
+    /// Puts a task in, by the owner, and gives the one that was there.
+    pub fn put(&self, runnable: Runnable) -> Option<Runnable> {
+        self.0.put(runnable.0).map(Runnable)
+    }
+
+    /// Takes the task out.
+    pub fn take(&self) -> Option<Runnable> {
+        self.0.take().map(Runnable)
+    }
+}
+
+impl Default for LifoSlot {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for LifoSlot {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LifoSlot").finish_non_exhaustive()
     }
 }
 

@@ -4,9 +4,12 @@
 //! type in the `peers!` list of each workload that suits it. A peer that is no async runtime (a
 //! raw event loop, a fork-join pool) needs no trait: a workload's list takes any function.
 //!
+//! A peer with sockets also implements [`NetPeer`], in `net.rs`.
+//!
 //! All methods are thin enough to be inlined; each peer is configured as its users run it, with
 //! [`WORKERS`] worker threads and its I/O and timers switched on.
 
+mod net;
 mod smol;
 mod tokio;
 mod windlass;
@@ -15,6 +18,7 @@ use std::fmt::Debug;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+pub(crate) use net::NetPeer;
 pub(crate) use smol::Smol;
 pub(crate) use tokio::{CurrentThread, Tokio};
 pub(crate) use windlass::Windlass;

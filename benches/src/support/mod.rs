@@ -1,7 +1,10 @@
 //! Runtime-neutral pieces that workloads share.
 
+mod histogram;
 mod pair;
 mod slot;
+pub(crate) mod sys;
 
+pub(crate) use histogram::Histogram;
 pub(crate) use pair::run_pair;
 pub(crate) use slot::Slot;

@@ -8,6 +8,7 @@
 //! nor leave anything in the process: `one` may follow it with a profiler attached.
 
 mod chained_spawn;
+mod echo;
 mod event_pair_local;
 mod event_round_trip;
 mod fan_out;
@@ -38,6 +39,7 @@ const ALL: &[&[Workload]] = &[
     idle_memory::WORKLOADS,
     idle_cpu::WORKLOADS,
     startup_shutdown::WORKLOADS,
+    echo::WORKLOADS,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
@@ -83,8 +85,6 @@ pub(crate) struct Row {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Better {
     Less,
-    // For throughputs; every workload so far measures a cost.
-    #[allow(dead_code)]
     More,
 }
 
@@ -101,6 +101,11 @@ impl Row {
     /// A cost: less is better.
     pub(crate) const fn cost(metric: &'static str, unit: &'static str) -> Row {
         Row { metric, unit, scale: 1.0, better: Better::Less, aim: None }
+    }
+
+    /// A rate, or something else of which more is better.
+    pub(crate) const fn gain(metric: &'static str, unit: &'static str) -> Row {
+        Row { better: Better::More, ..Row::cost(metric, unit) }
     }
 
     /// What `measure::passes` returns, in nanoseconds per operation.

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-pub mod os;
+pub(crate) mod os;
 
 use std::future::Future;
 use std::io;
@@ -12,23 +12,23 @@ use std::sync::mpsc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use windlass_net::{TcpListener, TcpStream};
+use windlass_net::{TcpListener, TcpSocket, TcpStream};
 use windlass_runtime::{Builder, Runtime};
 
 /// Nothing here takes longer unless something hangs.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
 
-pub fn runtime() -> Runtime {
+pub(crate) fn runtime() -> Runtime {
     Builder::new().workers(2).build().unwrap()
 }
 
 /// Runs a test on a runtime of its own; panics if it does not end in time.
-pub fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
+pub(crate) fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
     within_deadline(move || runtime().block_on(test()));
 }
 
 /// Runs a test on a thread of its own; panics if it does not end in time.
-pub fn within_deadline(test: impl FnOnce() + Send + 'static) {
+pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
     let (done, ended) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
         let _done = done;
@@ -41,7 +41,7 @@ pub fn within_deadline(test: impl FnOnce() + Send + 'static) {
 }
 
 /// Two ends of a TCP connection.
-pub async fn tcp_pair() -> (TcpStream, TcpStream) {
+pub(crate) async fn tcp_pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (server, peer) = listener.accept().await.unwrap();
@@ -49,20 +49,28 @@ pub async fn tcp_pair() -> (TcpStream, TcpStream) {
     (client, server)
 }
 
+/// An address that refuses connections for as long as the socket lives: nobody else can get the port.
+pub(crate) fn refusing() -> (TcpSocket, SocketAddr) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = socket.local_addr().unwrap();
+    (socket, address)
+}
+
 /// A listener that echoes on every connection, until the runtime ends.
-pub async fn echo_server() -> SocketAddr {
+pub(crate) async fn echo_server() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    windlass_runtime::spawn(async move {
+    drop(windlass_runtime::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            windlass_runtime::spawn(echo(stream));
+            drop(windlass_runtime::spawn(echo(stream)));
         }
-    });
+    }));
     address
 }
 
 /// Sends back all that comes.
-pub async fn echo(stream: TcpStream) -> io::Result<()> {
+pub(crate) async fn echo(stream: TcpStream) -> io::Result<()> {
     let mut buf = vec![0; 16 * 1024];
     loop {
         let n = stream.read(&mut buf).await?;
@@ -74,7 +82,7 @@ pub async fn echo(stream: TcpStream) -> io::Result<()> {
 }
 
 /// Polls a future once.
-pub async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+pub(crate) async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
     std::future::poll_fn(|cx| match Pin::new(&mut *future).poll(cx) {
         Poll::Ready(output) => Poll::Ready(Some(output)),
         Poll::Pending => Poll::Ready(None),
@@ -83,7 +91,7 @@ pub async fn poll_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
 }
 
 /// Polls both until both are done.
-pub async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
+pub(crate) async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
     let (mut a, mut b) = (Box::pin(a), Box::pin(b));
     let (mut of_a, mut of_b) = (None, None);
     std::future::poll_fn(move |cx| {
@@ -97,7 +105,11 @@ pub async fn both<A: Future, B: Future>(a: A, b: B) -> (A::Output, B::Output) {
     .await
 }
 
-fn drive<F: Future>(future: &mut Pin<Box<F>>, output: &mut Option<F::Output>, cx: &mut Context<'_>) {
+fn drive<F: Future>(
+    future: &mut Pin<Box<F>>,
+    output: &mut Option<F::Output>,
+    cx: &mut Context<'_>,
+) {
     if output.is_none() {
         if let Poll::Ready(result) = future.as_mut().poll(cx) {
             *output = Some(result);
@@ -106,16 +118,16 @@ fn drive<F: Future>(future: &mut Pin<Box<F>>, output: &mut Option<F::Output>, cx
 }
 
 /// Numbers that look random and are the same in every run.
-pub struct Numbers(pub u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    pub fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 33) % limit
     }
 }
 
 /// Bytes of which every position can be told from its neighbours.
-pub fn pattern(len: usize) -> Vec<u8> {
+pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8).collect()
 }

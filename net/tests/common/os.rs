@@ -8,12 +8,12 @@ fn check(result: i32) {
 }
 
 /// How many descriptors the process has open.
-pub fn open_descriptors() -> usize {
+pub(crate) fn open_descriptors() -> usize {
     std::fs::read_dir("/proc/self/fd").unwrap().count()
 }
 
 /// Sets the limit of open descriptors, and gives the one there was.
-pub fn limit_descriptors(limit: u64) -> u64 {
+pub(crate) fn limit_descriptors(limit: u64) -> u64 {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limits` is a valid place for them.
     check(unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limits) });
@@ -24,7 +24,7 @@ pub fn limit_descriptors(limit: u64) -> u64 {
 }
 
 /// The CPU time that the process has used, in microseconds.
-pub fn cpu_micros() -> u64 {
+pub(crate) fn cpu_micros() -> u64 {
     // SAFETY: zeroes are valid for numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: `usage` is a valid place for it.
@@ -34,13 +34,13 @@ pub fn cpu_micros() -> u64 {
 }
 
 /// The C call.
-pub fn raw_write(fd: &impl AsRawFd, bytes: &[u8]) -> isize {
+pub(crate) fn raw_write(fd: &impl AsRawFd, bytes: &[u8]) -> isize {
     // SAFETY: pointer and length describe `bytes`.
     unsafe { libc::write(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) }
 }
 
 /// Sends one byte as urgent data.
-pub fn send_urgent(socket: &impl AsFd, byte: u8) {
+pub(crate) fn send_urgent(socket: &impl AsFd, byte: u8) {
     // SAFETY: there is one byte.
     let sent = unsafe {
         libc::send(socket.as_fd().as_raw_fd(), (&raw const byte).cast(), 1, libc::MSG_OOB)
@@ -49,7 +49,7 @@ pub fn send_urgent(socket: &impl AsFd, byte: u8) {
 }
 
 /// Sends bytes, and a descriptor along with them.
-pub fn send_with_descriptor(socket: &impl AsFd, bytes: &[u8], passed: &impl AsFd) {
+pub(crate) fn send_with_descriptor(socket: &impl AsFd, bytes: &[u8], passed: &impl AsFd) {
     // Room for one header and one descriptor, aligned as headers are.
     let mut control = [0_u64; 4];
     let mut buffer =
@@ -77,7 +77,7 @@ pub fn send_with_descriptor(socket: &impl AsFd, bytes: &[u8], passed: &impl AsFd
 extern "C" fn ignore(_signal: libc::c_int) {}
 
 /// Interrupts the process a thousand times a second from now on, without `SA_RESTART`.
-pub fn start_signal_storm() {
+pub(crate) fn start_signal_storm() {
     // SAFETY: zeroes are valid for an action without flags and mask.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
     action.sa_sigaction = ignore as extern "C" fn(libc::c_int) as usize;
@@ -86,7 +86,7 @@ pub fn start_signal_storm() {
     set_storm(1000);
 }
 
-pub fn stop_signal_storm() {
+pub(crate) fn stop_signal_storm() {
     set_storm(0);
 }
 
@@ -98,7 +98,7 @@ fn set_storm(micros: i64) {
 }
 
 /// Has SIGPIPE end the process, as in programs that are not Rust's.
-pub fn restore_sigpipe() {
+pub(crate) fn restore_sigpipe() {
     // SAFETY: the default action needs no handler.
     let before = unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
     assert_ne!(before, libc::SIG_ERR);

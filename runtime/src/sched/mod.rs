@@ -19,6 +19,8 @@ pub(crate) use sleepers::MOST_WORKERS;
 pub(crate) use slot::Counters;
 pub(crate) use watch::Watcher;
 pub(crate) use worker::Worker;
+#[cfg(loom)]
+pub(crate) use {lifo::LifoSlot, sleepers::Sleepers, watch::Level};
 
 use crate::context;
 use crate::primitives::Arc;
@@ -37,7 +39,8 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
         if let Some(worker) = Worker::new(pool.clone(), index) {
             worker.run();
         }
-        pool.slots[index].occupied.store(false, Ordering::Relaxed);
+        // Release pairs with the Acquire in `Watcher::relieve`.
+        pool.slots[index].occupied.store(false, Ordering::Release);
     });
     if started.is_err() {
         slot.occupied.store(false, Ordering::Relaxed);

@@ -166,7 +166,7 @@ impl Pool {
 
     /// Wakes every sleeper.
     pub(crate) fn wake_all(&self) {
-        while let Some(index) = self.sleepers.pop_any() {
+        for index in self.sleepers.pop_all() {
             self.slots[index].unparker.unpark();
         }
     }
@@ -211,7 +211,7 @@ impl Pool {
     /// sleep, and the one that takes the last task off its shard asks after that: the shards' locks
     /// put the two in an order, so that at least one of them gets the right answer.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_closing() && self.owned.is_empty()
+        self.is_closing() && self.owned.is_over()
     }
 
     fn released(&self) {

@@ -108,11 +108,14 @@ impl Worker {
         let pool = &*self.pool;
         pool.sleepers.announce(self.index, searching);
         fence(Ordering::SeqCst);
-        if pool.has_shared_work() {
-            pool.call_somebody();
-        } else if self.may_leave() {
+        // A spare that was sent for us at the last moment is not needed. Partner of the fence in
+        // `Watcher::relieve`.
+        self.end_relief();
+        if self.may_leave() {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();
+        } else if pool.has_shared_work() {
+            pool.call_somebody();
         }
         pool.poller().arm_gate();
         let counters = &self.slot().counters;

@@ -104,22 +104,33 @@ impl Sleepers {
         });
     }
 
+    /// Takes the whole stack, as searchers, in one step: those that come back while the caller
+    /// still wakes the others are not woken again.
+    pub(crate) fn pop_all(&self) -> impl Iterator<Item = usize> + '_ {
+        let before = self.update(|word| {
+            (word.top != 0).then(|| Word {
+                sleeping: 0,
+                searching: word.searching + word.sleeping,
+                top: 0,
+                ..word
+            })
+        });
+        let mut next = before.and_then(Word::top);
+        std::iter::from_fn(move || {
+            let index = next?;
+            // Relaxed as in `pop`. Read before the caller wakes the worker, which may come back and
+            // write it.
+            next = (self.below[index].load(Ordering::Relaxed) as usize).checked_sub(1);
+            Some(index)
+        })
+    }
+
     /// Takes one sleeper off the stack, as a searcher, unless somebody searches already. The
     /// caller wakes it.
     #[must_use]
     pub(crate) fn pop(&self) -> Option<usize> {
-        self.pop_if(|word| word.searching == 0)
-    }
-
-    /// Takes one sleeper off the stack, as a searcher, whoever else searches.
-    #[must_use]
-    pub(crate) fn pop_any(&self) -> Option<usize> {
-        self.pop_if(|_| true)
-    }
-
-    fn pop_if(&self, wanted: impl Fn(Word) -> bool) -> Option<usize> {
         self.update(|word| {
-            let top = word.top().filter(|_| wanted(word))?;
+            let top = word.top().filter(|_| word.searching == 0)?;
             // Relaxed: the Acquire load of the word that named `top` made its link visible. If the
             // worker has been popped and has come back since, the tag has changed and the exchange
             // fails.
@@ -208,8 +219,8 @@ mod tests {
         assert_eq!(sleepers.pop(), None, "somebody searches");
         assert!(sleepers.stop_search());
         assert_eq!(sleepers.pop(), Some(1));
-        assert_eq!(sleepers.pop_any(), Some(0));
-        assert_eq!(sleepers.pop_any(), None);
+        assert_eq!(sleepers.pop_all().collect::<Vec<_>>(), [0]);
+        assert_eq!(sleepers.pop_all().next(), None);
         assert!(!sleepers.stop_search());
         assert!(sleepers.stop_search());
         assert_eq!(sleepers.sleeping(), 0);

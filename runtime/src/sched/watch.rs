@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use super::pool::Pool;
 use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, AtomicUsize, Ordering};
+use crate::primitives::{Arc, AtomicUsize, Ordering, fence};
 
 /// How closely the workers are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -143,9 +143,9 @@ impl Watcher {
         if pool.sleepers.sleeping() < at_work(pool) {
             return false;
         }
-        pool.watch.level.store(Level::Off as usize, Ordering::Relaxed);
+        let before = pool.watch.level.swap(Level::Off as usize, Ordering::Relaxed);
         if pool.sleepers.sleeping_settled() < at_work(pool) {
-            pool.watch.level.fetch_max(Level::Coarse as usize, Ordering::Relaxed);
+            pool.watch.level.fetch_max(before, Ordering::Relaxed);
             return false;
         }
         self.pause = FINE.0;
@@ -160,11 +160,19 @@ impl Watcher {
             return;
         }
         let vacant = (pool.config.workers..pool.slots.len())
-            .find(|&index| !pool.slots[index].occupied.load(Plain::Relaxed));
+            // Acquire pairs with the Release in `start_worker`, of the thread that moved out.
+            .find(|&index| !pool.slots[index].occupied.load(Plain::Acquire));
         let Some(spare) = vacant else { return };
+        // What was said to the spare that was here before does not concern the next. Nobody else
+        // writes it: that spare has moved out, and no worker knows of the next yet.
+        pool.slots[spare].retire.store(false, Ordering::Relaxed);
         relief.store(spare + 1, Ordering::Relaxed);
-        if super::start_worker(pool, spare).is_err() {
-            // No thread to be had; the next look tries again.
+        // Partner of the fence in `Worker::sleep`: a worker that has come back and gone to sleep
+        // finds its relief there, or is seen here to have come back.
+        fence(Ordering::SeqCst);
+        let came_back = pool.slots[stuck].counters.tick.get() != self.seen[stuck].0;
+        // If no thread is to be had, the next look tries again.
+        if came_back || super::start_worker(pool, spare).is_err() {
             relief.store(0, Ordering::Relaxed);
         }
     }

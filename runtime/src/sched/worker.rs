@@ -127,6 +127,7 @@ impl Worker {
     pub(crate) fn run_task(&self, runnable: Runnable) {
         let tick = &self.slot().counters.tick;
         tick.bump();
+        self.hop.set(false);
         coop::start();
         runnable.run();
         coop::stop();
@@ -191,7 +192,9 @@ impl Worker {
             return None;
         }
         self.last_look_out.set(now);
-        self.harvest();
+        if self.harvest() {
+            self.watch_over_kept();
+        }
         let first = self.take_shared()?;
         if !self.pool.injector.is_empty() {
             // More is waiting than one batch: look again after one round of what is queued, so
@@ -241,11 +244,10 @@ impl Worker {
         while let Some(runnable) = self.take_own() {
             self.pool.push(runnable);
         }
-        self.slot().retire.store(false, Ordering::Relaxed);
     }
 
     /// Sends the spare home that stood in for this worker.
-    fn end_relief(&self) {
+    pub(super) fn end_relief(&self) {
         // Relaxed: the index is all that is passed.
         if self.slot().relief.load(Ordering::Relaxed) == 0 {
             return;

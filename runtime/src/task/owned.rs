@@ -102,9 +102,20 @@ impl OwnedTasks {
         idle
     }
 
-    /// True if every task is complete.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.shards.iter().all(|shard| shard.lock().head.is_none())
+    /// True if every task is complete and no other can come. A shard that is not closed yet does
+    /// not count as empty: a task could be bound to it after the look.
+    pub(crate) fn is_over(&self) -> bool {
+        self.shards.iter().all(|shard| {
+            let list = shard.lock();
+            list.closed && list.head.is_none()
+        })
+    }
+
+    /// How many tasks are unfinished.
+    pub(crate) fn len(&self) -> usize {
+        let mut count = 0;
+        self.shards.iter().for_each(|shard| for_each(&shard.lock(), |_| count += 1));
+        count
     }
 
     /// The tasks that are being polled at this moment.

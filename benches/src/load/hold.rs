@@ -1,0 +1,28 @@
+//! Connections that do nothing.
+
+use std::io::{self, Write};
+use std::net::SocketAddr;
+
+use super::connection::Connection;
+
+/// Says a line when the first connections stand, waits for one, says another when the rest stand,
+/// and holds them all until its input ends.
+pub(super) fn run(address: SocketAddr, first: usize, rest: usize) -> io::Result<()> {
+    let open = |numbers: std::ops::Range<usize>| {
+        numbers.map(|number| Connection::open(address, number)).collect::<io::Result<Vec<_>>>()
+    };
+    let _first = open(0..first)?;
+    say("first")?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    let _rest = open(first..first + rest)?;
+    say("rest")?;
+    while io::stdin().read_line(&mut line)? != 0 {}
+    Ok(())
+}
+
+fn say(word: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    writeln!(out, "{word}")?;
+    out.flush()
+}

@@ -1,0 +1,100 @@
+//! What a load process is asked to do, to its command line and back.
+
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// `server` is the process that asks: the server itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Job {
+    /// Ping-pong on all connections at once, one message in flight on each.
+    Echo { server: u32, address: SocketAddr, connections: usize, warm_up: Duration, time: Duration },
+    /// Connections that are used once and then held open: some, and when told, the rest.
+    Hold { server: u32, address: SocketAddr, first: usize, rest: usize, time: Duration },
+}
+
+impl Job {
+    /// What stands on the command line after the name of the subcommand.
+    pub(crate) fn args(&self) -> Vec<String> {
+        let millis = |time: Duration| time.as_millis().to_string();
+        match *self {
+            Job::Echo { server, address, connections, warm_up, time } => vec![
+                "echo".to_owned(),
+                server.to_string(),
+                address.to_string(),
+                connections.to_string(),
+                millis(warm_up),
+                millis(time),
+            ],
+            Job::Hold { server, address, first, rest, time } => vec![
+                "hold".to_owned(),
+                server.to_string(),
+                address.to_string(),
+                first.to_string(),
+                rest.to_string(),
+                millis(time),
+            ],
+        }
+    }
+
+    pub(crate) fn parse<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Job, String> {
+        let kind = words.next();
+        let server = next(&mut words)?;
+        let address = next(&mut words)?;
+        match kind {
+            Some("echo") => {
+                let connections = next(&mut words)?;
+                let (warm_up, time) = (millis(&mut words)?, millis(&mut words)?);
+                Ok(Job::Echo { server, address, connections, warm_up, time })
+            }
+            Some("hold") => {
+                let (first, rest) = (next(&mut words)?, next(&mut words)?);
+                Ok(Job::Hold { server, address, first, rest, time: millis(&mut words)? })
+            }
+            _ => Err("unknown load".to_owned()),
+        }
+    }
+
+    pub(crate) fn server(&self) -> u32 {
+        match *self {
+            Job::Echo { server, .. } | Job::Hold { server, .. } => server,
+        }
+    }
+
+    /// How long it takes if all goes well, but for connecting.
+    pub(crate) fn lasts(&self) -> Duration {
+        match *self {
+            Job::Echo { warm_up, time, .. } => warm_up + time,
+            Job::Hold { time, .. } => time,
+        }
+    }
+}
+
+fn next<'a, T: FromStr>(words: &mut impl Iterator<Item = &'a str>) -> Result<T, String> {
+    let word = words.next().ok_or("a load needs more arguments")?;
+    word.parse().map_err(|_| format!("a load cannot use `{word}`"))
+}
+
+fn millis<'a>(words: &mut impl Iterator<Item = &'a str>) -> Result<Duration, String> {
+    Ok(Duration::from_millis(next(words)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_survives_its_command_line() {
+        let address = "127.0.0.1:7".parse().unwrap();
+        let (warm_up, time) = (Duration::from_millis(20), Duration::from_millis(300));
+        for job in [
+            Job::Echo { server: 4, address, connections: 64, warm_up, time },
+            Job::Hold { server: 4, address, first: 16, rest: 1_000, time },
+        ] {
+            let args = job.args();
+            assert_eq!(Job::parse(args.iter().map(String::as_str)), Ok(job));
+        }
+        assert!(Job::parse(["echo", "4", "nowhere"].into_iter()).is_err());
+        assert!(Job::parse([].into_iter()).is_err());
+    }
+}

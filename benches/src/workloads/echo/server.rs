@@ -1,0 +1,77 @@
+//! The echo server as every async peer runs it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use super::hog::Hog;
+use crate::peers::NetPeer;
+use crate::support::sys;
+
+/// What a connection reads into.
+pub(super) const BUFFER: usize = 1024;
+
+/// An echo server that runs by itself. Dropping it stops it, where the peer can be stopped.
+pub(super) trait Server: Sized {
+    const NAME: &'static str;
+
+    /// Starts it, with a hog beside it or alone.
+    fn start(hog: Option<Arc<Hog>>) -> Self;
+
+    fn address(&self) -> SocketAddr;
+
+    /// Does something that blocks while the server goes on.
+    fn beside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T;
+}
+
+/// A task that accepts, and a task for each connection.
+pub(super) struct Tasks<P> {
+    peer: P,
+    address: SocketAddr,
+}
+
+impl<P: NetPeer> Server for Tasks<P> {
+    const NAME: &'static str = P::NAME;
+
+    fn start(hog: Option<Arc<Hog>>) -> Self {
+        sys::raise_open_files().expect("up to the hard limit");
+        let peer = P::start();
+        let address = peer.run_task(async move {
+            let (listener, address) = P::bind().await.expect("a free port");
+            P::detach(accept_all::<P>(listener));
+            if let Some(hog) = hog {
+                P::detach(async move {
+                    while hog.burst() {
+                        P::yield_now().await;
+                    }
+                });
+            }
+            address
+        });
+        Tasks { peer, address }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    fn beside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
+        self.peer.beside(work)
+    }
+}
+
+async fn accept_all<P: NetPeer>(listener: P::Listener) {
+    loop {
+        let stream = P::accept(&listener).await.expect("a connection");
+        P::detach(echo::<P>(stream));
+    }
+}
+
+async fn echo<P: NetPeer>(mut stream: P::Stream) {
+    let mut buffer = [0; BUFFER];
+    // A load that is done closes its connections, with a message in flight or without.
+    while let Ok(count @ 1..) = P::read(&mut stream, &mut buffer).await {
+        if P::write_all(&mut stream, &buffer[..count]).await.is_err() {
+            return;
+        }
+    }
+}

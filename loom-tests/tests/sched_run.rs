@@ -1,0 +1,159 @@
+//! A worker from its beginning to its end: the pool ends whoever spawns, wakes or sleeps at that
+//! moment, every task is dropped, and nobody touches a pool that is gone.
+#![cfg(loom)]
+
+use std::future::{self, poll_fn};
+use std::task::Poll;
+
+use loom::thread;
+use windlass_loom_tests::{Drops, Poison, Stash, check, output};
+use windlass_runtime::model::Pool;
+
+#[global_allocator]
+static POISON: Poison = Poison;
+
+/// Property: a task spawned from outside while the pool closes is refused or cancelled, and the
+/// worker leaves.
+///
+/// Seen to fail with: `close` that does not wake the sleepers; no fence in `close` before it does;
+/// `released` that does not wake them; a `sleep` that does not ask `may_leave`.
+#[test]
+fn spawn_while_the_pool_closes() {
+    check(2, || {
+        let drops = Drops::default();
+        let pool = Pool::new(1, 0);
+        let place = pool.occupy(0);
+        let worker = thread::spawn(move || place.work());
+        let spawner = {
+            let (pool, guard) = (pool.clone(), drops.guard());
+            thread::spawn(move || {
+                pool.spawn(async move {
+                    let _guard = guard;
+                    future::pending::<()>().await
+                })
+            })
+        };
+        pool.close();
+        let mut handle = spawner.join().unwrap();
+        worker.join().unwrap();
+        assert!(pool.is_over());
+        assert!(output(&mut handle).is_err_and(|error| error.is_cancelled()));
+        assert_eq!(drops.count(), 1);
+    });
+}
+
+/// Property: a task that spawns another on its worker while the pool closes leaves none behind.
+#[test]
+fn spawn_inside_while_the_pool_closes() {
+    check(2, || {
+        let drops = Drops::default();
+        let pool = Pool::new(1, 0);
+        let place = pool.occupy(0);
+        drop(pool.spawn({
+            let (pool, drops) = (pool.clone(), drops.clone());
+            async move {
+                let guard = drops.guard();
+                drop(pool.spawn(async move {
+                    let _guard = guard;
+                    future::pending::<()>().await
+                }));
+            }
+        }));
+        let worker = thread::spawn(move || place.work());
+        pool.close();
+        worker.join().unwrap();
+        assert!(pool.is_over());
+        // The first may have been cancelled before it came to make the second.
+        assert!(drops.count() <= 1);
+    });
+}
+
+/// Property: a waker used on a foreign thread while the pool closes and its last reference goes
+/// finds the pool alive as long as it needs it, and the task is dropped once.
+///
+/// Seen to fail with: `Home::schedule` without a reference of its own (it looks for a sleeper in a
+/// pool that is gone).
+#[test]
+fn wake_while_the_pool_closes() {
+    check(2, || {
+        let drops = Drops::default();
+        let stash = Stash::default();
+        let pool = Pool::new(1, 0);
+        drop(pool.spawn({
+            let (stash, guard) = (stash.clone(), drops.guard());
+            let mut first = Some(pool.clone());
+            poll_fn(move |cx| {
+                let _ = &guard;
+                if let Some(pool) = first.take() {
+                    stash.keep(cx);
+                    pool.retire(0);
+                }
+                Poll::<()>::Pending
+            })
+        }));
+        // The first poll, here and alone.
+        pool.occupy(0).work();
+        let waker = stash.take();
+        let place = pool.occupy(0);
+        let worker = thread::spawn(move || place.work());
+        let waking = thread::spawn(move || waker.wake());
+        pool.close();
+        drop(pool);
+        waking.join().unwrap();
+        worker.join().unwrap();
+        assert_eq!(drops.count(), 1);
+    });
+}
+
+/// Property: a spare that is not needed any more leaves, also if it falls asleep at that moment.
+///
+/// Seen to fail with: `end_relief` that wakes nobody; no fence in it; a `sleep` that does not ask
+/// `may_leave`.
+#[test]
+fn a_spare_retires_while_it_falls_asleep() {
+    check(3, || {
+        let pool = Pool::new(1, 1);
+        let (back, spare) = (pool.occupy(0), pool.occupy(1));
+        let spare = thread::spawn(move || spare.work());
+        // The worker comes back, sends its spare home, and leaves by itself.
+        pool.relieve(0, 1);
+        pool.retire(0);
+        back.work();
+        spare.join().unwrap();
+    });
+}
+
+/// Property: a spare that is not needed any more leaves, also if work came in at that moment which
+/// the worker it stood in for has run.
+#[test]
+fn a_spare_retires_while_work_comes_in() {
+    check(2, || {
+        let pool = Pool::new(1, 1);
+        let (back, spare) = (pool.occupy(0), pool.occupy(1));
+        pool.relieve(0, 1);
+        let spare = thread::spawn(move || spare.work());
+        let back = thread::spawn(move || back.work());
+        drop(pool.spawn(async {}));
+        spare.join().unwrap();
+        loom::skip_branch();
+        pool.close();
+        back.join().unwrap();
+    });
+}
+
+/// Property: after a shutdown the poller's thread ends with the last task, whoever drops that.
+///
+/// Seen to fail with: `released` that does not kick the thread; `shutdown::begin` that does not;
+/// `wait` that takes the flag of a kick back before it waits.
+#[test]
+fn the_poller_ends_with_the_last_task() {
+    check(2, || {
+        let pool = Pool::unwatched(1, 0);
+        pool.start_poller();
+        drop(pool.spawn(future::pending::<()>()));
+        let place = pool.occupy(0);
+        let worker = thread::spawn(move || place.work());
+        pool.shut_down();
+        worker.join().unwrap();
+    });
+}

@@ -1,0 +1,90 @@
+//! Falling asleep and being woken: whatever is pushed is run. A task that is left behind shows as a
+//! deadlock, for the pool is closed by its tasks and by nobody else.
+#![cfg(loom)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use loom::thread;
+use windlass_loom_tests::{Poison, check};
+use windlass_runtime::model::Pool;
+use windlass_sync::Parker;
+
+#[global_allocator]
+static POISON: Poison = Poison;
+
+/// A task that closes the pool if it is the last of so many.
+fn spawn_one_of(pool: &Pool, left: &Arc<AtomicUsize>) {
+    let (closing, left) = (pool.clone(), left.clone());
+    drop(pool.spawn(async move {
+        if left.fetch_sub(1, Ordering::Relaxed) == 1 {
+            loom::skip_branch();
+            closing.close();
+        }
+    }));
+}
+
+/// Property: a task pushed while the only worker falls asleep is run.
+///
+/// Seen to fail with: no fence in `after_push`; no fence in `Worker::sleep`; a `sleep` that does
+/// not look once more.
+#[test]
+fn push_while_the_worker_falls_asleep() {
+    check(3, || {
+        let pool = Pool::new(1, 0);
+        let place = pool.occupy(0);
+        let worker = thread::spawn(move || place.work());
+        spawn_one_of(&pool, &Arc::new(AtomicUsize::new(1)));
+        worker.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: of two tasks pushed at once while the only worker falls asleep, both are run.
+#[test]
+fn two_pushes_while_the_worker_falls_asleep() {
+    check(2, || {
+        let pool = Pool::new(1, 0);
+        let place = pool.occupy(0);
+        let left = Arc::new(AtomicUsize::new(2));
+        let worker = thread::spawn(move || place.work());
+        let pusher = {
+            let (pool, left) = (pool.clone(), left.clone());
+            thread::spawn(move || spawn_one_of(&pool, &left))
+        };
+        spawn_one_of(&pool, &left);
+        pusher.join().unwrap();
+        worker.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: with one task holding up a worker, the next one pushed is run by the other worker,
+/// whoever searched, found something or fell asleep in between.
+///
+/// Seen to fail with: a last searcher that does not look when it has found something; no fence in
+/// `Worker::found`; a `wake_one` that wakes nobody while others sleep and nobody searches.
+#[test]
+fn the_last_searcher_leaves_while_more_is_pushed() {
+    check(2, || {
+        let pool = Pool::new(2, 0);
+        let places = [pool.occupy(0), pool.occupy(1)];
+        let workers = places.map(|place| thread::spawn(move || place.work()));
+        let parker = Parker::new();
+        let unparker = parker.unparker();
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                parker.park();
+                // Both have run; how the pool ends is the matter of other models.
+                loom::skip_branch();
+                pool.close();
+            }
+        }));
+        drop(pool.spawn(async move { unparker.unpark() }));
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(pool.is_over());
+    });
+}

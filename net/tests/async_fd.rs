@@ -1,0 +1,86 @@
+//! `Async` around descriptors that this crate has no types for.
+
+mod common;
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::pin::Pin;
+
+use common::{both, poll_once, run};
+use futures_io::{AsyncRead, AsyncWrite};
+use windlass_net::Async;
+
+#[test]
+fn operations_wait_and_are_done_again() {
+    run(|| async {
+        let (a, b) = UnixStream::pair().unwrap();
+        let (a, mut b) = (Async::new(a).unwrap(), Async::new(b).unwrap());
+        let mut buf = [0; 8];
+        let mut tries = 0;
+        let read = a.read_with(|mut stream| {
+            tries += 1;
+            stream.read(&mut buf)
+        });
+        let written = b.write_with(|mut stream| stream.write(b"hello"));
+        let (read, written) = both(read, written).await;
+        assert_eq!((read.unwrap(), written.unwrap()), (5, 5));
+        assert_eq!(&buf[..5], b"hello");
+        assert!(tries >= 2);
+        assert!(b.get_ref().peer_addr().is_ok() && b.get_mut().local_addr().is_ok());
+        let mut b = b.into_inner();
+        assert_eq!(b.read(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
+    });
+}
+
+#[test]
+fn errors_of_the_operation_come_through() {
+    run(|| async {
+        let (a, _b) = UnixStream::pair().unwrap();
+        let a = Async::new(a).unwrap();
+        let failing = a.read_with(|_| Err::<(), _>(io::Error::other("mine"))).await;
+        assert_eq!(failing.unwrap_err().to_string(), "mine");
+        let blocked = a.try_read_with(|mut stream| stream.read(&mut [0]));
+        assert_eq!(blocked.unwrap_err().kind(), ErrorKind::WouldBlock);
+        assert!(poll_once(&mut Box::pin(a.readable())).await.is_none());
+        a.writable().await.unwrap();
+        a.try_write_with(|mut stream| stream.write(b"x")).unwrap();
+    });
+}
+
+#[test]
+fn the_traits_of_futures_io() {
+    use std::future::poll_fn;
+    run(|| async {
+        let (a, b) = UnixStream::pair().unwrap();
+        let (mut a, b) = (Async::new(a).unwrap(), Async::new(b).unwrap());
+        let mut buf = [0; 8];
+        let n = both(
+            poll_fn(|cx| Pin::new(&mut a).poll_read(cx, &mut buf)),
+            poll_fn(|cx| Pin::new(&mut &b).poll_write(cx, b"traits")),
+        )
+        .await
+        .0;
+        assert_eq!(&buf[..n.unwrap()], b"traits");
+        poll_fn(|cx| Pin::new(&mut &b).poll_flush(cx)).await.unwrap();
+        poll_fn(|cx| Pin::new(&mut &b).poll_close(cx)).await.unwrap();
+    });
+}
+
+/// An epoll instance, or any other event loop, can be waited for in turn.
+#[test]
+fn descriptors_of_foreign_kinds() {
+    run(|| async {
+        let event = windlass_net::OsEvent::new(false).unwrap();
+        let foreign: OwnedFd = event.as_fd().try_clone_to_owned().unwrap();
+        let foreign = Async::new_nonblocking(foreign).unwrap();
+        let (waited, set) = both(
+            foreign.read_with(|fd| std::fs::File::from(fd.try_clone()?).read(&mut [0; 8])),
+            async { event.set() },
+        )
+        .await;
+        assert_eq!(waited.unwrap(), 8);
+        set.unwrap();
+        let _: OwnedFd = foreign.into();
+    });
+}

@@ -1,0 +1,93 @@
+//! Descriptors running out, and descriptors being given back. One test, for it counts them.
+
+mod common;
+
+use std::io::ErrorKind;
+use std::time::{Duration, Instant};
+
+use common::{os, poll_once, run};
+use windlass_net::unix::{UnixStream, pipe};
+use windlass_net::{Async, OsEvent, TcpListener, TcpStream, UdpSocket};
+
+/// The error of a process that has too many descriptors open: std has no stable name for it.
+const TOO_MANY: Option<i32> = Some(libc::EMFILE);
+
+#[test]
+fn descriptors_run_out_and_come_back() {
+    run(|| async {
+        nothing_leaks().await;
+        a_dropped_attempt_to_connect_closes_its_socket().await;
+        accept_recovers().await;
+        nothing_leaks().await;
+    });
+}
+
+async fn nothing_leaks() {
+    // Made before, so that what it takes for good is not counted.
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let before = os::open_descriptors();
+    for _ in 0..10 {
+        let file = std::fs::File::open("/proc/self/exe").unwrap();
+        assert_eq!(Async::new(file).unwrap_err().kind(), ErrorKind::PermissionDenied);
+        let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (server, _) = listener.accept().await.unwrap();
+        let (_reader, _writer) = server.into_split();
+        drop(client);
+        let (_held, unused) = common::refusing();
+        assert!(TcpStream::connect(unused).await.is_err());
+        drop(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+        drop((pipe().unwrap(), UnixStream::pair().unwrap()));
+        let event = OsEvent::new(true).unwrap();
+        event.wait().await.unwrap();
+    }
+    assert_eq!(os::open_descriptors(), before);
+}
+
+async fn a_dropped_attempt_to_connect_closes_its_socket() {
+    // A queue for one connection, which nobody takes: the next attempt stays under way.
+    let (socket, address) = common::refusing();
+    let listener = socket.listen(0).unwrap();
+    let _queued = TcpStream::connect(address).await.unwrap();
+    let before = os::open_descriptors();
+    let mut pending = Box::pin(TcpStream::connect(address));
+    assert!(poll_once(&mut pending).await.is_none());
+    assert_eq!(os::open_descriptors(), before + 1);
+    drop(pending);
+    assert_eq!(os::open_descriptors(), before);
+    listener.accept().await.unwrap();
+}
+
+/// The error is returned, trying again does not hang, waiting does not spin, and the connection that
+/// could not be accepted is still there when a descriptor is.
+async fn accept_recovers() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let client = TcpStream::connect(address).await.unwrap();
+    let mut hoard = Vec::new();
+    let limit = os::limit_descriptors(os::open_descriptors() as u64 + 16);
+    while let Ok(socket) = std::net::UdpSocket::bind("127.0.0.1:0") {
+        hoard.push(socket);
+    }
+    for _ in 0..5 {
+        assert_eq!(listener.accept().await.unwrap_err().raw_os_error(), TOO_MANY);
+        assert_eq!(listener.try_accept().unwrap_err().raw_os_error(), TOO_MANY);
+    }
+    assert_eq!(TcpStream::connect(address).await.unwrap_err().raw_os_error(), TOO_MANY);
+    assert_eq!(OsEvent::new(false).unwrap_err().raw_os_error(), TOO_MANY);
+
+    // A server that pauses after an error costs nothing meanwhile.
+    let (cpu, since) = (os::cpu_micros(), Instant::now());
+    windlass_runtime::spawn_blocking(|| std::thread::sleep(Duration::from_millis(300)))
+        .await
+        .unwrap();
+    let used = Duration::from_micros(os::cpu_micros() - cpu);
+    assert!(used < since.elapsed() / 2, "the poller spins: {used:?}");
+
+    hoard.pop();
+    let (server, peer) = listener.accept().await.unwrap();
+    assert_eq!(peer, client.local_addr().unwrap());
+    server.write_all(b"at last").await.unwrap();
+    drop(hoard);
+    os::limit_descriptors(limit);
+    client.read_exact(&mut [0; 7]).await.unwrap();
+}

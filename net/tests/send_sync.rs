@@ -1,0 +1,70 @@
+//! Which types and futures may go to other threads.
+
+use std::net::SocketAddr;
+
+use windlass_net::unix::pipe::{Receiver, Sender};
+use windlass_net::unix::{Credentials, UnixDatagram, UnixListener, UnixStream};
+use windlass_net::{
+    Addresses, Async, Incoming, Keepalive, Lookup, OsEvent, OwnedReadHalf, OwnedWriteHalf,
+    ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, UdpSocket, WriteHalf,
+};
+
+const fn both<T: Send + Sync + 'static>() {}
+const fn borrowed<T: Send + Sync>() {}
+
+const _: () = {
+    both::<TcpListener>();
+    both::<TcpStream>();
+    both::<TcpSocket>();
+    both::<Keepalive>();
+    both::<UdpSocket>();
+    both::<UnixListener>();
+    both::<UnixStream>();
+    both::<UnixDatagram>();
+    both::<Credentials>();
+    both::<Sender>();
+    both::<Receiver>();
+    both::<Async<std::fs::File>>();
+    both::<OsEvent>();
+    both::<Addresses>();
+    both::<Lookup>();
+    both::<OwnedReadHalf<TcpStream>>();
+    both::<OwnedWriteHalf<TcpStream>>();
+    both::<OwnedReadHalf<UnixStream>>();
+    both::<OwnedWriteHalf<UnixStream>>();
+    both::<ReuniteError<TcpStream>>();
+    borrowed::<ReadHalf<'_, TcpStream>>();
+    borrowed::<WriteHalf<'_, UnixStream>>();
+    borrowed::<Incoming<'_, TcpListener>>();
+    borrowed::<Incoming<'_, UnixListener>>();
+};
+
+fn send<F: Future + Send>(_: F) {}
+
+/// Compiling is the test.
+#[test]
+fn futures_can_be_spawned() {
+    fn table(tcp: &TcpStream, listener: &TcpListener, udp: &UdpSocket, event: &OsEvent) {
+        let (mut buf, mut vec) = ([0; 4], Vec::new());
+        send(TcpStream::connect("a:1"));
+        send(TcpListener::bind("a:1"));
+        send(windlass_net::resolve(("a", 1)));
+        send(listener.accept());
+        send(listener.incoming().next());
+        send(tcp.read(&mut buf));
+        send(tcp.read_exact(&mut buf));
+        send(tcp.read_to_end(&mut vec));
+        send(tcp.read_vectored(&mut []));
+        send(tcp.peek(&mut buf));
+        send(tcp.write(&buf));
+        send(tcp.write_all(&buf));
+        send(tcp.write_vectored(&[]));
+        send(tcp.readable());
+        send(tcp.writable());
+        send(udp.send_to(&buf, SocketAddr::from(([0; 4], 1))));
+        send(udp.recv_from(&mut buf));
+        send(event.wait());
+        send(UnixStream::connect("a"));
+    }
+    let _ = table;
+}

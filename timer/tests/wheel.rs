@@ -1,0 +1,183 @@
+//! The wheel against a sorted list: whatever is armed, cancelled and fired, both agree.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Wake, Waker};
+
+use windlass_timer::{Key, Wheel};
+
+/// A waker that notes its number.
+struct Note {
+    number: u64,
+    log: Arc<Mutex<Vec<u64>>>,
+}
+
+impl Wake for Note {
+    fn wake(self: Arc<Self>) {
+        self.log.lock().unwrap().push(self.number);
+    }
+}
+
+/// A wheel, and the list that it must agree with.
+#[derive(Default)]
+struct Pair {
+    wheel: Wheel,
+    /// By time and order of arming.
+    list: BTreeMap<(u64, u64), Key>,
+    log: Arc<Mutex<Vec<u64>>>,
+    next: u64,
+    now: u64,
+}
+
+impl Pair {
+    fn arm(&mut self, deadline: u64) {
+        let number = self.next;
+        self.next += 1;
+        let waker = Waker::from(Arc::new(Note { number, log: self.log.clone() }));
+        let key = self.wheel.insert(deadline, waker);
+        self.list.insert((deadline, number), key);
+    }
+
+    fn cancel(&mut self, which: usize) {
+        if self.list.is_empty() {
+            return;
+        }
+        let at = *self.list.keys().nth(which % self.list.len()).unwrap();
+        let key = self.list.remove(&at).unwrap();
+        assert!(self.wheel.remove(key).is_some());
+        assert!(self.wheel.remove(key).is_none(), "removed twice");
+    }
+
+    #[track_caller]
+    fn advance(&mut self, time: u64) {
+        self.now = self.now.max(time);
+        let mut fired = Vec::new();
+        self.wheel.advance(self.now, &mut fired);
+        fired.into_iter().for_each(Waker::wake);
+        let mut expected = Vec::new();
+        while let Some((&(deadline, number), &key)) = self.list.first_key_value() {
+            if deadline > self.now {
+                break;
+            }
+            assert!(!self.wheel.is_armed(key));
+            expected.push(number);
+            self.list.pop_first();
+        }
+        let mut got = std::mem::take(&mut *self.log.lock().unwrap());
+        // What was past when it was armed fires in the tick of its arming.
+        expected.sort_unstable();
+        got.sort_unstable();
+        assert_eq!(got, expected, "at {}", self.now);
+        assert_eq!(self.wheel.len(), self.list.len());
+        match (self.wheel.next_deadline(), self.list.first_key_value()) {
+            (None, None) => {}
+            (Some(next), Some((&(earliest, _), _))) => {
+                assert!(next <= earliest, "would be late: {next} > {earliest}");
+                assert!(next > self.now || earliest > self.now);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// A small generator of random numbers, the same in every run.
+struct Random(AtomicU64);
+
+impl Random {
+    fn next(&self) -> u64 {
+        let mut x = self.0.load(Ordering::Relaxed);
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.0.store(x, Ordering::Relaxed);
+        x
+    }
+
+    /// Spread evenly over the orders of magnitude.
+    fn span(&self) -> u64 {
+        self.next() >> (self.next() % 64)
+    }
+}
+
+#[test]
+fn random_steps_agree_with_a_sorted_list() {
+    for seed in 1..=8 {
+        let random = Random(AtomicU64::new(seed * 0x9e37_79b9_7f4a_7c15));
+        let mut pair = Pair::default();
+        for _ in 0..50_000 {
+            match random.next() % 8 {
+                0..=3 => pair.arm(pair.now.saturating_add(random.span() >> 8)),
+                4 => pair.arm(random.span()),
+                5 => pair.cancel(random.next() as usize % 64),
+                6 => pair.advance(pair.now.saturating_add(random.span() >> 24)),
+                _ => {
+                    let next = pair.wheel.next_deadline();
+                    pair.advance(next.unwrap_or(0).min(pair.now + (1 << 44)));
+                }
+            }
+        }
+        pair.advance(u64::MAX);
+        assert!(pair.wheel.is_empty());
+    }
+}
+
+#[test]
+fn every_boundary_between_slots_and_levels_fires_on_time() {
+    let starts = [0, 1, (1 << 12) - 1, 1 << 12, (1 << 18) - 1, (1 << 18) + 5, (1 << 40) - 1];
+    for start in starts {
+        for bit in 0..63 {
+            for offset in [-1_i64, 0, 1] {
+                let mut pair = Pair::default();
+                pair.advance(start);
+                let deadline = start.saturating_add((1_u64 << bit).saturating_add_signed(offset));
+                pair.arm(deadline);
+                pair.advance(deadline - 1);
+                pair.advance(deadline);
+                assert!(pair.wheel.is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn equal_deadlines_fire_in_the_order_of_arming_across_cascades() {
+    let mut pair = Pair::default();
+    let deadline = (3 << 30) + 12_345;
+    for number in 0..200 {
+        pair.arm(deadline);
+        // The later ones are armed at ever closer times, on ever lower levels.
+        let mut none = Vec::new();
+        pair.wheel.advance(deadline - 1 - ((deadline - 1) >> (number / 8)), &mut none);
+        assert!(none.is_empty());
+    }
+    let mut fired = Vec::new();
+    pair.wheel.advance(deadline, &mut fired);
+    fired.into_iter().for_each(Waker::wake);
+    assert!(pair.log.lock().unwrap().is_sorted());
+    assert_eq!(pair.log.lock().unwrap().len(), 200);
+}
+
+#[test]
+fn the_end_of_time_is_an_ordinary_deadline() {
+    let mut pair = Pair::default();
+    pair.arm(u64::MAX);
+    pair.arm(0);
+    pair.advance(0);
+    assert_eq!(pair.wheel.len(), 1);
+    pair.advance(u64::MAX - 1);
+    assert_eq!(pair.wheel.len(), 1);
+    pair.advance(u64::MAX);
+    assert!(pair.wheel.is_empty());
+}
+
+#[test]
+fn a_key_of_a_fired_timer_does_not_reach_its_successor() {
+    let mut wheel = Wheel::new();
+    let old = wheel.insert(1, Waker::noop().clone());
+    wheel.advance(1, &mut Vec::new());
+    let new = wheel.insert(5, Waker::noop().clone());
+    assert!(wheel.remove(old).is_none());
+    assert!(wheel.replace_waker(old, Waker::noop().clone()).is_err());
+    assert!(wheel.is_armed(new));
+}
