@@ -108,7 +108,7 @@ fn the_threads_have_their_names() {
     let spare = names.1.recv_timeout(PATIENCE).unwrap();
     assert!(spare.starts_with("web-spare-"), "{spare}");
     gate.open();
-    stuck.map(|task| wait_for(task).unwrap());
+    stuck.into_iter().for_each(|task| wait_for(task).unwrap());
 }
 
 #[cfg(target_os = "linux")]

@@ -119,10 +119,10 @@ mod programs {
         }
 
         let guard = SetOnDrop(LEFT_BEHIND.with(Arc::clone));
-        windlass::spawn(async move {
+        drop(windlass::spawn(async move {
             std::future::pending::<()>().await;
             drop(guard);
-        });
+        }));
     }
 }
 

@@ -34,6 +34,27 @@ pub struct WriteHalf<'a, S>(&'a S);
 /// The reading direction of a stream, owned; see
 /// [`TcpStream::into_split`](crate::TcpStream::into_split). Dropping it leaves both directions open
 /// until the other half is dropped, too.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_net::{TcpListener, TcpStream};
+/// # windlass_runtime::block_on(async {
+/// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// # let stream = TcpStream::connect(listener.local_addr()?).await?;
+/// let (reader, writer) = stream.into_split();
+/// let sending = windlass_runtime::spawn(async move {
+///     writer.write_all(b"hello").await?;
+///     Ok::<_, std::io::Error>(writer)
+/// });
+/// # let (peer, _) = listener.accept().await?;
+/// # peer.write_all(b"x").await?;
+/// reader.read_exact(&mut [0]).await?;
+/// let stream = reader.reunite(sending.await.unwrap()?).unwrap();
+/// # drop(stream);
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub struct OwnedReadHalf<S> {
     stream: Arc<S>,
 }
@@ -196,3 +217,90 @@ impl<S: Duplex> fmt::Display for ReuniteError<S> {
 }
 
 impl<S: Duplex + fmt::Debug> std::error::Error for ReuniteError<S> {}
+
+/// Ending and taking apart directions, and addresses, for a wrapper of a stream of std.
+macro_rules! duplex_methods {
+    ($address:ty) => {
+        /// Ends one direction or both. After `Shutdown::Write` the peer sees the end of the stream and may
+        /// still send. Tasks that wait for a direction that has been ended wake.
+        ///
+        /// # Errors
+        ///
+        /// What the OS says, `NotConnected` for instance if the peer has reset the connection.
+        pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+            self.io.get_ref().shutdown(how)
+        }
+
+        /// Borrows the directions apart from each other.
+        pub fn split(&mut self) -> (ReadHalf<'_, Self>, WriteHalf<'_, Self>) {
+            halves::split(self)
+        }
+
+        /// Takes the directions apart, for tasks of their own. Dropping the writing half ends its
+        /// direction; the socket is closed when both are dropped.
+        pub fn into_split(self) -> (OwnedReadHalf<Self>, OwnedWriteHalf<Self>) {
+            halves::into_split(self)
+        }
+
+        /// The address of this end.
+        ///
+        /// # Errors
+        ///
+        /// If the OS cannot tell.
+        pub fn local_addr(&self) -> io::Result<$address> {
+            self.io.get_ref().local_addr()
+        }
+
+        /// The address of the other end.
+        ///
+        /// # Errors
+        ///
+        /// `NotConnected` if there is no other end any more.
+        pub fn peer_addr(&self) -> io::Result<$address> {
+            self.io.get_ref().peer_addr()
+        }
+    };
+}
+
+/// What a wrapper of a stream of std needs to be [`Duplex`] and to have the traits of futures-io.
+macro_rules! impl_duplex {
+    ($type:ty, $std:ty, SHORT_READ_DRAINS = $drains:literal) => {
+        impl $crate::bytes::ByteIo for $std {
+            const SHORT_READ_DRAINS: bool = $drains;
+            const SHORT_WRITE_FILLS: bool = true;
+
+            fn reader(&self) -> impl io::Read + '_ {
+                self
+            }
+
+            fn write(&self, buf: &[u8]) -> io::Result<usize> {
+                sys::send(sys::descriptor(self), buf)
+            }
+
+            fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
+                sys::send_vectored(sys::descriptor(self), bufs)
+            }
+
+            fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+                self.shutdown(how)
+            }
+        }
+
+        impl halves::private::Stream for $type {
+            type Io = $std;
+
+            fn stream_io(&self) -> &Async<$std> {
+                &self.io
+            }
+        }
+
+        impl halves::Duplex for $type {}
+
+        $crate::methods::impl_async_read!([] $type);
+        $crate::methods::impl_async_read!([] &$type);
+        $crate::methods::impl_async_write!([] $type);
+        $crate::methods::impl_async_write!([] &$type);
+    };
+}
+
+pub(crate) use {duplex_methods, impl_duplex};

@@ -60,6 +60,75 @@ pub(crate) fn skip_aborted<R>(mut accept: impl FnMut() -> io::Result<R>) -> io::
     }
 }
 
+/// Accepting, for a wrapper of a listener of std; its file has the functions `next`, which takes a
+/// connection without waiting, and `registered`, which makes a `$stream` of it.
+macro_rules! listener_methods {
+    ($stream:ty, $address:ty) => {
+        /// Takes the next connection, and the address of its peer. Several tasks may accept at a time.
+        ///
+        /// Dropping the future loses no connection: one that was not returned is still in the queue.
+        ///
+        /// # Errors
+        ///
+        /// If descriptors have run out
+        /// ([what to do then](crate::TcpListener#when-descriptors-run-out)), or if the runtime shuts down.
+        pub async fn accept(&self) -> io::Result<($stream, $address)> {
+            self.io.read_with(next).await.and_then(registered)
+        }
+
+        /// As [`accept`](Self::accept), for poll functions. One task at a time: the last that polled.
+        ///
+        /// # Errors
+        ///
+        /// As for [`accept`](Self::accept).
+        pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<($stream, $address)>> {
+            self.io.poll_read_with(cx, next).map(|result| result.and_then(registered))
+        }
+
+        /// Takes a connection if there is one.
+        ///
+        /// # Errors
+        ///
+        /// `WouldBlock` if there is none; [`readable`](Self::readable) waits then. Otherwise as for
+        /// [`accept`](Self::accept).
+        pub fn try_accept(&self) -> io::Result<($stream, $address)> {
+            self.io.try_read_with(next).and_then(registered)
+        }
+
+        /// The connections as a stream.
+        pub fn incoming(&self) -> Incoming<'_, Self> {
+            Incoming::new(self)
+        }
+
+        /// The address it listens on.
+        ///
+        /// # Errors
+        ///
+        /// If the OS cannot tell.
+        pub fn local_addr(&self) -> io::Result<SocketAddr> {
+            self.io.get_ref().local_addr()
+        }
+    };
+}
+
+macro_rules! impl_listener {
+    ($type:ty, $stream:ty) => {
+        impl $crate::incoming::Listener for $type {
+            type Stream = $stream;
+
+            async fn accept_stream(&self) -> io::Result<$stream> {
+                Ok(self.accept().await?.0)
+            }
+
+            fn poll_accept_stream(&self, cx: &mut Context<'_>) -> Poll<io::Result<$stream>> {
+                self.poll_accept(cx).map_ok(|(stream, _)| stream)
+            }
+        }
+    };
+}
+
+pub(crate) use {impl_listener, listener_methods};
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -74,13 +75,36 @@ fn descriptors_of_foreign_kinds() {
         let event = windlass_net::OsEvent::new(false).unwrap();
         let foreign: OwnedFd = event.as_fd().try_clone_to_owned().unwrap();
         let foreign = Async::new_nonblocking(foreign).unwrap();
-        let (waited, set) = both(
-            foreign.read_with(|fd| std::fs::File::from(fd.try_clone()?).read(&mut [0; 8])),
-            async { event.set() },
-        )
-        .await;
+        let (waited, set) =
+            both(foreign.read_with(|fd| File::from(fd.try_clone()?).read(&mut [0; 8])), async {
+                event.set()
+            })
+            .await;
         assert_eq!(waited.unwrap(), 8);
         set.unwrap();
         let _: OwnedFd = foreign.into();
+    });
+}
+
+#[test]
+fn a_descriptor_is_registered_once() {
+    run(|| async {
+        let (a, _b) = UnixStream::pair().unwrap();
+        let first = Async::new(&a).unwrap();
+        let error = Async::new(&a).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+        drop(first);
+        Async::new(&a).unwrap();
+    });
+}
+
+#[test]
+fn regular_files_are_refused() {
+    run(|| async {
+        let file = File::open("/proc/self/exe").unwrap();
+        let error = Async::new(&file).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
+        assert!(error.to_string().contains("spawn_blocking"), "{error}");
+        assert!(windlass_net::unix::pipe::Receiver::from_std(file).is_err());
     });
 }

@@ -2,7 +2,6 @@
 
 mod common;
 
-use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::net::Shutdown;
 use std::sync::Arc;
@@ -12,7 +11,7 @@ use std::time::Duration;
 
 use common::{both, os, poll_once, run, tcp_pair, within_deadline};
 use windlass_net::unix::UnixStream;
-use windlass_net::{Async, TcpListener, TcpStream, UdpSocket};
+use windlass_net::{TcpListener, TcpStream, UdpSocket};
 use windlass_runtime::spawn;
 
 /// Counts how often it is woken.
@@ -334,28 +333,6 @@ fn a_duplicate_outlives_its_registered_twin() {
         let twin = TcpStream::from_std(twin).unwrap();
         twin.write_all(b"z").await.unwrap();
         a.read_exact(&mut [0]).await.unwrap();
-    });
-}
-
-#[test]
-fn a_descriptor_is_registered_once() {
-    run(|| async {
-        let (a, _b) = std::os::unix::net::UnixStream::pair().unwrap();
-        let first = Async::new(&a).unwrap();
-        let error = Async::new(&a).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::AlreadyExists);
-        drop(first);
-        Async::new(&a).unwrap();
-    });
-}
-
-#[test]
-fn regular_files_are_refused() {
-    run(|| async {
-        let file = File::open("/proc/self/exe").unwrap();
-        let error = Async::new(&file).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::PermissionDenied, "{error}");
-        assert!(windlass_net::unix::pipe::Receiver::from_std(file).is_err());
     });
 }
 

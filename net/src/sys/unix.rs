@@ -55,6 +55,16 @@ fn own(fd: c_int) -> OwnedFd {
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
+/// Says more than "Operation not permitted" of a descriptor that has no readiness.
+pub(crate) fn explain(error: io::Error) -> io::Error {
+    if error.raw_os_error() != Some(libc::EPERM) {
+        return error;
+    }
+    let message = "the OS cannot tell when this descriptor is ready (a regular file or a directory?): \
+                   use it from `spawn_blocking`";
+    io::Error::new(error.kind(), message)
+}
+
 pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     let fd = descriptor.as_raw_fd();
     // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL takes no pointer.

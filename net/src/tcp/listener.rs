@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use super::{TcpSocket, TcpStream};
 use crate::addrs::{ToSocketAddrs, with_first};
-use crate::incoming::{Incoming, Listener, skip_aborted};
+use crate::incoming::{Incoming, impl_listener, listener_methods, skip_aborted};
 use crate::methods::{socket_methods, wrapper};
 use crate::{Async, sys};
 
@@ -87,50 +87,7 @@ impl TcpListener {
         Async::new_nonblocking(sys::into_listener(socket)).map(Self::from_async)
     }
 
-    /// Takes the next connection, and the address of its peer. Several tasks may accept at a time.
-    ///
-    /// Dropping the future loses no connection: one that was not returned is still in the queue.
-    ///
-    /// # Errors
-    ///
-    /// If descriptors have run out ([what to do then](Self#when-descriptors-run-out)), or if the
-    /// runtime shuts down.
-    pub async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.io.read_with(next).await.and_then(registered)
-    }
-
-    /// As [`accept`](Self::accept), for poll functions. One task at a time: the last that polled.
-    ///
-    /// # Errors
-    ///
-    /// As for [`accept`](Self::accept).
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(TcpStream, SocketAddr)>> {
-        self.io.poll_read_with(cx, next).map(|result| result.and_then(registered))
-    }
-
-    /// Takes a connection if there is one.
-    ///
-    /// # Errors
-    ///
-    /// `WouldBlock` if there is none; [`readable`](Self::readable) waits then. Otherwise as for
-    /// [`accept`](Self::accept).
-    pub fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.io.try_read_with(next).and_then(registered)
-    }
-
-    /// The connections as a stream.
-    pub fn incoming(&self) -> Incoming<'_, Self> {
-        Incoming::new(self)
-    }
-
-    /// The address it listens on.
-    ///
-    /// # Errors
-    ///
-    /// If the OS cannot tell.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.io.get_ref().local_addr()
-    }
+    listener_methods!(TcpStream, SocketAddr);
 
     /// How many hops the packets of its connections may take.
     ///
@@ -157,20 +114,11 @@ fn next(listener: &std::net::TcpListener) -> io::Result<(std::net::TcpStream, So
     skip_aborted(|| sys::accept(listener))
 }
 
+/// The runtime's side of a connection that was taken.
 fn registered(
     (stream, peer): (std::net::TcpStream, SocketAddr),
 ) -> io::Result<(TcpStream, SocketAddr)> {
     Ok((TcpStream::from_connected(Async::new_nonblocking(stream)?), peer))
 }
 
-impl Listener for TcpListener {
-    type Stream = TcpStream;
-
-    async fn accept_stream(&self) -> io::Result<TcpStream> {
-        Ok(self.accept().await?.0)
-    }
-
-    fn poll_accept_stream(&self, cx: &mut Context<'_>) -> Poll<io::Result<TcpStream>> {
-        self.poll_accept(cx).map_ok(|(stream, _)| stream)
-    }
-}
+impl_listener!(TcpListener, TcpStream);

@@ -1,17 +1,15 @@
 //! A TCP connection.
 
-use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::{Shutdown, SocketAddr};
 
 use super::keepalive::tcp_options;
 use super::{Keepalive, TcpSocket};
 use crate::addrs::{ToSocketAddrs, no_address, resolve};
-use crate::bytes::ByteIo;
-use crate::halves::{self, Duplex, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
-use crate::methods::{
-    buffer_methods, impl_async_read, impl_async_write, read_methods, socket_methods, wrapper,
-    write_methods,
+use crate::halves::{
+    self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, duplex_methods, impl_duplex,
 };
+use crate::methods::{buffer_methods, read_methods, socket_methods, wrapper, write_methods};
 use crate::{Async, sys};
 
 /// A TCP connection.
@@ -97,64 +95,7 @@ impl TcpStream {
 
     write_methods!();
 
-    /// Ends one direction or both. After `Shutdown::Write` the peer sees the end of the stream and may
-    /// still send. Tasks that wait for a direction that has been ended wake.
-    ///
-    /// # Errors
-    ///
-    /// What the OS says, `NotConnected` for instance if the peer has reset the connection.
-    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.io.get_ref().shutdown(how)
-    }
-
-    /// Borrows the directions apart from each other.
-    pub fn split(&mut self) -> (ReadHalf<'_, Self>, WriteHalf<'_, Self>) {
-        halves::split(self)
-    }
-
-    /// Takes the directions apart, for tasks of their own. Dropping the writing half ends its
-    /// direction; the socket is closed when both are dropped.
-    ///
-    /// ```
-    /// # use windlass_net::{TcpListener, TcpStream};
-    /// # windlass_runtime::block_on(async {
-    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// # let stream = TcpStream::connect(listener.local_addr()?).await?;
-    /// let (reader, writer) = stream.into_split();
-    /// let sending = windlass_runtime::spawn(async move {
-    ///     writer.write_all(b"hello").await?;
-    ///     Ok::<_, std::io::Error>(writer)
-    /// });
-    /// # let (peer, _) = listener.accept().await?;
-    /// # peer.write_all(b"x").await?;
-    /// reader.read_exact(&mut [0]).await?;
-    /// let stream = reader.reunite(sending.await.unwrap()?).unwrap();
-    /// # drop(stream);
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub fn into_split(self) -> (OwnedReadHalf<Self>, OwnedWriteHalf<Self>) {
-        halves::into_split(self)
-    }
-
-    /// The address of this end.
-    ///
-    /// # Errors
-    ///
-    /// If the OS cannot tell.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.io.get_ref().local_addr()
-    }
-
-    /// The address of the other end.
-    ///
-    /// # Errors
-    ///
-    /// `NotConnected` if there is no other end any more.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.io.get_ref().peer_addr()
-    }
-
+    duplex_methods!(SocketAddr);
     tcp_options!();
     socket_methods!();
 
@@ -163,38 +104,5 @@ impl TcpStream {
     }
 }
 
-impl ByteIo for std::net::TcpStream {
-    const SHORT_READ_DRAINS: bool = true;
-    const SHORT_WRITE_FILLS: bool = true;
-
-    fn reader(&self) -> impl Read + '_ {
-        self
-    }
-
-    fn write(&self, buf: &[u8]) -> io::Result<usize> {
-        sys::send(sys::descriptor(self), buf)
-    }
-
-    fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        sys::send_vectored(sys::descriptor(self), bufs)
-    }
-
-    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.shutdown(how)
-    }
-}
-
-impl halves::private::Stream for TcpStream {
-    type Io = std::net::TcpStream;
-
-    fn stream_io(&self) -> &Async<std::net::TcpStream> {
-        &self.io
-    }
-}
-
-impl Duplex for TcpStream {}
-
-impl_async_read!([] TcpStream);
-impl_async_read!([] & TcpStream);
-impl_async_write!([] TcpStream);
-impl_async_write!([] & TcpStream);
+// A read that got less than it could has taken all there is.
+impl_duplex!(TcpStream, std::net::TcpStream, SHORT_READ_DRAINS = true);

@@ -6,7 +6,7 @@ use std::task::{Context, Poll};
 
 use super::{SocketAddr, UnixStream};
 use crate::Async;
-use crate::incoming::{Incoming, Listener, skip_aborted};
+use crate::incoming::{Incoming, impl_listener, listener_methods, skip_aborted};
 use crate::methods::{socket_methods, wrapper};
 use crate::sys::local;
 
@@ -59,50 +59,7 @@ impl UnixListener {
         Self::from_std(local::UnixListener::bind_addr(address)?)
     }
 
-    /// Takes the next connection, and the address of its peer. Several tasks may accept at a time.
-    ///
-    /// Dropping the future loses no connection: one that was not returned is still in the queue.
-    ///
-    /// # Errors
-    ///
-    /// If descriptors have run out, or if the runtime shuts down.
-    pub async fn accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        self.io.read_with(next).await.and_then(registered)
-    }
-
-    /// As [`accept`](Self::accept), for poll functions. One task at a time: the last that polled.
-    ///
-    /// # Errors
-    ///
-    /// As for [`accept`](Self::accept).
-    pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<(UnixStream, SocketAddr)>> {
-        self.io.poll_read_with(cx, next).map(|result| result.and_then(registered))
-    }
-
-    /// Takes a connection if there is one.
-    ///
-    /// # Errors
-    ///
-    /// `WouldBlock` if there is none; [`readable`](Self::readable) waits then. Otherwise as for
-    /// [`accept`](Self::accept).
-    pub fn try_accept(&self) -> io::Result<(UnixStream, SocketAddr)> {
-        self.io.try_read_with(next).and_then(registered)
-    }
-
-    /// The connections as a stream.
-    pub fn incoming(&self) -> Incoming<'_, Self> {
-        Incoming::new(self)
-    }
-
-    /// The address it listens at.
-    ///
-    /// # Errors
-    ///
-    /// If the OS cannot tell.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.io.get_ref().local_addr()
-    }
-
+    listener_methods!(UnixStream, SocketAddr);
     socket_methods!();
 }
 
@@ -116,14 +73,4 @@ fn registered(
     Ok((UnixStream::from_std(stream)?, peer))
 }
 
-impl Listener for UnixListener {
-    type Stream = UnixStream;
-
-    async fn accept_stream(&self) -> io::Result<UnixStream> {
-        Ok(self.accept().await?.0)
-    }
-
-    fn poll_accept_stream(&self, cx: &mut Context<'_>) -> Poll<io::Result<UnixStream>> {
-        self.poll_accept(cx).map_ok(|(stream, _)| stream)
-    }
-}
+impl_listener!(UnixListener, UnixStream);

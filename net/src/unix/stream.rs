@@ -1,16 +1,14 @@
 //! A local connection.
 
-use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::io::{self, IoSlice, IoSliceMut};
 use std::net::Shutdown;
 use std::path::Path;
 
 use super::SocketAddr;
-use crate::bytes::ByteIo;
-use crate::halves::{self, Duplex, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf};
-use crate::methods::{
-    buffer_methods, impl_async_read, impl_async_write, read_methods, socket_methods, wrapper,
-    write_methods,
+use crate::halves::{
+    self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, duplex_methods, impl_duplex,
 };
+use crate::methods::{buffer_methods, read_methods, socket_methods, wrapper, write_methods};
 use crate::sys::local;
 use crate::{Async, sys};
 
@@ -77,44 +75,7 @@ impl UnixStream {
     read_methods!();
     write_methods!();
 
-    /// Ends one direction or both. After `Shutdown::Write` the peer sees the end of the stream and may
-    /// still send. Tasks that wait for a direction that has been ended wake.
-    ///
-    /// # Errors
-    ///
-    /// What the OS says.
-    pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.io.get_ref().shutdown(how)
-    }
-
-    /// Borrows the directions apart from each other.
-    pub fn split(&mut self) -> (ReadHalf<'_, Self>, WriteHalf<'_, Self>) {
-        halves::split(self)
-    }
-
-    /// Takes the directions apart, for tasks of their own. Dropping the writing half ends its
-    /// direction; the socket is closed when both are dropped.
-    pub fn into_split(self) -> (OwnedReadHalf<Self>, OwnedWriteHalf<Self>) {
-        halves::into_split(self)
-    }
-
-    /// The address of this end.
-    ///
-    /// # Errors
-    ///
-    /// If the OS cannot tell.
-    pub fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.io.get_ref().local_addr()
-    }
-
-    /// The address of the other end.
-    ///
-    /// # Errors
-    ///
-    /// If the OS cannot tell.
-    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
-        self.io.get_ref().peer_addr()
-    }
+    duplex_methods!(SocketAddr);
 
     /// Who the process at the other end belonged to when it connected.
     ///
@@ -129,42 +90,8 @@ impl UnixStream {
     socket_methods!();
 }
 
-impl ByteIo for local::UnixStream {
-    // A read stops early, with more to come, where the sender changed or passed descriptors along.
-    const SHORT_READ_DRAINS: bool = false;
-    const SHORT_WRITE_FILLS: bool = true;
-
-    fn reader(&self) -> impl Read + '_ {
-        self
-    }
-
-    fn write(&self, buf: &[u8]) -> io::Result<usize> {
-        sys::send(sys::descriptor(self), buf)
-    }
-
-    fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-        sys::send_vectored(sys::descriptor(self), bufs)
-    }
-
-    fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.shutdown(how)
-    }
-}
-
-impl halves::private::Stream for UnixStream {
-    type Io = local::UnixStream;
-
-    fn stream_io(&self) -> &Async<local::UnixStream> {
-        &self.io
-    }
-}
-
-impl Duplex for UnixStream {}
-
-impl_async_read!([] UnixStream);
-impl_async_read!([] & UnixStream);
-impl_async_write!([] UnixStream);
-impl_async_write!([] & UnixStream);
+// A read stops early, with more to come, where the sender changed or passed descriptors along.
+impl_duplex!(UnixStream, local::UnixStream, SHORT_READ_DRAINS = false);
 
 /// Who a process belongs to. See [`UnixStream::peer_cred`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
