@@ -52,6 +52,7 @@ pub(crate) struct Poller {
     registered: AtomicUsize,
     harvests: AtomicU64,
     armed: AtomicBool,
+    on_guard: AtomicBool,
     kicked: AtomicBool,
 }
 
@@ -64,6 +65,7 @@ impl Poller {
             registered: AtomicUsize::new(0),
             harvests: AtomicU64::new(0),
             armed: AtomicBool::new(false),
+            on_guard: AtomicBool::new(false),
             kicked: AtomicBool::new(false),
         })
     }
@@ -145,9 +147,18 @@ impl Poller {
         }
     }
 
-    /// The gate has fired and is shut.
+    /// The gate has fired and is shut; whoever calls this stands guard.
     pub(crate) fn gate_fired(&self) {
         self.armed.store(false, Ordering::Relaxed);
+    }
+
+    /// True if the thread looks after the workers that should harvest, without having to be told.
+    pub(crate) fn is_on_guard(&self) -> bool {
+        self.on_guard.load(Ordering::Relaxed)
+    }
+
+    fn set_on_guard(&self, on_guard: bool) {
+        self.on_guard.store(on_guard, Ordering::Relaxed);
     }
 
     fn is_armed(&self) -> bool {

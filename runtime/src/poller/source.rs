@@ -35,15 +35,16 @@ pub(crate) struct Readiness {
     pub(crate) read: bool,
     /// Writing will not block.
     pub(crate) write: bool,
-    /// The peer will send no more; implies `read`.
-    pub(crate) read_closed: bool,
+    /// The peer will send no more, or a read will stop before what is there; implies `read`.
+    pub(crate) read_ends: bool,
     /// The descriptor is in error or hung up; implies both.
     pub(crate) broken: bool,
 }
 
 /// Ready: an operation may be tried.
 const READY: usize = 1 << 0;
-/// No more will come: a short result says nothing about what is left, there may be the end itself.
+/// A short result says nothing about what is left: there may be the end itself, or what lies behind
+/// the mark of urgent data. Never cleared.
 const CLOSED: usize = 1 << 1;
 /// The poller is gone: nobody will report events any more.
 const GONE: usize = 1 << 2;
@@ -115,15 +116,15 @@ impl Source {
 
     /// Takes note of an event and gives the wakers to be woken, after all locks are released.
     pub(crate) fn event(&self, readiness: Readiness, wake: &mut Vec<Waker>) {
-        let Readiness { read, write, read_closed, broken } = readiness;
-        if read || read_closed || broken {
-            self.set(Direction::Read, if read_closed || broken { CLOSED } else { 0 });
+        let Readiness { read, write, read_ends, broken } = readiness;
+        if read || read_ends || broken {
+            self.set(Direction::Read, if read_ends || broken { CLOSED } else { 0 });
         }
         if write || broken {
             self.set(Direction::Write, if broken { CLOSED } else { 0 });
         }
         let mut waiters = self.waiters.lock();
-        if read || read_closed || broken {
+        if read || read_ends || broken {
             waiters.lists[Direction::Read as usize].drain(wake);
         }
         if write || broken {

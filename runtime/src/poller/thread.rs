@@ -53,11 +53,18 @@ fn run(pool: &Arc<Pool>) {
             fence(Ordering::SeqCst);
             guard = see_to_it(pool, watcher.any_gets_on(pool, now, PATIENCE), now);
         } else if let Some(standing) = &mut guard {
-            if poller.is_armed() {
-                guard = None;
-            } else if standing.is_over(pool, now) {
+            if standing.is_over(pool, now) {
                 guard = see_to_it(pool, false, now);
+            } else if poller.is_armed() {
+                guard = None;
             }
+        }
+        poller.set_on_guard(guard.is_some());
+        // Partner of the fence in `Worker::sleep`. A worker that relied on the guard while it was
+        // being given up has left the gate as it was, and is asleep: if nobody armed the gate, we do.
+        fence(Ordering::SeqCst);
+        if guard.is_none() && !poller.is_armed() {
+            poller.arm_gate();
         }
     }
 }

@@ -171,6 +171,21 @@ impl Pool {
         }
     }
 
+    /// Takes a single task from the shared queues.
+    pub(crate) fn take_one(&self) -> Option<Runnable> {
+        self.lane.take().or_else(|| self.injector.take())
+    }
+
+    /// True if, of those who are not asleep, at least `more_than` plus one get on.
+    pub(crate) fn get_on(&self, more_than: usize) -> bool {
+        let (mut at_work, mut slow) = (0, 0);
+        for slot in &self.slots {
+            at_work += usize::from(slot.occupied.load(Plain::Relaxed));
+            slow += usize::from(slot.is_slow());
+        }
+        at_work > self.sleepers.sleeping() + slow + more_than
+    }
+
     /// True if work waits that no particular worker answers for.
     pub(crate) fn has_shared_work(&self) -> bool {
         !self.lane.is_empty() || !self.injector.is_empty()

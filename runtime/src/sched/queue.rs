@@ -64,6 +64,11 @@ mod real {
             self.0.push(runnable);
         }
 
+        /// Takes one.
+        pub(crate) fn take(&self) -> Option<Runnable> {
+            settle(|| self.0.steal())
+        }
+
         /// Moves a batch into `to`, and gives one of them.
         pub(crate) fn take_into(&self, to: &LocalQueue) -> Option<Runnable> {
             if self.0.is_empty() {

@@ -9,8 +9,11 @@ use super::worker::Worker;
 use crate::primitives::{Ordering, fence, hint};
 use crate::task::Runnable;
 
-/// Turns of a spin, some microseconds, that a thief gives the owner of a filled LIFO slot.
-const LIFO_PATIENCE: u32 = if cfg!(loom) { 0 } else { 128 };
+/// Turns of a spin, some microseconds, that a thief gives the owner of what it is after.
+const PATIENCE: u32 = if cfg!(loom) { 0 } else { 128 };
+
+/// A backlog of less, in nanoseconds, is left to its owner.
+const LITTLE: u64 = 5_000;
 
 /// What a search came to.
 pub(super) enum Search {
@@ -58,24 +61,36 @@ impl Worker {
         self.until_clock.set(self.polls_per_clock.get());
     }
 
+    /// Looks once and, if nobody else is awake who would look, keeps its eyes open for a while.
     fn look_everywhere(&self) -> Option<Runnable> {
-        self.look_once().or_else(|| {
-            self.spin
-                .wait_for(|| self.pool.has_shared_work() || self.has_victim() || self.harvest())?;
-            self.look_once()
+        let alone = !self.pool.get_on(1);
+        self.look_once(alone).or_else(|| {
+            if !alone {
+                return None;
+            }
+            self.spin.wait_for(|| self.pool.has_shared_work() || self.harvest())?;
+            self.look_once(alone)
         })
     }
 
-    fn look_once(&self) -> Option<Runnable> {
+    /// With `alone`, the OS is ours to look at. Otherwise a worker is awake that does it when it runs
+    /// dry, and takes what it finds in one go: two that snatch single events from each other get
+    /// less done.
+    fn look_once(&self, alone: bool) -> Option<Runnable> {
         self.take_own()
             .or_else(|| self.take_shared())
-            .or_else(|| if self.harvest() { self.take_own() } else { None })
-            .or_else(|| self.steal(|victim| victim.stealer.steal_into(&self.queue)))
+            .or_else(|| if alone && self.harvest() { self.take_own() } else { None })
+            .or_else(|| self.steal(|victim| self.take_from_backlog(victim)))
             .or_else(|| self.steal(take_from_stuck))
     }
 
-    fn has_victim(&self) -> bool {
-        self.pool.slots.iter().any(|slot| !slot.stealer.is_empty())
+    /// Takes half of a worker's queue, if that is worth the trouble: what its owner will have done in
+    /// a moment is better left to it.
+    fn take_from_backlog(&self, victim: &Slot) -> Option<Runnable> {
+        if victim.stealer.is_empty() || (victim.backlog() < LITTLE && gets_on(victim)) {
+            return None;
+        }
+        victim.stealer.steal_into(&self.queue)
     }
 
     /// Tries every other slot once, from a random one on.
@@ -117,7 +132,10 @@ impl Worker {
         } else if pool.has_shared_work() {
             pool.call_somebody();
         }
-        pool.poller().arm_gate();
+        // As long as a worker gets on, it looks at the OS, and the poller stands guard over it.
+        if !(pool.poller().is_on_guard() && pool.get_on(0)) {
+            pool.poller().arm_gate();
+        }
         let counters = &self.slot().counters;
         counters.parks.bump();
         self.spin.measure_sleep(|| self.parker.park());
@@ -128,15 +146,14 @@ impl Worker {
 /// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that gets on is
 /// about to run it, with its cache warm.
 fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
-    if victim.lifo.is_empty() {
-        return None;
-    }
-    let tick = victim.counters.tick.get();
-    for _ in 0..LIFO_PATIENCE {
+    if victim.lifo.is_empty() || gets_on(victim) { None } else { victim.lifo.take() }
+}
+
+/// Watches a worker for some microseconds; true if its tick moves.
+fn gets_on(worker: &Slot) -> bool {
+    let tick = worker.counters.tick.get();
+    (0..PATIENCE).any(|_| {
         hint::spin_loop();
-        if victim.counters.tick.get() != tick {
-            return None;
-        }
-    }
-    victim.lifo.take()
+        worker.counters.tick.get() != tick
+    })
 }

@@ -20,7 +20,7 @@ use windlass_sync::Parker;
 use super::pool::Pool;
 use super::queue::LocalQueue;
 use super::search::Search;
-use super::slot::{Kit, Slot};
+use super::slot::{Kit, LONG_POLL, Slot};
 use super::spin::Spin;
 use crate::coop;
 use crate::primitives::{Arc, Ordering, fence};
@@ -55,8 +55,6 @@ pub(crate) struct Worker {
     pub(super) last_look_out: Cell<Instant>,
     /// Since when there has been a backlog.
     busy_since: Cell<Instant>,
-    /// Moving average of a poll's time, in nanoseconds.
-    poll_time: Cell<u64>,
     pushes: Cell<u32>,
     /// The next `reschedule` goes through the injector.
     hop: Cell<bool>,
@@ -80,7 +78,6 @@ impl Worker {
             clock: Cell::new(now),
             last_look_out: Cell::new(now),
             busy_since: Cell::new(now),
-            poll_time: Cell::new(1_000),
             pushes: Cell::new(0),
             hop: Cell::new(false),
             random: Cell::new(index as u32 * 2 + 1),
@@ -180,9 +177,10 @@ impl Worker {
         let now = Instant::now();
         let polls = self.polls_per_clock.get();
         let elapsed = nanos_between(self.clock.replace(now), now);
-        self.poll_time.set((self.poll_time.get() * 3 + elapsed / u64::from(polls)) / 4);
+        let average = &self.slot().counters.poll_time;
+        average.set((average.get() * 3 + elapsed / u64::from(polls)) / 4);
         // With long polls the clock is read more often, so that looking out stays in time.
-        let in_time = LOOK_OUT_EVERY / self.poll_time.get().max(1);
+        let in_time = LOOK_OUT_EVERY / average.get().max(1);
         let polls = in_time.clamp(1, POLLS_PER_CLOCK.into()) as u32;
         self.polls_per_clock.set(polls);
         self.until_clock.set(polls);
@@ -192,6 +190,11 @@ impl Worker {
             return None;
         }
         self.last_look_out.set(now);
+        if average.get() >= LONG_POLL {
+            // Whatever we took would wait behind our own long polls: others get there sooner. But
+            // one task we owe to those who wait.
+            return self.pool.take_one();
+        }
         if self.harvest() {
             self.watch_over_kept();
         }
@@ -305,7 +308,7 @@ impl Worker {
     /// Wakes a sleeper if this worker has more to do than a wake-up costs, or for long has had
     /// some part of that.
     fn consider_waking(&self) {
-        let backlog = self.queue.len() as u64 * self.poll_time.get();
+        let backlog = self.slot().backlog();
         if backlog < WAKE_COST / 8 {
             self.busy_since.set(self.clock.get());
         }

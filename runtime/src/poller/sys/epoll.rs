@@ -57,7 +57,8 @@ impl Selector {
     }
 
     pub(crate) fn register(&self, fd: Descriptor<'_>, token: u64) -> io::Result<()> {
-        let interest = libc::EPOLLIN | libc::EPOLLOUT | libc::EPOLLRDHUP | libc::EPOLLET;
+        let read = libc::EPOLLIN | libc::EPOLLPRI | libc::EPOLLRDHUP;
+        let interest = read | libc::EPOLLOUT | libc::EPOLLET;
         control(&self.inner, libc::EPOLL_CTL_ADD, fd.as_raw_fd(), interest, token)
     }
 
@@ -182,7 +183,8 @@ impl Events {
             let readiness = Readiness {
                 read: any(libc::EPOLLIN | libc::EPOLLPRI),
                 write: any(libc::EPOLLOUT),
-                read_closed: any(libc::EPOLLRDHUP),
+                // A read stops at the mark of urgent data, whatever lies behind it.
+                read_ends: any(libc::EPOLLRDHUP | libc::EPOLLPRI),
                 broken: any(libc::EPOLLHUP | libc::EPOLLERR),
             };
             (event.u64, readiness)
