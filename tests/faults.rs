@@ -206,10 +206,11 @@ fn a_quarter_of_a_million_waiting_tasks_are_dropped_at_the_end() {
     assert_eq!(dropped.get(), TASKS);
 }
 
+/// What a thread does when its thread-locals are destroyed.
+type LastWords = OnDrop<Box<dyn FnMut() + Send>>;
+
 thread_local! {
-    /// What the destructors of thread-locals do in the tests below.
-    static LAST_WORDS: RefCell<Option<OnDrop<Box<dyn FnMut() + Send>>>> =
-        const { RefCell::new(None) };
+    static LAST_WORDS: RefCell<Option<LastWords>> = const { RefCell::new(None) };
 }
 
 fn on_thread_exit(last_words: impl FnMut() + Send + 'static) {

@@ -51,7 +51,7 @@ const GONE: usize = 1 << 2;
 /// One event.
 const GENERATION: usize = 1 << 3;
 
-/// A direction's state at one moment; [`Source::clear`] wants it back.
+/// A direction's state at one moment; clearing its readiness wants it back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen(usize);
 

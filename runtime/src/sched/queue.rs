@@ -163,6 +163,10 @@ mod model {
         }
 
         pub(crate) fn take_into(&self, _to: &LocalQueue) -> Option<Runnable> {
+            self.take()
+        }
+
+        pub(crate) fn take(&self) -> Option<Runnable> {
             if self.is_empty() {
                 return None;
             }

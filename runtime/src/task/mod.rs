@@ -1,25 +1,29 @@
-//! Tasks: a future, its state and its output in one allocation.
+//! Spawned futures and the handles to them.
 //!
-//! # The handles
-//!
-//! - [`Runnable`]: the right to run a task, one word. At any moment at most one exists for a task:
-//!   it is made by the transition that sets NOTIFIED on an idle task, lives in a queue, and is
-//!   consumed by running the task. It holds no reference; the owner's stands until the task is
-//!   complete, and only the `Runnable` leads there.
-//! - [`JoinHandle`], [`AbortHandle`] and wakers: a counted reference each.
-//! - The owner ([`OwnedTasks`], or the blocking pool): one counted reference until COMPLETE.
-//!
-//! Only the thread that runs a task ever completes it. Aborting and shutting down set a flag and
-//! queue the task; the worker that takes it drops the future. So a future is polled and dropped on
-//! workers only, never under a lock, and a `Runnable` can't be taken from under its holder.
-//!
-//! # Panics
-//!
-//! A panic in a poll, in the future's drop, in the output's drop or in a joiner's waker ends where
-//! it happened: the first two become the task's [`JoinError`], the others are swallowed, for nobody
-//! is left to be told.
-//!
-//! This room knows no scheduler: it sees one through [`Schedule`].
+//! A task is a future that the runtime polls until it is done. [`spawn`](crate::spawn) gives a
+//! [`JoinHandle`] to its output; [`Builder`] gives it a name; a [`JoinSet`] awaits many. A panic in a task
+//! ends that task alone, and its handle tells.
+
+// # Inside
+//
+// A future, its state and its output lie in one allocation. The handles to it:
+//
+// - `Runnable`: the right to run a task, one word. At any moment at most one exists for a task: it is
+//   made by the transition that sets NOTIFIED on an idle task, lives in a queue, and is consumed by
+//   running the task. It holds no reference; the owner's stands until the task is complete, and only
+//   the `Runnable` leads there.
+// - `JoinHandle`, `AbortHandle` and wakers: a counted reference each.
+// - The owner (`OwnedTasks`, or the blocking pool): one counted reference until COMPLETE.
+//
+// Only the thread that runs a task ever completes it. Aborting and shutting down set a flag and queue
+// the task; the worker that takes it drops the future. So a future is polled and dropped on workers
+// only, never under a lock, and a `Runnable` can't be taken from under its holder.
+//
+// A panic in a poll, in the future's drop, in the output's drop or in a joiner's waker ends where it
+// happened: the first two become the task's `JoinError`, the others are swallowed, for nobody is left
+// to be told.
+//
+// This room knows no scheduler: it sees one through `Schedule`.
 
 mod abort;
 mod builder;
