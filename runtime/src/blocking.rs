@@ -82,7 +82,7 @@ where
 fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     let nothing = VecDeque::new;
     let mut inner = pool.blocking.inner.lock();
-    if inner.closed || pool.is_closing() {
+    if inner.closed {
         return VecDeque::from([runnable]);
     }
     inner.queue.push_back(runnable);

@@ -3,7 +3,6 @@
 //! A thin layer: what it adds of its own is a scheduler for models of a single task.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
@@ -12,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::poller::{self, Poller};
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicPtr, Mutex, Ordering};
-use crate::sched::{self, Config, Level, Watcher, Worker};
+use crate::sched::{self, Config, Level, Worker};
 use crate::shutdown;
 use crate::task::{self, Header, JoinHandle, Origin, OwnedTasks, Schedule};
 
@@ -156,12 +155,6 @@ impl Owner {
     }
 }
 
-impl fmt::Debug for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Owner").finish_non_exhaustive()
-    }
-}
-
 #[derive(Clone, Copy)]
 struct Member(NonNull<Owner>);
 
@@ -226,8 +219,9 @@ impl Pool {
         self.0.spawn(future, origin())
     }
 
-    /// Has a thread work here, as `start_worker` does: before the thread begins.
+    /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.
     pub fn occupy(&self, index: usize) -> Workplace {
+        self.0.slots[index].retire.store(false, Ordering::Relaxed);
         self.0.slots[index].occupied.store(true, Plain::Relaxed);
         Workplace { pool: self.clone(), index }
     }
@@ -278,20 +272,31 @@ impl Pool {
         self.0.watch.level() > Level::Off
     }
 
-    /// What the poller's thread does: looks at the workers once.
-    pub fn watch(&self) {
-        Watcher::new(&self.0).look(&self.0, Instant::now());
+    /// True while a worker has a place.
+    pub fn is_occupied(&self, index: usize) -> bool {
+        self.0.slots[index].occupied.load(Plain::Relaxed)
+    }
+
+    /// One who watches the workers, as the poller's thread does.
+    pub fn watcher(&self) -> Watcher {
+        Watcher { inner: sched::Watcher::new(&self.0), start: Instant::now() }
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").finish_non_exhaustive()
+/// What the poller's thread remembers of the workers.
+pub struct Watcher {
+    inner: sched::Watcher,
+    start: Instant,
+}
+
+impl Watcher {
+    /// Looks at the workers, so long after the beginning.
+    pub fn look(&mut self, pool: &Pool, after: Duration) {
+        self.inner.look(&pool.0, self.start + after);
     }
 }
 
 /// A place that a worker is about to take.
-#[derive(Debug)]
 pub struct Workplace {
     pool: Pool,
     index: usize,
@@ -321,9 +326,14 @@ impl Sleepers {
         self.0.announce(index, searching);
     }
 
-    /// Takes all sleepers off the stack, as searchers.
-    pub fn pop_all(&self) -> Vec<usize> {
-        self.0.pop_all().collect()
+    /// Takes all sleepers off the stack, as searchers, and gives them to `wake` one by one.
+    pub fn pop_all(&self, wake: impl FnMut(usize)) {
+        self.0.pop_all().for_each(wake);
+    }
+
+    /// A searcher has found work; true if it was the last.
+    pub fn stop_search(&self) -> bool {
+        self.0.stop_search()
     }
 
     /// Takes a sleeper off the stack, as a searcher, unless somebody searches.
@@ -334,12 +344,6 @@ impl Sleepers {
     /// How many sleep and how many search.
     pub fn counts(&self) -> (usize, usize) {
         (self.0.sleeping(), self.0.searching())
-    }
-}
-
-impl fmt::Debug for Sleepers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Sleepers").field(&self.counts()).finish()
     }
 }
 
@@ -366,12 +370,6 @@ impl LifoSlot {
 impl Default for LifoSlot {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl fmt::Debug for LifoSlot {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LifoSlot").finish_non_exhaustive()
     }
 }
 

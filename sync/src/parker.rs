@@ -119,6 +119,11 @@ impl Parker {
         }
     }
 
+    /// Takes the token if there is one, without blocking.
+    pub fn take_token(&self) -> bool {
+        self.inner.take_token()
+    }
+
     /// A handle that wakes this parker from anywhere.
     pub fn unparker(&self) -> Unparker {
         Unparker { inner: self.inner.clone() }

@@ -40,7 +40,7 @@ use source::Source;
 use sys::{Events, Selector, Woken};
 
 use crate::primitives::plain::{AtomicU64, AtomicUsize, Ordering as Plain};
-use crate::primitives::{Arc, AtomicBool, Mutex, Ordering};
+use crate::primitives::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, fence};
 use crate::task::quietly;
 
 /// The shared half of a runtime's poller.
@@ -53,6 +53,8 @@ pub(crate) struct Poller {
     harvests: AtomicU64,
     armed: AtomicBool,
     on_guard: AtomicBool,
+    guard_wanted: AtomicBool,
+    seated: AtomicBool,
     kicked: AtomicBool,
 }
 
@@ -66,6 +68,8 @@ impl Poller {
             harvests: AtomicU64::new(0),
             armed: AtomicBool::new(false),
             on_guard: AtomicBool::new(false),
+            guard_wanted: AtomicBool::new(false),
+            seated: AtomicBool::new(false),
             kicked: AtomicBool::new(false),
         })
     }
@@ -117,14 +121,39 @@ impl Poller {
         if taken == 0 {
             return 0;
         }
-        let mut wake = Vec::with_capacity(taken);
+        let wake = self.dispatch(&events);
+        drop(events);
+        wake_all(wake);
+        taken
+    }
+
+    /// Hands the events to their sources; gives who is to be woken.
+    fn dispatch(&self, events: &Events) -> Vec<Waker> {
+        let mut wake = Vec::new();
         let sources = self.sources.lock();
         for (token, readiness) in events.iter() {
             sources.event(Token::unpack(token), readiness, &mut wake);
         }
-        drop((sources, events));
-        wake_all(wake);
-        taken
+        wake
+    }
+
+    /// Takes the one place in which a worker may wait for events itself, if it is free.
+    pub(crate) fn seat(&self) -> Option<Seat<'_>> {
+        if !self.in_use() {
+            return None;
+        }
+        let events = self.events.try_lock()?;
+        self.seated.store(true, Ordering::Relaxed);
+        Some(Seat { poller: self, events })
+    }
+
+    fn is_seated(&self) -> bool {
+        self.seated.load(Ordering::Relaxed)
+    }
+
+    /// Has the worker in the seat return.
+    pub(crate) fn kick_seat(&self) {
+        self.selector.kick_seat();
     }
 
     /// How often anybody has looked.
@@ -155,6 +184,16 @@ impl Poller {
     /// True if the thread looks after the workers that should harvest, without having to be told.
     pub(crate) fn is_on_guard(&self) -> bool {
         self.on_guard.load(Ordering::Relaxed)
+    }
+
+    /// A worker has left its seat: the thread must see to it that somebody harvests from now on.
+    fn want_guard(&self) {
+        // Partner of the fence in the thread's loop: either the thread sees that nobody sits, or
+        // we see that it is not on guard.
+        fence(Ordering::SeqCst);
+        if !self.is_on_guard() && !self.guard_wanted.swap(true, Ordering::Relaxed) {
+            self.kick();
+        }
     }
 
     fn set_on_guard(&self, on_guard: bool) {
@@ -192,6 +231,32 @@ impl Poller {
     pub(crate) fn close(&self) {
         let mut wake = Vec::new();
         self.sources.lock().close(&mut wake);
+        wake_all(wake);
+    }
+}
+
+/// A worker's place on the OS: it blocks there instead of being parked, and gets events first hand.
+pub(crate) struct Seat<'a> {
+    poller: &'a Poller,
+    events: MutexGuard<'a, Events>,
+}
+
+impl Seat<'_> {
+    /// Blocks until there are events or the seat is kicked; gives the number of events. May return
+    /// for no reason.
+    pub(crate) fn wait(&mut self) -> usize {
+        self.poller.harvests.fetch_add(1, Plain::Relaxed);
+        // The only error there is means that the instance is broken beyond repair.
+        self.poller.selector.sit(&mut self.events).unwrap_or(0)
+    }
+
+    /// Leaves the seat, and wakes who waits for the events.
+    pub(crate) fn leave(self) {
+        let Self { poller, events } = self;
+        let wake = poller.dispatch(&events);
+        drop(events);
+        poller.seated.store(false, Ordering::Relaxed);
+        poller.want_guard();
         wake_all(wake);
     }
 }

@@ -4,6 +4,7 @@
 //!
 //! # A gate that fired
 //!
+//! - If a worker sits on the OS itself, it has the events already.
 //! - If a worker is awake and gets on, it will harvest soon: the thread stands guard.
 //! - Otherwise it wakes a sleeper, which harvests. A worker that has been in one poll for more than
 //!   [`PATIENCE`] does not count as getting on.
@@ -59,11 +60,14 @@ fn run(pool: &Arc<Pool>) {
                 guard = None;
             }
         }
+        if poller.guard_wanted.swap(false, Ordering::Relaxed) && guard.is_none() {
+            guard = Some(Guard::new(pool, now));
+        }
         poller.set_on_guard(guard.is_some());
-        // Partner of the fence in `Worker::sleep`. A worker that relied on the guard while it was
-        // being given up has left the gate as it was, and is asleep: if nobody armed the gate, we do.
+        // Partner of the fences in `Worker::sleep` and `Poller::want_guard`. Who relied on the guard
+        // while it was being given up, be it by falling asleep or by leaving the seat, is seen here.
         fence(Ordering::SeqCst);
-        if guard.is_none() && !poller.is_armed() {
+        if guard.is_none() && !poller.is_seated() {
             poller.arm_gate();
         }
     }
@@ -72,6 +76,9 @@ fn run(pool: &Arc<Pool>) {
 /// Makes sure that somebody harvests: a worker that gets on, a sleeper, or else the thread itself.
 /// Gives the guard to stand until the gate is armed again.
 fn see_to_it(pool: &Pool, any_gets_on: bool, now: Instant) -> Option<Guard> {
+    if pool.poller().is_seated() {
+        return None;
+    }
     if any_gets_on || pool.wake_one() {
         return Some(Guard::new(pool, now));
     }

@@ -159,15 +159,27 @@ impl Pool {
     pub(crate) fn wake_one(&self) -> bool {
         let woken = if self.sleepers.would_wake() { self.sleepers.pop() } else { None };
         if let Some(index) = woken {
-            self.slots[index].unparker.unpark();
+            self.wake(index);
         }
         woken.is_some()
+    }
+
+    /// Wakes a worker that was popped.
+    pub(crate) fn wake(&self, index: usize) {
+        let slot = &self.slots[index];
+        slot.unparker.unpark();
+        // Partner of the fence in `Worker::sit`: either the worker sees its token before it waits,
+        // or we see that it sits.
+        fence(Ordering::SeqCst);
+        if slot.seated.load(Ordering::Relaxed) {
+            self.poller.kick_seat();
+        }
     }
 
     /// Wakes every sleeper.
     pub(crate) fn wake_all(&self) {
         for index in self.sleepers.pop_all() {
-            self.slots[index].unparker.unpark();
+            self.wake(index);
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::slot::Slot;
 use super::worker::Worker;
+use crate::poller::Seat;
 use crate::primitives::{Ordering, fence, hint};
 use crate::task::Runnable;
 
@@ -132,14 +133,55 @@ impl Worker {
         } else if pool.has_shared_work() {
             pool.call_somebody();
         }
-        // As long as a worker gets on, it looks at the OS, and the poller stands guard over it.
-        if !(pool.poller().is_on_guard() && pool.get_on(0)) {
-            pool.poller().arm_gate();
-        }
         let counters = &self.slot().counters;
         counters.parks.bump();
-        self.spin.measure_sleep(|| self.parker.park());
+        self.spin.measure_sleep(|| {
+            // As long as a worker gets on, it looks at the OS, and the poller stands guard over it.
+            let relied_on = pool.poller().is_on_guard() && pool.get_on(0);
+            let seat = if relied_on { None } else { pool.poller().seat() };
+            match seat {
+                Some(seat) => self.sit(seat),
+                None => {
+                    if !relied_on {
+                        pool.poller().arm_gate();
+                    }
+                    self.parker.park();
+                }
+            }
+        });
         counters.wakeups.bump();
+    }
+
+    /// Sleeps on the OS: what a parked worker learns from the poller, by way of another thread, this
+    /// one learns at first hand.
+    fn sit(&self, mut seat: Seat<'_>) {
+        let pool = &*self.pool;
+        let slot = self.slot();
+        slot.seated.store(true, Ordering::Relaxed);
+        // Partner of the fence in `Pool::wake`.
+        fence(Ordering::SeqCst);
+        let (mut token, mut events) = (self.parker.take_token(), 0);
+        while !token && events == 0 {
+            events = seat.wait();
+            token = self.parker.take_token();
+        }
+        slot.seated.store(false, Ordering::Relaxed);
+        if !token {
+            // Nobody has called us: off the stack, as whoever is on top of it. Nearly always that is
+            // us, the last to fall asleep.
+            match pool.sleepers.pop_any() {
+                Some(index) if index == self.index => {}
+                Some(other) => {
+                    pool.wake(other);
+                    seat.leave();
+                    self.hand_over();
+                    return self.parker.park();
+                }
+                // We are being called at this very moment.
+                None => self.parker.park(),
+            }
+        }
+        seat.leave();
     }
 }
 

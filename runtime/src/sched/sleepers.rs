@@ -129,8 +129,18 @@ impl Sleepers {
     /// caller wakes it.
     #[must_use]
     pub(crate) fn pop(&self) -> Option<usize> {
+        self.pop_if(|word| word.searching == 0)
+    }
+
+    /// Takes one sleeper off the stack, as a searcher, whoever else searches.
+    #[must_use]
+    pub(crate) fn pop_any(&self) -> Option<usize> {
+        self.pop_if(|_| true)
+    }
+
+    fn pop_if(&self, wanted: impl Fn(Word) -> bool) -> Option<usize> {
         self.update(|word| {
-            let top = word.top().filter(|_| word.searching == 0)?;
+            let top = word.top().filter(|_| wanted(word))?;
             // Relaxed: the Acquire load of the word that named `top` made its link visible. If the
             // worker has been popped and has come back since, the tag has changed and the exchange
             // fails.

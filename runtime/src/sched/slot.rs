@@ -22,6 +22,8 @@ pub(crate) struct Slot {
     pub(crate) retire: AtomicBool,
     /// True while a thread works here.
     pub(crate) occupied: PlainBool,
+    /// True while the worker waits on the OS instead of being parked.
+    pub(crate) seated: AtomicBool,
     /// What the thread takes along when it moves in, and leaves when it moves out.
     pub(crate) kit: Mutex<Option<Kit>>,
 }
@@ -43,6 +45,7 @@ impl Slot {
             relief: AtomicUsize::new(0),
             retire: AtomicBool::new(false),
             occupied: PlainBool::new(false),
+            seated: AtomicBool::new(false),
             kit: Mutex::new(Some(kit)),
         }
     }

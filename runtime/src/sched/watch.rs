@@ -155,7 +155,7 @@ impl Watcher {
     /// Starts a spare for a worker that is stuck, if it has none and one is left.
     fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
         let relief = &pool.slots[stuck].relief;
-        // Relaxed throughout: the index is all that is passed.
+        // Relaxed: nobody else sets it.
         if relief.load(Ordering::Relaxed) != 0 || pool.sleepers.searching() > 0 {
             return;
         }
@@ -166,7 +166,9 @@ impl Watcher {
         // What was said to the spare that was here before does not concern the next. Nobody else
         // writes it: that spare has moved out, and no worker knows of the next yet.
         pool.slots[spare].retire.store(false, Ordering::Relaxed);
-        relief.store(spare + 1, Ordering::Relaxed);
+        // Release pairs with the Acquire in `end_relief`: what is said to the spare there comes after
+        // what was taken back here.
+        relief.store(spare + 1, Ordering::Release);
         // Partner of the fence in `Worker::sleep`: a worker that has come back and gone to sleep
         // finds its relief there, or is seen here to have come back.
         fence(Ordering::SeqCst);

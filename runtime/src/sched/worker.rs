@@ -243,7 +243,7 @@ impl Worker {
     }
 
     /// Puts what is left into the injector, for others to run.
-    fn hand_over(&self) {
+    pub(super) fn hand_over(&self) {
         while let Some(runnable) = self.take_own() {
             self.pool.push(runnable);
         }
@@ -251,11 +251,11 @@ impl Worker {
 
     /// Sends the spare home that stood in for this worker.
     pub(super) fn end_relief(&self) {
-        // Relaxed: the index is all that is passed.
         if self.slot().relief.load(Ordering::Relaxed) == 0 {
             return;
         }
-        let Some(spare) = self.slot().relief.swap(0, Ordering::Relaxed).checked_sub(1) else {
+        // Acquire pairs with the Release in `Watcher::relieve`.
+        let Some(spare) = self.slot().relief.swap(0, Ordering::Acquire).checked_sub(1) else {
             return;
         };
         // Release pairs with the Acquire in `must_retire`.

@@ -27,6 +27,8 @@ pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
 /// Events taken in one harvest.
 const HARVEST: usize = 256;
 
+/// The one token in the inner instance that is no source's.
+const SEAT: u64 = u64::MAX;
 /// Tokens in the outer instance.
 const GATE: u64 = 0;
 const KICK: u64 = 1;
@@ -36,6 +38,8 @@ pub(crate) struct Selector {
     inner: OwnedFd,
     outer: OwnedFd,
     kick: OwnedFd,
+    /// Interrupts a worker that waits on the inner instance. Edge-triggered, so never emptied.
+    seat: OwnedFd,
     /// Where the kernel has no `epoll_pwait2`: times the waits, made at the first that needs it.
     timer: OnceLock<Option<OwnedFd>>,
 }
@@ -43,17 +47,20 @@ pub(crate) struct Selector {
 impl Selector {
     pub(crate) fn new() -> io::Result<Self> {
         // SAFETY: no pointers are passed; the results are new descriptors or errors.
-        let (inner, outer, kick) = unsafe {
+        let (inner, outer, kick, seat) = unsafe {
             (
                 owned(libc::epoll_create1(libc::EPOLL_CLOEXEC))?,
                 owned(libc::epoll_create1(libc::EPOLL_CLOEXEC))?,
                 owned(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?,
+                owned(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK))?,
             )
         };
+        let edge = libc::EPOLLIN | libc::EPOLLET;
+        control(&inner, libc::EPOLL_CTL_ADD, seat.as_raw_fd(), edge, SEAT)?;
         // Shut until it is armed.
         control(&outer, libc::EPOLL_CTL_ADD, inner.as_raw_fd(), libc::EPOLLONESHOT, GATE)?;
         control(&outer, libc::EPOLL_CTL_ADD, kick.as_raw_fd(), libc::EPOLLIN, KICK)?;
-        Ok(Self { inner, outer, kick, timer: OnceLock::new() })
+        Ok(Self { inner, outer, kick, seat, timer: OnceLock::new() })
     }
 
     pub(crate) fn register(&self, fd: Descriptor<'_>, token: u64) -> io::Result<()> {
@@ -68,11 +75,23 @@ impl Selector {
     }
 
     pub(crate) fn harvest(&self, events: &mut Events) -> io::Result<usize> {
+        self.take(events, 0)
+    }
+
+    pub(crate) fn sit(&self, events: &mut Events) -> io::Result<usize> {
+        self.take(events, -1)
+    }
+
+    pub(crate) fn kick_seat(&self) {
+        write(&self.seat);
+    }
+
+    fn take(&self, events: &mut Events, millis: libc::c_int) -> io::Result<usize> {
         events.len = 0;
         let room = events.buffer.as_mut_ptr().cast::<libc::epoll_event>();
+        let (inner, most) = (self.inner.as_raw_fd(), HARVEST as libc::c_int);
         // SAFETY: the buffer has room for `HARVEST` events, and the kernel writes no more.
-        let taken =
-            unsafe { libc::epoll_wait(self.inner.as_raw_fd(), room, HARVEST as libc::c_int, 0) };
+        let taken = unsafe { libc::epoll_wait(inner, room, most, millis) };
         match usize::try_from(taken) {
             Ok(taken) => {
                 events.len = taken;
@@ -156,10 +175,7 @@ impl Selector {
     }
 
     pub(crate) fn kick(&self) {
-        let one = 1_u64.to_ne_bytes();
-        // Fails only if the counter is full, and then the thread is kicked already.
-        // SAFETY: the buffer is eight bytes long and outlives the call.
-        let _ = unsafe { libc::write(self.kick.as_raw_fd(), one.as_ptr().cast(), one.len()) };
+        write(&self.kick);
     }
 }
 
@@ -175,9 +191,9 @@ impl Events {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> + '_ {
-        self.buffer[..self.len].iter().map(|event| {
-            // SAFETY: the kernel has filled the first `len` places.
-            let event = unsafe { event.assume_init_ref() };
+        // SAFETY: the kernel has filled the first `len` places.
+        let filled = self.buffer[..self.len].iter().map(|event| unsafe { event.assume_init_ref() });
+        filled.filter(|event| event.u64 != SEAT).map(|event| {
             let flags = event.events as libc::c_int;
             let any = |wanted: libc::c_int| flags & wanted != 0;
             let readiness = Readiness {
@@ -220,6 +236,14 @@ fn control(
 
 fn uninterrupted(error: io::Error) -> io::Result<()> {
     if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
+}
+
+/// Adds one to an eventfd.
+fn write(eventfd: &OwnedFd) {
+    let one = 1_u64.to_ne_bytes();
+    // Fails only if the counter is full, and then it has been readable for a long time.
+    // SAFETY: the buffer is eight bytes long and outlives the call.
+    let _ = unsafe { libc::write(eventfd.as_raw_fd(), one.as_ptr().cast(), one.len()) };
 }
 
 /// Empties an eventfd or a timerfd, so that it is not ready any more.

@@ -10,6 +10,8 @@
 //!   before may still be on its way;
 //! - `harvest(&self, &mut Events) -> io::Result<usize>`: takes what events there are, without
 //!   blocking; by one thread at a time;
+//! - `sit(&self, &mut Events) -> io::Result<usize>`: as `harvest`, but blocks until there is an event or
+//!   somebody calls `kick_seat(&self)`, which is kept if nobody sits;
 //! - `arm_gate(&self) -> io::Result<()>`: has `wait` return as soon as there is something to harvest
 //!   (at once if there is something already), and once only;
 //! - `wait(&self, Option<Duration>) -> io::Result<Woken>`: blocks until the gate fires, somebody

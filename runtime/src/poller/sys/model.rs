@@ -17,6 +17,8 @@ pub(crate) fn raw(_descriptor: Descriptor<'_>) -> RawDescriptor {}
 pub(crate) struct Selector {
     kicked: Mutex<bool>,
     changed: Condvar,
+    seat_kicked: Mutex<bool>,
+    seat_changed: Condvar,
 }
 
 pub(crate) struct Events;
@@ -33,7 +35,12 @@ impl Events {
 
 impl Selector {
     pub(crate) fn new() -> io::Result<Self> {
-        Ok(Self { kicked: Mutex::new(false), changed: Condvar::new() })
+        Ok(Self {
+            kicked: Mutex::new(false),
+            changed: Condvar::new(),
+            seat_kicked: Mutex::new(false),
+            seat_changed: Condvar::new(),
+        })
     }
 
     pub(crate) fn register(&self, _descriptor: Descriptor<'_>, _token: u64) -> io::Result<()> {
@@ -44,6 +51,20 @@ impl Selector {
 
     pub(crate) fn harvest(&self, _events: &mut Events) -> io::Result<usize> {
         Ok(0)
+    }
+
+    pub(crate) fn sit(&self, _events: &mut Events) -> io::Result<usize> {
+        let mut kicked = self.seat_kicked.lock();
+        while !*kicked {
+            kicked = self.seat_changed.wait(kicked);
+        }
+        *kicked = false;
+        Ok(0)
+    }
+
+    pub(crate) fn kick_seat(&self) {
+        *self.seat_kicked.lock() = true;
+        self.seat_changed.notify_one();
     }
 
     pub(crate) fn arm_gate(&self) -> io::Result<()> {
