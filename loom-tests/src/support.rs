@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::io::{self, Write};
 use std::panic;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering as Plain};
@@ -12,8 +13,12 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 
 thread_local! {
     /// All threads of a model are one thread of the OS.
-    static PANICKED: Cell<bool> = const { Cell::new(false) };
+    static PANICS: Cell<usize> = const { Cell::new(0) };
 }
+
+/// A model that has failed is taken down outside of loom, where a step panics again, and a task
+/// catches that. So many are enough.
+const MOST_PANICS: usize = 16;
 
 /// Explores a model with at least this many preemptions; `LOOM_MAX_PREEMPTIONS` can ask for more.
 ///
@@ -24,8 +29,14 @@ pub fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     HOOK.call_once(|| {
         let report = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            PANICKED.set(true);
             report(info);
+            let panics = PANICS.replace(PANICS.get() + 1);
+            if panics == 0 {
+                // Past the test harness, which keeps what a test prints and is lost with it.
+                let _ = writeln!(io::stderr(), "{info}");
+            } else if panics > MOST_PANICS {
+                std::process::abort();
+            }
         }));
     });
     let mut builder = loom::model::Builder::new();
@@ -33,7 +44,7 @@ pub fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     builder.max_branches = 10_000;
     builder.check(move || {
         model();
-        assert!(!PANICKED.get(), "a panic was caught by a task");
+        assert_eq!(PANICS.get(), 0, "a panic was caught by a task");
     });
 }
 

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 use windlass_loom_tests::{Drops, Poison, check};
 use windlass_runtime::model::{LifoSlot, Ready};
@@ -13,7 +14,7 @@ static POISON: Poison = Poison;
 /// Property: with the owner filling and emptying the slot and two thieves at it, every task is run
 /// once, by a thread that sees it as its owner made it.
 ///
-/// Seen to fail with: `put` with a Relaxed store; `take` with a Relaxed swap; `take` made of a load
+/// Seen to fail with: `put` with a Relaxed store or swap; `take` with a Relaxed swap; `take` made of a load
 /// and a store; `put` that stores without a look.
 #[test]
 fn owner_and_thieves() {
@@ -29,7 +30,10 @@ fn owner_and_thieves() {
                 }
             })
         });
+        let tick = AtomicUsize::new(0);
         for _ in 0..2 {
+            // Without it, loom could not tell the making of a task from the step before.
+            tick.fetch_add(1, Ordering::Relaxed);
             let guard = drops.guard();
             let (runnable, handle) = ready.task(async move { drop(guard) });
             drop(handle);

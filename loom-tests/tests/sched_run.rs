@@ -68,6 +68,22 @@ fn spawn_inside_while_the_pool_closes() {
     });
 }
 
+/// Spawns a task that waits for ever, and polls it for the first time, here and alone.
+fn spawn_idle(pool: &Pool, stash: &Stash, drops: &Drops) {
+    let (stash, guard) = (stash.clone(), drops.guard());
+    let mut first = Some(pool.clone());
+    drop(pool.spawn(poll_fn(move |cx| {
+        let _ = &guard;
+        if let Some(pool) = first.take() {
+            stash.keep(cx);
+            // Sends the worker home that polls it.
+            pool.retire(0);
+        }
+        Poll::<()>::Pending
+    })));
+    pool.occupy(0).work();
+}
+
 /// Property: a waker used on a foreign thread while the pool closes and its last reference goes
 /// finds the pool alive as long as it needs it, and the task is dropped once.
 ///
@@ -79,20 +95,7 @@ fn wake_while_the_pool_closes() {
         let drops = Drops::default();
         let stash = Stash::default();
         let pool = Pool::new(1, 0);
-        drop(pool.spawn({
-            let (stash, guard) = (stash.clone(), drops.guard());
-            let mut first = Some(pool.clone());
-            poll_fn(move |cx| {
-                let _ = &guard;
-                if let Some(pool) = first.take() {
-                    stash.keep(cx);
-                    pool.retire(0);
-                }
-                Poll::<()>::Pending
-            })
-        }));
-        // The first poll, here and alone.
-        pool.occupy(0).work();
+        spawn_idle(&pool, &stash, &drops);
         let waker = stash.take();
         let place = pool.occupy(0);
         let worker = thread::spawn(move || place.work());
@@ -101,6 +104,34 @@ fn wake_while_the_pool_closes() {
         drop(pool);
         waking.join().unwrap();
         worker.join().unwrap();
+        assert_eq!(drops.count(), 1);
+    });
+}
+
+/// Property: the worker that drops the last task of a pool that closes sends home one that falls
+/// asleep at that moment.
+///
+/// Seen to fail with: `released` that wakes nobody.
+#[test]
+fn the_last_task_ends_while_another_worker_falls_asleep() {
+    check(2, || {
+        let drops = Drops::default();
+        let stash = Stash::default();
+        let pool = Pool::new(2, 0);
+        spawn_idle(&pool, &stash, &drops);
+        drop(stash.take());
+        let places = [pool.occupy(0), pool.occupy(1)];
+        loom::stop_exploring();
+        let workers = places.map(|place| thread::spawn(move || place.work()));
+        while pool.sleeping() < 2 {
+            thread::yield_now();
+        }
+        loom::explore();
+        pool.close();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(pool.is_over());
         assert_eq!(drops.count(), 1);
     });
 }
@@ -138,6 +169,33 @@ fn a_spare_retires_while_work_comes_in() {
         loom::skip_branch();
         pool.close();
         back.join().unwrap();
+    });
+}
+
+/// Property: what a spare has in its queue when it leaves is run by a worker, also if that falls
+/// asleep at that moment.
+///
+/// Seen to fail with: `hand_over` that queues without calling anybody.
+#[test]
+fn a_spare_hands_over_while_the_worker_falls_asleep() {
+    check(2, || {
+        let pool = Pool::new(1, 1);
+        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                pool.retire(1);
+                let last = pool.clone();
+                drop(pool.spawn(async move {
+                    loom::skip_branch();
+                    last.close();
+                }));
+            }
+        }));
+        let worker = thread::spawn(move || place.work());
+        spare.work();
+        worker.join().unwrap();
+        assert!(pool.is_over());
     });
 }
 

@@ -10,8 +10,8 @@ use windlass_runtime::model::Sleepers;
 #[global_allocator]
 static POISON: Poison = Poison;
 
-/// Property: every announcement is popped once, also if a worker is popped and comes back while
-/// another pop of it is under way; and the counts of sleepers and searchers agree with that.
+/// Property: every announcement is popped once, also if a worker is popped and comes back, above
+/// another one than before, while a pop of it is under way; and the counts agree with that.
 ///
 /// Seen to fail with: a tag that does not change with every push (a stale pop puts a worker back
 /// on the stack that is awake); `update` with Relaxed instead of AcqRel and Acquire (the link is
@@ -19,38 +19,72 @@ static POISON: Poison = Poison;
 #[test]
 fn a_worker_comes_back_while_it_is_popped() {
     check(4, || {
-        let sleepers = Arc::new(Sleepers::new(2));
+        let sleepers = Arc::new(Sleepers::new(3));
         sleepers.announce(0, false);
         sleepers.announce(1, false);
         let popper = {
             let sleepers = sleepers.clone();
-            thread::spawn(move || sleepers.pop_any())
+            thread::spawn(move || sleepers.pop())
         };
-        let comes_back = {
+        // Both find work. Then a third worker falls asleep, and the first of the two above it.
+        let popped = [(); 2].map(|()| {
+            let popped = sleepers.pop();
+            if popped.is_some() {
+                let _ = sleepers.stop_search();
+            }
+            popped
+        });
+        let mut announced = [1, 1, 1];
+        sleepers.announce(2, false);
+        if let Some(index) = popped[0] {
+            sleepers.announce(index, false);
+            announced[index] += 1;
+        }
+        let by_other = popper.join().unwrap();
+        let mut searching = usize::from(by_other.is_some());
+        for index in popped.into_iter().chain([by_other]).flatten() {
+            announced[index] -= 1;
+        }
+        sleepers.pop_all(|index| {
+            announced[index] -= 1;
+            searching += 1;
+        });
+        assert_eq!(announced, [0, 0, 0]);
+        assert_eq!(sleepers.counts(), (0, searching));
+    });
+}
+
+/// Property: every announcement is popped once, also if all are popped at once, twice, and those
+/// that were woken are asleep again while the others are still to be woken.
+///
+/// Seen to fail with: `pop_all` that leaves the top where it is; `pop_all` that reads the link of a
+/// worker after it was woken; `update` with Relaxed.
+#[test]
+fn workers_come_back_while_all_are_popped() {
+    check(4, || {
+        let sleepers = Arc::new(Sleepers::new(3));
+        for index in 0..3 {
+            sleepers.announce(index, false);
+        }
+        let popper = {
             let sleepers = sleepers.clone();
             thread::spawn(move || {
-                let popped = [sleepers.pop_any(), sleepers.pop_any()];
-                if let Some(index) = popped[0] {
-                    sleepers.announce(index, true);
-                }
+                let mut popped = [0; 3];
+                sleepers.pop_all(|index| popped[index] += 1);
                 popped
             })
         };
-        let mine = sleepers.pop();
-        let mut announced = [1, 1];
-        let popped = comes_back.join().unwrap();
-        if let Some(index) = popped[0] {
-            announced[index] += 1;
-        }
-        let mut all: Vec<_> = popped.into_iter().chain([mine, popper.join().unwrap()]).collect();
-        while let Some(index) = sleepers.pop_any() {
-            all.push(Some(index));
-        }
-        for index in all.into_iter().flatten() {
-            announced[index] -= 1;
-        }
-        assert_eq!(announced, [0, 0]);
-        // Of three announced, one stopped to search.
-        assert_eq!(sleepers.counts(), (0, 2));
+        let mut left = [1, 1, 1];
+        sleepers.pop_all(|index| {
+            left[index] -= 1;
+            if index > 0 {
+                sleepers.announce(index, true);
+                left[index] += 1;
+            }
+        });
+        let popped = popper.join().unwrap();
+        sleepers.pop_all(|index| left[index] -= 1);
+        assert_eq!(left, popped);
+        assert_eq!(sleepers.counts(), (0, 3));
     });
 }

@@ -1,9 +1,13 @@
 //! The watch over the workers: never off while a worker that is in a poll has work waiting.
 #![cfg(loom)]
 
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
 use loom::thread;
 use windlass_loom_tests::{Poison, check};
 use windlass_runtime::model::Pool;
+use windlass_sync::Parker;
 
 #[global_allocator]
 static POISON: Poison = Poison;
@@ -21,7 +25,7 @@ fn work_is_kept_while_the_watch_switches_off() {
         let worker = thread::spawn(move || place.work());
         let watch = {
             let pool = pool.clone();
-            thread::spawn(move || pool.watch())
+            thread::spawn(move || pool.watcher().look(&pool, Duration::ZERO))
         };
         drop(pool.spawn({
             let pool = pool.clone();
@@ -46,7 +50,7 @@ fn work_is_pushed_while_the_watch_switches_off() {
         let worker = thread::spawn(move || place.work());
         let watch = {
             let pool = pool.clone();
-            thread::spawn(move || pool.watch())
+            thread::spawn(move || pool.watcher().look(&pool, Duration::ZERO))
         };
         let push = {
             let pool = pool.clone();
@@ -63,6 +67,39 @@ fn work_is_pushed_while_the_watch_switches_off() {
                 pool.close();
             }
         }));
+        worker.join().unwrap();
+    });
+}
+
+/// Property: a spare sent for a worker that comes back at that moment, and falls asleep, leaves
+/// again. (One that stays shows as a model without an end.)
+///
+/// Seen to fail with: a `sleep` that does not look for its relief; no fence in `relieve`; a
+/// `relieve` that does not look whether the worker has come back.
+#[test]
+fn a_spare_is_sent_while_the_worker_comes_back() {
+    check(2, || {
+        let pool = Pool::new(1, 1);
+        let place = pool.occupy(0);
+        let watcher = Arc::new(Mutex::new(pool.watcher()));
+        let parker = Parker::new();
+        drop(pool.spawn({
+            let (pool, watcher, unparker) = (pool.clone(), watcher.clone(), parker.unparker());
+            async move {
+                watcher.lock().unwrap().look(&pool, Duration::ZERO);
+                unparker.unpark();
+            }
+        }));
+        drop(pool.spawn(async {}));
+        let worker = thread::spawn(move || place.work());
+        // The worker is in its first poll, and a second task waits.
+        parker.park();
+        watcher.lock().unwrap().look(&pool, Duration::from_secs(1));
+        while pool.is_occupied(1) {
+            thread::yield_now();
+        }
+        loom::skip_branch();
+        pool.close();
         worker.join().unwrap();
     });
 }

@@ -1,21 +1,19 @@
 //! The poller: the OS's readiness, turned into wake-ups.
 //!
-//! Workers look at the OS themselves, without blocking, when they run dry and every 50 µs or so
-//! while they are busy. One dedicated thread ([`thread`]) owns blocking on the OS: it makes sure that
-//! somebody looks when nobody does.
-//!
-//! # The gate
-//!
-//! The thread does not wait for events, it waits for *there being something to harvest*, and only
-//! when asked: a worker that goes to sleep arms the gate, the first event after that fires it, and it
-//! stays shut until it is armed again. While the workers are awake and harvest by themselves, the
-//! thread is not woken by the I/O they handle.
+//! Workers look at the OS themselves: without blocking, when they run dry and every 50 µs or so while
+//! they are busy; and the last of them to fall asleep by blocking there. One dedicated thread
+//! ([`thread`]) makes sure that somebody looks when nobody does.
 //!
 //! At any moment one of these holds, and each leads to a harvest:
 //!
-//! - the gate is armed: an event wakes the thread;
-//! - the gate has fired and was not armed again: the thread is *on guard*, which means that it looks
-//!   after some 50 µs, and then less and less often, whether somebody has harvested since.
+//! - **the seat is taken**: a worker blocks on the OS, and an event wakes it. When it leaves, it has
+//!   the thread stand guard;
+//! - **the thread is on guard**: it looks after some 50 µs, and then less and less often, whether
+//!   somebody has harvested since. It gives up the guard when a worker sits and there is nothing to
+//!   harvest, or when the gate is armed;
+//! - **the gate is armed**: the first event wakes the thread, and the gate is shut until it is armed
+//!   again. This is for workers that find the seat taken by somebody who is just leaving it, and for
+//!   those that fell asleep before there was anything to wait for.
 //!
 //! What the thread does with a gate that fired, and when its patience on guard is over, is in
 //! [`thread`].
