@@ -26,8 +26,8 @@ fn spawn_one_of(pool: &Pool, left: &Arc<AtomicUsize>) {
 
 /// Property: a task pushed while the only worker falls asleep is run.
 ///
-/// Seen to fail with: no fence in `after_push`; no fence in `Worker::sleep`; a `sleep` that does
-/// not look once more.
+/// Seen to fail with: no fence in `after_push`; no fence in `sleep`; a `sleep` that does not look
+/// once more; `announce` that leaves the worker counted as a searcher; a pop without a token.
 #[test]
 fn push_while_the_worker_falls_asleep() {
     check(3, || {
@@ -41,6 +41,8 @@ fn push_while_the_worker_falls_asleep() {
 }
 
 /// Property: of two tasks pushed at once while the only worker falls asleep, both are run.
+///
+/// Seen to fail with: no fence in `after_push`; no fence in `sleep`.
 #[test]
 fn two_pushes_while_the_worker_falls_asleep() {
     check(2, || {
@@ -62,8 +64,8 @@ fn two_pushes_while_the_worker_falls_asleep() {
 /// Property: with one task holding up a worker, the next one pushed is run by the other worker,
 /// whoever searched, found something or fell asleep in between.
 ///
-/// Seen to fail with: a last searcher that does not look when it has found something; no fence in
-/// `Worker::found`; a `wake_one` that wakes nobody while others sleep and nobody searches.
+/// Seen to fail with: a `found` that does not look for more; no fence in it; `stop_search` that
+/// never says that it was the last; no fence in `after_push`.
 #[test]
 fn the_last_searcher_leaves_while_more_is_pushed() {
     check(2, || {

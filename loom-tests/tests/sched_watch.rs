@@ -16,7 +16,7 @@ static POISON: Poison = Poison;
 /// is watched.
 ///
 /// Seen to fail with: `switch_off` that does not count the sleepers again; `sleeping_settled` by a
-/// load instead of a read-modify-write.
+/// load instead of a read-modify-write, or with Relaxed; `watch_over_kept` that asks for nothing.
 #[test]
 fn work_is_kept_while_the_watch_switches_off() {
     check(2, || {
@@ -42,6 +42,9 @@ fn work_is_kept_while_the_watch_switches_off() {
 }
 
 /// Property: work pushed from outside while all workers are busy is watched.
+///
+/// Seen to fail with: `switch_off` that does not count the sleepers again; `sleeping_settled` by a
+/// load; `call_somebody` that asks for nothing when all are busy.
 #[test]
 fn work_is_pushed_while_the_watch_switches_off() {
     check(2, || {
@@ -75,7 +78,8 @@ fn work_is_pushed_while_the_watch_switches_off() {
 /// again. (One that stays shows as a model without an end.)
 ///
 /// Seen to fail with: a `sleep` that does not look for its relief; no fence in `relieve`; a
-/// `relieve` that does not look whether the worker has come back.
+/// `relieve` that does not look whether the worker has come back; `relief` stored or swapped with
+/// Relaxed (what is taken back from the spare before comes after what is said to this one).
 #[test]
 fn a_spare_is_sent_while_the_worker_comes_back() {
     check(2, || {

@@ -20,9 +20,9 @@ fn poll<T>(handle: &mut JoinHandle<T>, waker: &Waker) -> Poll<T> {
 /// Property: a joiner that found the task unfinished is woken by its end, and then finds the
 /// output.
 ///
-/// Seen to fail with: `complete` that never answers `WakeJoiner`; `complete` with Release only
-/// (the waker's place is read unordered); `load` and `join_transition` with Relaxed (the output
-/// is); `register` that ignores what `set_join_waker` says.
+/// Seen to fail with: `complete` that never answers `WakeJoiner`; `complete` with less than AcqRel;
+/// `load` with Relaxed; each of the three orderings of `join_transition` weakened; `register` that
+/// ignores what `set_join_waker` says.
 #[test]
 fn the_joiner_registers_while_the_task_completes() {
     check(4, || {
@@ -99,10 +99,11 @@ fn the_handle_is_dropped_while_the_task_completes() {
 }
 
 /// Property: when a handle that registered no waker goes while the task completes, the output is
-/// dropped once and the task freed once, after what the handle's thread did with it.
+/// dropped once and the task freed once.
 ///
 /// Seen to fail with: `detach` that does not look at COMPLETE; `detach` that keeps its reference;
-/// `complete` that takes the short way without a look at JOIN_INTEREST.
+/// `complete` that takes the short way without a look at JOIN_INTEREST; `complete_and_release` with
+/// Relaxed, or never true.
 #[test]
 fn the_handle_is_detached_while_the_task_completes() {
     check(4, || {

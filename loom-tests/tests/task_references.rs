@@ -14,8 +14,8 @@ static POISON: Poison = Poison;
 /// Property: owner, handle and waker give up their references at once, and the last frees the task,
 /// after the accesses of all others.
 ///
-/// Seen to fail with: `release` with Relaxed instead of AcqRel; `release` that is true with one
-/// reference left, or never; `retain` that adds nothing.
+/// Seen to fail with: `release` with less than AcqRel; `complete_and_release` with Relaxed;
+/// `release` that is true with one reference left, or never; `retain` that adds nothing.
 #[test]
 fn waker_handle_and_owner_go_at_once() {
     check(4, || {
@@ -29,11 +29,10 @@ fn waker_handle_and_owner_go_at_once() {
                 Poll::Ready(drops.guard())
             })
         });
-        // The waker of a task that is polled for the first time in the model below.
-        let early = handle.abort_handle();
+        let aborter = handle.abort_handle();
         let runner = thread::spawn(move || runnable.run());
         let dropper = thread::spawn(move || drop(handle));
-        drop(early);
+        drop(aborter);
         runner.join().unwrap();
         drop(stash.take());
         dropper.join().unwrap();
@@ -45,8 +44,7 @@ fn waker_handle_and_owner_go_at_once() {
 /// Property: a waker cloned and dropped while the task is completed by another thread never
 /// touches a task that was freed.
 ///
-/// Seen to fail with: `retain` that adds nothing; `WakerRef` that gives up a reference;
-/// `complete` that frees whatever `release` says.
+/// Seen to fail with: `retain` that adds nothing; `complete_and_release` that is always true.
 #[test]
 fn a_waker_is_cloned_while_the_task_completes() {
     check(4, || {

@@ -8,7 +8,9 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
+pub use crate::poller::model::{Kicks, Source, Waiter};
 use crate::poller::{self, Poller};
+pub use crate::poller::{Direction, Seen};
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicPtr, Mutex, Ordering};
 use crate::sched::{self, Config, Level, Worker};
@@ -208,6 +210,12 @@ impl Pool {
         };
         let poller = Poller::new().expect("models have no OS that could fail");
         Self(sched::Pool::new(config, Arc::new(poller)))
+    }
+
+    /// Has workers sit on the OS when they sleep.
+    pub fn with_sources(self) -> Self {
+        self.0.poller().pretend_in_use();
+        self
     }
 
     /// Spawns a task.

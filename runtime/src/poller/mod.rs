@@ -18,6 +18,8 @@
 //! What the thread does with a gate that fired, and when its patience on guard is over, is in
 //! [`thread`].
 
+#[cfg(loom)]
+pub(crate) mod model;
 mod registration;
 mod slab;
 mod source;
