@@ -103,7 +103,7 @@ impl Random {
 #[test]
 fn random_steps_agree_with_a_sorted_list() {
     for seed in 1..=8 {
-        let random = Random(AtomicU64::new(seed * 0x9e37_79b9_7f4a_7c15));
+        let random = Random(AtomicU64::new(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)));
         let mut pair = Pair::default();
         for _ in 0..50_000 {
             match random.next() % 8 {
@@ -132,7 +132,7 @@ fn every_boundary_between_slots_and_levels_fires_on_time() {
                 pair.advance(start);
                 let deadline = start.saturating_add((1_u64 << bit).saturating_add_signed(offset));
                 pair.arm(deadline);
-                pair.advance(deadline - 1);
+                pair.advance(deadline.saturating_sub(1));
                 pair.advance(deadline);
                 assert!(pair.wheel.is_empty());
             }
