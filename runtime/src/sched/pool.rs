@@ -108,7 +108,10 @@ impl Pool {
         context::with_worker(|worker| {
             let worker = worker.filter(|worker| ptr::eq(&**worker.pool(), self));
             let shard = match worker {
-                Some(worker) => worker.index(),
+                Some(worker) => {
+                    let count = worker.slot().counters.spawned.get();
+                    self.owned.worker_shard(worker.index(), count)
+                }
                 None => self.owned.foreign_shard(foreign_spread()),
             };
             let home = Home(NonNull::from(&self.homes[shard]));

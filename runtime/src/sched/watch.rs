@@ -7,8 +7,8 @@
 //! - **Fine**, every 50 µs at first, every millisecond after a while: a worker kept work for itself
 //!   and left others asleep, and now its tick stands still in a poll. A sleeper is woken, which
 //!   steals what waits.
-//! - **Coarse**, at half of `stuck_after`: a tick has stood still for `stuck_after` and work waits
-//!   that nobody else will take. A spare worker is started. The worker that comes back sends its
+//! - **Coarse**, at half of `stuck_after`: the ticks of all who are awake have stood still for
+//!   `stuck_after`, and work waits. A spare worker is started. The worker that comes back sends its
 //!   spare home.
 //!
 //! # Switching on and off
@@ -112,9 +112,15 @@ impl Watcher {
         }
         // Whoever is stuck, what waits may lie in the queue of another who is stuck too.
         if pool.has_shared_work() || pool.slots.iter().any(|slot| slot.has_work()) {
+            let stuck_after = pool.config.stuck_after;
             for index in 0..pool.slots.len() {
                 let stalled = self.stalled(pool, index, now).unwrap_or_default();
-                if stalled >= FINE.0 && !pool.wake_one() && stalled >= pool.config.stuck_after {
+                if stalled < FINE.0 || pool.wake_one() {
+                    continue;
+                }
+                // While another gets on, it comes to what waits; one more thread would only take the
+                // CPU from it.
+                if stalled >= stuck_after && !self.any_gets_on(pool, now, stuck_after) {
                     self.relieve(pool, index);
                 }
             }

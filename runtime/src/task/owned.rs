@@ -14,6 +14,9 @@ use super::header::{Header, Links, Origin};
 use super::state::Notify;
 use crate::primitives::Mutex;
 
+/// Shards of each worker, used in turn: tasks end in about the order in which they began, so that a
+/// thief who ends them rarely meets the worker that spawns more.
+const SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
 /// Shards for threads that are not workers of the runtime.
 const FOREIGN_SHARDS: usize = if cfg!(loom) { 1 } else { 8 };
 
@@ -32,15 +35,20 @@ pub(crate) struct OwnedTasks {
 }
 
 impl OwnedTasks {
-    /// An empty list with a shard for each of so many workers.
+    /// An empty list with shards for so many workers.
     pub(crate) fn new(workers: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(List { head: None, closed: false }));
-        Self { shards: (0..workers + FOREIGN_SHARDS).map(shard).collect() }
+        Self { shards: (0..workers * SHARDS + FOREIGN_SHARDS).map(shard).collect() }
     }
 
     /// How many shards there are.
     pub(crate) fn shards(&self) -> usize {
         self.shards.len()
+    }
+
+    /// The shard for a task that a worker spawns as its `count`th.
+    pub(crate) fn worker_shard(&self, worker: usize, count: u64) -> usize {
+        worker * SHARDS + count as usize % SHARDS
     }
 
     /// The shard for a task that a foreign thread spawns.
