@@ -90,8 +90,9 @@ impl Builder {
         self
     }
 
-    /// How long a worker may be held up in one poll, with other work waiting, before a spare worker
-    /// takes over; 10 ms by default.
+    /// How long the workers may be held up, all of them in one poll each and with other work
+    /// waiting, before a spare worker takes over; 10 ms by default. While one of them gets on, it
+    /// comes to what waits, and no spare is started.
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.stuck_after = time;
         self

@@ -63,7 +63,8 @@ impl Registration {
 
     /// As [`io`](Self::io), for operations that move bytes into or out of a buffer of length
     /// `wanted`: moving fewer means that nothing is left, which saves the `WouldBlock` of the next
-    /// try. Only for byte streams.
+    /// try. Only where that is so: TCP, and writes to Unix streams, but not their reads, which stop
+    /// where descriptors were passed.
     ///
     /// # Errors
     ///

@@ -73,8 +73,8 @@ fn run(pool: &Arc<Pool>) {
     }
 }
 
-/// Makes sure that somebody harvests: a worker that gets on, a sleeper, or else the thread itself.
-/// Gives the guard to stand until the gate is armed again.
+/// Makes sure that somebody harvests: the worker in the seat, one that gets on, a sleeper, or else the
+/// thread itself. Gives the guard to stand, if one is needed.
 fn see_to_it(pool: &Pool, any_gets_on: bool, now: Instant) -> Option<Guard> {
     if pool.poller().is_seated() {
         return None;

@@ -118,8 +118,8 @@ impl Worker {
         x
     }
 
-    /// Announces, looks once more, parks. The look after the fence is the partner of the one in
-    /// `Pool::push`.
+    /// Announces, looks once more, and sleeps: parked, or in the seat on the OS. The look after the
+    /// fence is the partner of the one in `Pool::push`.
     fn sleep(&self, searching: bool) {
         let pool = &*self.pool;
         pool.sleepers.announce(self.index, searching);

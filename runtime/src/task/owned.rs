@@ -1,7 +1,7 @@
 //! The list of a runtime's unfinished tasks, so that shutdown reaches every one of them.
 //!
 //! The list is cut into shards, each with a lock of its own: a worker binds what it spawns to its
-//! own shard, and other threads spread over the rest. A task stays in its shard until it is
+//! own shards in turn, and other threads spread over the rest. A task stays in its shard until it is
 //! complete, and that is also what keeps the runtime in memory for the task's wakers: workers
 //! leave only when every shard is empty.
 
