@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::thread;
 use std::time::Duration;
 
-use util::{PATIENCE, is_child, passes_in_child, run_in_child, wait_for, wait_until};
+use util::{PATIENCE, is_child, passes_in_child, run_in_child, wait_for};
 use windlass::Builder;
 
 #[track_caller]
@@ -144,7 +144,7 @@ fn a_thread_that_cannot_be_started_is_an_error_and_the_others_end_again() {
     for _ in 0..3 {
         let error = build(100).unwrap_err();
         assert_ne!(error.kind(), ErrorKind::InvalidInput);
-        wait_until("the threads end", || threads_of_this_process() == before);
+        util::wait_until("the threads end", || threads_of_this_process() == before);
     }
     // Blocking closures beyond what threads there are wait for those, or are cancelled.
     let runtime = build(2).unwrap();

@@ -277,7 +277,10 @@ fn destructors_of_thread_locals_on_the_runtimes_own_threads_use_it_in_vain() {
 
 #[test]
 fn a_runtime_dropped_by_the_destructor_of_a_thread_local_ends() {
-    for _ in 0..20 {
+    // Windows lets no thread end while another runs its destructors: the drop waits in vain for all of
+    // its patience.
+    let rounds = if cfg!(windows) { 1 } else { 20 };
+    for _ in 0..rounds {
         let runtime = runtime(1);
         let dropped = Count::new();
         let guard = dropped.on_drop();

@@ -104,6 +104,33 @@ fn a_runnable_that_outlives_its_loop_is_cancelled_here() {
     assert_eq!(dropped.get(), 1);
 }
 
+/// As above, with a task that a poll has spawned and that has not been polled itself.
+#[test]
+fn a_runnable_of_a_task_that_never_ran_is_cancelled_with_its_loop_or_after_it() {
+    let mut tasks = manual();
+    let alive = Arc::new(());
+    drop(tasks.spawn_local({
+        let alive = alive.clone();
+        async move {
+            for _ in 0..2 {
+                let guard = alive.clone();
+                drop(windlass::spawn(async move {
+                    let _guard = guard;
+                    pending::<()>().await
+                }));
+            }
+        }
+    }));
+    tasks.ready_tasks(PATIENCE).unwrap().for_each(|runnable| runnable.run());
+    let mut ready = tasks.ready_tasks(PATIENCE).unwrap();
+    let held = ready.next().unwrap();
+    drop(ready);
+    drop(tasks);
+    assert_eq!(Arc::strong_count(&alive), 2, "one was put back, one is held");
+    drop(held);
+    assert_eq!(Arc::strong_count(&alive), 1);
+}
+
 /// Counts on one thread: the futures that hold it are not `Send`.
 struct CountDrop(Rc<Cell<usize>>);
 

@@ -5,6 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
 use windlass::task::{self, AbortHandle, Id, JoinError, JoinHandle, JoinSet};
+use windlass::timer::{Elapsed, Interval, MissedTick, Sleep, Timeout, Timer, TimerWait};
 use windlass::{
     Builder, EnterGuard, Handle, Metrics, Runtime, ShutdownReport, Straggler, WorkerMetrics,
 };
@@ -64,6 +65,17 @@ is!(JoinSet<Unshared>: Send, Sync);
 is_not!(JoinSet<Local>: Send);
 is_not!(JoinSet<Local>: Sync);
 
+is!(Sleep: Send, Sync, Unpin);
+is!(Timer: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(TimerWait<'static>: Send, Sync, Unpin);
+is!(Interval: Send, Sync, Unpin);
+is!(MissedTick: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy, std::hash::Hash);
+is!(Elapsed: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy, std::error::Error);
+is!(Timeout<Unshared>: Send, Unpin);
+is_not!(Timeout<Unshared>: Sync);
+is_not!(Timeout<Local>: Send);
+is_not!(Timeout<std::marker::PhantomPinned>: Unpin);
+
 // Bound to the thread whose current runtime it will put back.
 is_not!(EnterGuard<'static>: Send);
 is!(EnterGuard<'static>: Unpin);
@@ -81,6 +93,8 @@ fn futures_of_the_facade_are_send() {
     is_send(set.join_next_with_id());
     is_send(set.shutdown());
     is_send(set.join_all());
+    let mut ticks = windlass::timer::interval(std::time::Duration::from_secs(1));
+    is_send(ticks.tick());
 }
 
 /// Told at run time, so that the others of this file are told, too.

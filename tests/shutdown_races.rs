@@ -3,12 +3,13 @@
 mod util;
 
 use std::future::{pending, poll_fn};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
-use util::{Count, Gate, PATIENCE, runtime, wait_for, within_patience};
+use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, wait_for, wait_until, within_patience};
 use windlass::{Builder, Handle, Runtime};
 
 /// Shuts a runtime down while so many threads do what they are told with its handle.
@@ -272,5 +273,82 @@ fn everything_is_dropped_in_every_order() {
             }
         });
         assert_eq!(futures.get(), 1);
+    }
+}
+
+/// What a worker spawns in a poll is in no list before it waits. Nobody may forget it for that.
+#[test]
+fn what_a_stuck_first_poll_has_spawned_is_dropped_without_being_polled() {
+    let runtime = Builder::new().workers(2).max_spares(0).build().unwrap();
+    let (stuck, other) = (OpenOnDrop(Gate::new()), OpenOnDrop(Gate::new()));
+    let (busy, polled, dropped) = (Count::new(), Count::new(), Count::new());
+    let line = Arc::new(AtomicU32::new(0));
+    {
+        let (stuck, busy, line) = (stuck.0.clone(), busy.clone(), line.clone());
+        let (polled, dropped) = (polled.clone(), dropped.clone());
+        drop(runtime.spawn(async move {
+            let first_poll = async move {
+                for _ in 0..10 {
+                    let (polled, guard) = (polled.clone(), dropped.on_drop());
+                    drop(windlass::spawn(async move {
+                        let _guard = guard;
+                        polled.add();
+                        pending::<()>().await;
+                    }));
+                }
+                busy.add();
+                stuck.wait();
+            };
+            line.store(line!() + 1, Relaxed);
+            drop(windlass::spawn(first_poll));
+        }));
+    }
+    {
+        let (other, busy) = (other.0.clone(), busy.clone());
+        drop(runtime.spawn(async move {
+            busy.add();
+            other.wait();
+        }));
+    }
+    busy.wait_for(2);
+    let handle = runtime.handle().clone();
+    let ending = thread::spawn(move || runtime.shutdown(Duration::from_millis(100)));
+    wait_until("the runtime takes in nothing more", || handle.spawn(pending::<()>()).is_finished());
+    other.0.open();
+    dropped.wait_for(10);
+    assert_eq!(polled.get(), 0);
+    let report = ending.join().unwrap();
+    assert!(!report.is_clean());
+    let told = report.stragglers().iter().map(|straggler| straggler.location().line());
+    assert!(told.into_iter().any(|told| told == line.load(Relaxed)), "{report}");
+}
+
+/// Tasks that end or wait for the first time, stolen or not, at the moment of the end.
+#[test]
+fn first_polls_race_with_the_end_of_the_runtime() {
+    for round in 0..100 {
+        let runtime = runtime(2 + round as usize % 3);
+        let (made, dropped) = (Count::new(), Count::new());
+        race(runtime, 2, round * 50, {
+            let (made, dropped) = (made.clone(), dropped.clone());
+            move |handle| {
+                let (made, dropped) = (made.clone(), dropped.clone());
+                drop(handle.spawn(async move {
+                    for child in 0..64 {
+                        made.add();
+                        let guard = dropped.on_drop();
+                        drop(windlass::spawn(async move {
+                            let _guard = guard;
+                            match child % 3 {
+                                0 => {}
+                                1 => windlass::yield_now().await,
+                                _ => pending().await,
+                            }
+                        }));
+                    }
+                }));
+            }
+        });
+        assert_eq!(dropped.get(), made.get());
     }
 }

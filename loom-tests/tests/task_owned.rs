@@ -1,7 +1,8 @@
 //! The list of a runtime's tasks: whatever is in it is reached by its closing.
 #![cfg(loom)]
 
-use std::future;
+use std::future::{self, poll_fn};
+use std::task::Poll;
 
 use loom::thread;
 use windlass_loom_tests::{Drops, Poison, check, output};
@@ -63,6 +64,114 @@ fn neighbours_end_while_the_list_closes() {
         second.run();
         runner.join().unwrap();
         closer.join().unwrap();
+        owner.run_all();
+        assert!(owner.is_over());
+    });
+}
+
+/// Property: a task that waits for the first time while the list closes is either refused or cancelled
+/// by the closing, and the list is empty afterwards.
+///
+/// Meant to fail with: `Cell::run` that does not ask whether the task was bound; `Cell::run` that ends
+/// the first poll with `end_poll`; `bind` that does not look at `closed`.
+#[test]
+fn a_task_waits_for_the_first_time_while_the_list_closes() {
+    check(4, || {
+        let drops = Drops::default();
+        let owner = Owner::new();
+        let (runnable, mut handle) = owner.late_task({
+            let guard = drops.guard();
+            async move {
+                let _guard = guard;
+                future::pending::<()>().await
+            }
+        });
+        let runner = thread::spawn(move || runnable.run());
+        owner.close();
+        runner.join().unwrap();
+        owner.run_all();
+        assert!(handle.is_finished(), "neither refused nor cancelled");
+        assert!(output(&mut handle).is_err_and(|error| error.is_cancelled()));
+        assert_eq!(drops.count(), 1);
+        assert!(owner.is_over());
+    });
+}
+
+/// Property: a task that is woken in its first poll, by a thread that has never met its owner, is
+/// queued once, by its runner or, when it is in the list, by its waker.
+///
+/// Meant to fail with: `end_poll_listed` that never requeues; `Cell::run` that binds after the poll's
+/// end (the closing, or the next runner, comes first); `complete` that leaves the list whatever UNLISTED
+/// says, or never does.
+#[test]
+fn a_task_is_woken_in_its_first_poll_while_the_list_closes() {
+    check(3, || {
+        let drops = Drops::default();
+        let owner = Owner::new();
+        let (runnable, mut handle) = owner.late_task({
+            let guard = drops.guard();
+            let mut waking = None;
+            poll_fn(move |cx| {
+                let _ = &guard;
+                if waking.is_some() {
+                    return Poll::Ready(7);
+                }
+                let waker = cx.waker().clone();
+                waking = Some(thread::spawn(move || waker.wake()));
+                Poll::Pending
+            })
+        });
+        let closer = {
+            let owner = owner.clone();
+            thread::spawn(move || owner.close())
+        };
+        runnable.run();
+        owner.run_all();
+        closer.join().unwrap();
+        while !handle.is_finished() {
+            thread::yield_now();
+            owner.run_all();
+        }
+        match output(&mut handle) {
+            Ok(value) => assert_eq!(value, 7),
+            Err(error) => assert!(error.is_cancelled()),
+        }
+        assert_eq!(drops.count(), 1);
+        assert!(owner.is_over());
+    });
+}
+
+/// Property: a task aborted in its first poll ends as cancelled, or with its output if that was its
+/// last, too; and its neighbour in the list does not notice.
+///
+/// Meant to fail with: `end_poll_listed` that never requeues; `complete` that leaves the list whatever
+/// UNLISTED says (the neighbour is lost).
+#[test]
+fn a_task_is_aborted_in_its_first_poll() {
+    check(3, || {
+        let drops = Drops::default();
+        let owner = Owner::new();
+        let (neighbour, _) = owner.late_task(future::pending::<()>());
+        neighbour.run();
+        let (runnable, mut handle) = owner.late_task({
+            let guard = drops.guard();
+            let mut polls = 0;
+            poll_fn(move |_| {
+                let _ = &guard;
+                polls += 1;
+                if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
+            })
+        });
+        let aborter = handle.abort_handle();
+        let abort = thread::spawn(move || aborter.abort());
+        runnable.run();
+        owner.run_all();
+        abort.join().unwrap();
+        owner.run_all();
+        assert!(output(&mut handle).is_err_and(|error| error.is_cancelled()));
+        assert_eq!(drops.count(), 1);
+        assert!(!owner.is_over());
+        owner.close();
         owner.run_all();
         assert!(owner.is_over());
     });

@@ -4,9 +4,11 @@ use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
 use windlass_runtime::io::{Direction, Registration};
+use windlass_runtime::timer;
 
 use crate::sys::{self, AsDescriptor};
 
@@ -116,6 +118,42 @@ impl<T> Async<T> {
     /// If the runtime shuts down.
     pub async fn writable(&self) -> io::Result<()> {
         self.registration.ready(Direction::Write).await.map(drop)
+    }
+
+    /// As [`readable`](Self::readable), but for no longer than `timeout`: the tries come first, and
+    /// this when there is nothing to do yet.
+    ///
+    /// ```
+    /// use std::io::{ErrorKind, Read};
+    /// use std::os::unix::net::UnixStream;
+    /// use std::time::Duration;
+    /// use windlass_net::Async;
+    ///
+    /// # windlass_runtime::block_on(async {
+    /// let (ours, _theirs) = UnixStream::pair()?;
+    /// let ours = Async::new(ours)?;
+    /// let error = ours.try_read_with(|mut stream| stream.read(&mut [0])).unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    /// let error = ours.readable_timeout(Duration::from_millis(1)).await.unwrap_err();
+    /// assert_eq!(error.kind(), ErrorKind::TimedOut);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` when the time is over, or if the runtime shuts down.
+    pub async fn readable_timeout(&self, timeout: Duration) -> io::Result<()> {
+        timer::timeout(timeout, self.readable()).await?
+    }
+
+    /// As [`writable`](Self::writable), but for no longer than `timeout`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`readable_timeout`](Self::readable_timeout).
+    pub async fn writable_timeout(&self, timeout: Duration) -> io::Result<()> {
+        timer::timeout(timeout, self.writable()).await?
     }
 
     /// As [`readable`](Self::readable), for poll functions. One task at a time: the last that polled.

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use windlass_runtime::io::Direction::{Read as Reading, Write as Writing};
 
-use crate::Async;
+use crate::{Async, sys};
 
 /// How much `read_to_end` takes in one go, so that a fast sender cannot hold a worker.
 const END_CHUNK: u64 = 256 * 1024;
@@ -174,9 +174,17 @@ impl<T: ByteIo> Async<T> {
         self.registration().poll_io(Writing, cx, || self.get_ref().write_vectored(bufs))
     }
 
+    pub(crate) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
+        self.get_ref().shutdown(how)?;
+        if !sys::SHUTDOWN_WAKES {
+            self.registration().wake_all();
+        }
+        Ok(())
+    }
+
     /// What `AsyncWrite` calls closing: the reader at the other end sees the end of the stream.
     pub(crate) fn close(&self) -> io::Result<()> {
-        match self.get_ref().shutdown(Shutdown::Write) {
+        match self.shutdown(Shutdown::Write) {
             // The peer has reset the connection: there is nobody to tell.
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
             result => result,

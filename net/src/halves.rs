@@ -138,7 +138,7 @@ impl<S: Duplex> OwnedWriteHalf<S> {
     ///
     /// What the OS says, `NotConnected` for instance if the peer has reset the connection.
     pub fn shutdown(&self) -> io::Result<()> {
-        self.io().get_ref().shutdown(Shutdown::Write)
+        self.io().shutdown(Shutdown::Write)
     }
 
     /// Drops the half without ending the direction, which stays open until the other half is dropped.
@@ -228,7 +228,7 @@ macro_rules! duplex_methods {
         ///
         /// What the OS says, `NotConnected` for instance if the peer has reset the connection.
         pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-            self.io.get_ref().shutdown(how)
+            self.io.shutdown(how)
         }
 
         /// Borrows the directions apart from each other.
@@ -267,7 +267,7 @@ macro_rules! impl_duplex {
     ($type:ty, $std:ty, SHORT_READ_DRAINS = $drains:literal) => {
         impl $crate::bytes::ByteIo for $std {
             const SHORT_READ_DRAINS: bool = $drains;
-            const SHORT_WRITE_FILLS: bool = true;
+            const SHORT_WRITE_FILLS: bool = sys::SHORT_WRITE_FILLS;
 
             fn reader(&self) -> impl io::Read + '_ {
                 self

@@ -6,10 +6,12 @@
 //! |---|---|
 //! | TCP | [`TcpListener`], [`TcpStream`]; [`TcpSocket`] to set options first |
 //! | UDP | [`UdpSocket`] |
-//! | local sockets and pipes | [`unix`] |
+//! | local sockets and pipes | `unix`, which Windows does not have |
 //! | any other descriptor | [`Async`] |
 //! | names | [`resolve`], [`ToSocketAddrs`] |
 //! | being signalled by foreign code | [`OsEvent`] |
+//! | a time of day | [`WallTimer`] |
+//! | any handle of Windows that can be waited for | `WaitHandle`, which only Windows has |
 //!
 //! # What all of them have in common
 //!
@@ -63,13 +65,19 @@ mod os_event;
 mod sys;
 mod tcp;
 mod udp;
+// Local sockets and pipes as Unix has them are not to be had elsewhere.
 #[cfg(unix)]
 pub mod unix;
+mod wall_timer;
 
 pub use addrs::{Addresses, Lookup, ToSocketAddrs, resolve};
 pub use async_io::Async;
 pub use halves::{Duplex, OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use incoming::Incoming;
 pub use os_event::OsEvent;
+// Handles that can be waited for are a thing of Windows.
+#[cfg(windows)]
+pub use sys::WaitHandle;
 pub use tcp::{Keepalive, TcpListener, TcpSocket, TcpStream};
 pub use udp::UdpSocket;
+pub use wall_timer::{WallTimer, sleep_until_wall};

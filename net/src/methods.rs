@@ -51,6 +51,31 @@ macro_rules! wrapper {
                 self.io.writable().await
             }
 
+            /// As [`readable`](Self::readable), but for no longer than `timeout`. For a deadline on any
+            /// other operation, use `timer::timeout`.
+            ///
+            /// # Errors
+            ///
+            /// `TimedOut` when the time is over, or if the runtime shuts down.
+            pub async fn readable_timeout(
+                &self,
+                timeout: std::time::Duration,
+            ) -> std::io::Result<()> {
+                self.io.readable_timeout(timeout).await
+            }
+
+            /// As [`writable`](Self::writable), but for no longer than `timeout`.
+            ///
+            /// # Errors
+            ///
+            /// `TimedOut` when the time is over, or if the runtime shuts down.
+            pub async fn writable_timeout(
+                &self,
+                timeout: std::time::Duration,
+            ) -> std::io::Result<()> {
+                self.io.writable_timeout(timeout).await
+            }
+
             #[allow(dead_code, reason = "not every type's traits go through it")]
             fn from_async(io: $crate::Async<$std>) -> Self {
                 Self { io }

@@ -2,10 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::sync::OnceLock;
-
-use windlass_runtime::io::{Direction, Registration};
-use windlass_sync::primitives::Mutex;
 
 use crate::sys;
 
@@ -19,8 +15,9 @@ use crate::sys;
 ///   suspended already, so with several of them each wants a `set` of its own that nobody has taken
 ///   the place of; prefer one waiter an event.
 ///
-/// That there is one signal and one taker is the kernel's doing (an eventfd on Linux), so it holds
-/// between processes.
+/// That there is one signal and one taker is the kernel's doing on Linux (an eventfd), so it holds
+/// between processes. On macOS and the BSDs it is a pipe: others can signal the event, but only this
+/// process can take it.
 ///
 /// The event belongs to no runtime until somebody suspends on it; then it belongs to the runtime of
 /// that task for the rest of its life, and waiting ends with an error when that runtime shuts down.
@@ -48,9 +45,7 @@ use crate::sys;
 /// ```
 pub struct OsEvent {
     // Above `event`, for it has to go before the descriptor is closed.
-    registration: OnceLock<Registration>,
-    // Held to register: the OS takes a descriptor once.
-    registering: Mutex<()>,
+    waits: sys::EventWaits,
     event: sys::Event,
 }
 
@@ -61,11 +56,7 @@ impl OsEvent {
     ///
     /// If descriptors have run out.
     pub fn new(set: bool) -> io::Result<Self> {
-        Ok(Self {
-            registration: OnceLock::new(),
-            registering: Mutex::new(()),
-            event: sys::Event::new(set)?,
-        })
+        Ok(Self { waits: sys::EventWaits::default(), event: sys::Event::new(set)? })
     }
 
     /// Sets the event: a waiter gets through, now or when one comes.
@@ -111,7 +102,7 @@ impl OsEvent {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             result => return result,
         }
-        self.registration()?.io(Direction::Read, || self.event.take()).await
+        self.waits.wait(&self.event).await
     }
 
     /// Blocks the thread until it has got a signal. For threads that run no tasks.
@@ -120,29 +111,11 @@ impl OsEvent {
     ///
     /// What the OS says.
     pub fn wait_blocking(&self) -> io::Result<()> {
-        loop {
-            self.event.wait_until_set()?;
-            match self.event.take() {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                result => return result,
-            }
-        }
+        self.event.take_blocking()
     }
 
     pub(crate) fn event(&self) -> &sys::Event {
         &self.event
-    }
-
-    fn registration(&self) -> io::Result<&Registration> {
-        if let Some(registration) = self.registration.get() {
-            return Ok(registration);
-        }
-        let _registering = self.registering.lock();
-        if let Some(registration) = self.registration.get() {
-            return Ok(registration);
-        }
-        let registration = Registration::new(sys::descriptor(&self.event))?;
-        Ok(self.registration.get_or_init(|| registration))
     }
 }
 

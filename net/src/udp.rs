@@ -107,7 +107,7 @@ impl UdpSocket {
     ///
     /// As for [`recv`](Self::recv).
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io.read_with(|socket| socket.peek(buf)).await
+        self.io.read_with(|socket| sys::recv(socket, buf, true)).await
     }
 
     /// As [`peek`](Self::peek), and says where the datagram came from.
@@ -118,7 +118,7 @@ impl UdpSocket {
     ///
     /// As for [`recv`](Self::recv).
     pub async fn peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io.read_with(|socket| socket.peek_from(buf)).await
+        self.io.read_with(|socket| sys::recv_from(socket, buf, true)).await
     }
 
     /// As [`peek_from`](Self::peek_from), for poll functions. One task at a time: the last that polled.
@@ -131,7 +131,7 @@ impl UdpSocket {
         cx: &mut Context<'_>,
         buf: &mut [u8],
     ) -> Poll<io::Result<(usize, SocketAddr)>> {
-        self.io.poll_read_with(cx, |socket| socket.peek_from(buf))
+        self.io.poll_read_with(cx, |socket| sys::recv_from(socket, buf, true))
     }
 
     /// As [`peek_from`](Self::peek_from), without waiting.
@@ -140,7 +140,7 @@ impl UdpSocket {
     ///
     /// As for [`try_recv`](Self::try_recv).
     pub fn try_peek_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.io.try_read_with(|socket| socket.peek_from(buf))
+        self.io.try_read_with(|socket| sys::recv_from(socket, buf, true))
     }
 
     /// As [`peek`](Self::peek), without waiting.
@@ -149,7 +149,7 @@ impl UdpSocket {
     ///
     /// As for [`try_recv`](Self::try_recv).
     pub fn try_peek(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.io.try_read_with(|socket| socket.peek(buf))
+        self.io.try_read_with(|socket| sys::recv(socket, buf, true))
     }
 
     socket_methods!();
@@ -233,10 +233,10 @@ impl Datagrams for std::net::UdpSocket {
     }
 
     fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
-        self.recv(buf)
+        sys::recv(self, buf, false)
     }
 
     fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, SocketAddr)> {
-        self.recv_from(buf)
+        sys::recv_from(self, buf, false)
     }
 }

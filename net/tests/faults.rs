@@ -9,8 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-use common::{both, os, poll_once, run, tcp_pair, within_deadline};
-use windlass_net::unix::UnixStream;
+#[cfg(unix)]
+use common::os;
+use common::{both, poll_once, run, tcp_pair, within_deadline};
 use windlass_net::{TcpListener, TcpStream, UdpSocket};
 use windlass_runtime::spawn;
 
@@ -87,7 +88,9 @@ fn a_reset_wakes_a_writer_with_an_error() {
             matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe),
             "{error}"
         );
-        assert_eq!(b.write(b"more").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        let again = b.write(b"more").await.unwrap_err().kind();
+        // Windows says the same as often as it is asked.
+        assert!(again == ErrorKind::BrokenPipe || cfg!(windows) && again == error.kind());
     });
 }
 
@@ -219,6 +222,7 @@ fn reading_and_writing_nothing_never_waits() {
 }
 
 /// A read ends at urgent data, with more bytes behind it.
+#[cfg(unix)]
 #[test]
 fn a_read_cut_short_by_urgent_data_does_not_hide_what_follows() {
     run(|| async {
@@ -342,8 +346,8 @@ fn readers_end_when_their_runtime_does() {
         let runtime = common::runtime();
         let (a, b) = runtime.block_on(tcp_pair());
         let udp = runtime.block_on(UdpSocket::bind("127.0.0.1:0")).unwrap();
-        let (_c, d) = runtime.block_on(async { UnixStream::pair() }).unwrap();
-        let local = runtime.handle().spawn(async move { d.read(&mut [0]).await });
+        let (_c, d) = runtime.block_on(tcp_pair());
+        let within = runtime.handle().spawn(async move { d.read(&mut [0]).await });
         fill(&a);
         let waiting = std::sync::Barrier::new(4);
         std::thread::scope(|scope| {
@@ -376,7 +380,7 @@ fn readers_end_when_their_runtime_does() {
             let _: std::io::Error = writer.join().unwrap().unwrap_err();
             assert!(receiver.join().unwrap().is_err());
         });
-        assert!(windlass_sync::block_on(local).unwrap_err().is_cancelled());
+        assert!(windlass_sync::block_on(within).unwrap_err().is_cancelled());
         // And nothing can be begun any more.
         assert!(windlass_sync::block_on(b.read(&mut [0])).is_err());
     });

@@ -2,10 +2,13 @@
 
 mod common;
 
+#[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Barrier};
 
-use common::{os, poll_once, run, within_deadline};
+#[cfg(unix)]
+use common::os;
+use common::{poll_once, run, within_deadline};
 use windlass_net::OsEvent;
 use windlass_runtime::spawn;
 
@@ -38,6 +41,7 @@ fn setting_it_twice_is_setting_it_once() {
     });
 }
 
+#[cfg(unix)]
 #[test]
 fn foreign_code_signals_it_by_writing() {
     run(|| async {
@@ -166,6 +170,8 @@ fn first_waits_at_the_same_time_register_once() {
     });
 }
 
+/// Where the event belongs to the runtime that first waited for it.
+#[cfg(unix)]
 #[test]
 fn waiting_ends_with_an_error_when_the_runtime_does() {
     within_deadline(|| {
@@ -179,5 +185,52 @@ fn waiting_ends_with_an_error_when_the_runtime_does() {
         // What is there is still had.
         event.set().unwrap();
         windlass_sync::block_on(event.wait()).unwrap();
+    });
+}
+
+#[test]
+fn a_wait_that_is_under_way_ends_with_an_error_when_the_runtime_does() {
+    within_deadline(|| {
+        let runtime = common::runtime();
+        let event = OsEvent::new(false).unwrap();
+        let mut wait = Box::pin(event.wait());
+        runtime.block_on(async { assert!(poll_once(&mut wait).await.is_none()) });
+        drop(runtime);
+        assert!(windlass_sync::block_on(wait).is_err());
+        // What is there is still had.
+        event.set().unwrap();
+        windlass_sync::block_on(event.wait()).unwrap();
+    });
+}
+
+/// Set while a wait is being dropped, again and again: whoever comes next gets the signal.
+#[test]
+fn waits_dropped_beside_a_set_lose_no_signal() {
+    within_deadline(|| {
+        let runtime = common::runtime();
+        let event = OsEvent::new(false).unwrap();
+        let start = Barrier::new(2);
+        const ROUNDS: usize = 500;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    start.wait();
+                    event.set().unwrap();
+                    start.wait();
+                }
+            });
+            for _ in 0..ROUNDS {
+                runtime.block_on(async {
+                    let mut wait = Box::pin(event.wait());
+                    let early = poll_once(&mut wait).await;
+                    assert!(early.is_none());
+                    start.wait();
+                    drop(wait);
+                });
+                start.wait();
+                runtime.block_on(event.wait()).unwrap();
+                assert!(!event.is_set().unwrap());
+            }
+        });
     });
 }

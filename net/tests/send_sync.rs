@@ -2,8 +2,6 @@
 
 use std::net::SocketAddr;
 
-use windlass_net::unix::pipe::{Receiver, Sender};
-use windlass_net::unix::{Credentials, UnixDatagram, UnixListener, UnixStream};
 use windlass_net::{
     Addresses, Async, Incoming, Keepalive, Lookup, OsEvent, OwnedReadHalf, OwnedWriteHalf,
     ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, UdpSocket, WriteHalf,
@@ -18,6 +16,23 @@ const _: () = {
     both::<TcpSocket>();
     both::<Keepalive>();
     both::<UdpSocket>();
+    both::<Async<std::net::TcpStream>>();
+    both::<OsEvent>();
+    both::<Addresses>();
+    both::<Lookup>();
+    both::<OwnedReadHalf<TcpStream>>();
+    both::<OwnedWriteHalf<TcpStream>>();
+    both::<ReuniteError<TcpStream>>();
+    borrowed::<ReadHalf<'_, TcpStream>>();
+    borrowed::<WriteHalf<'_, TcpStream>>();
+    borrowed::<Incoming<'_, TcpListener>>();
+};
+
+#[cfg(unix)]
+const _: () = {
+    use windlass_net::unix::pipe::{Receiver, Sender};
+    use windlass_net::unix::{Credentials, UnixDatagram, UnixListener, UnixStream};
+
     both::<UnixListener>();
     both::<UnixStream>();
     both::<UnixDatagram>();
@@ -25,18 +40,15 @@ const _: () = {
     both::<Sender>();
     both::<Receiver>();
     both::<Async<std::fs::File>>();
-    both::<OsEvent>();
-    both::<Addresses>();
-    both::<Lookup>();
-    both::<OwnedReadHalf<TcpStream>>();
-    both::<OwnedWriteHalf<TcpStream>>();
     both::<OwnedReadHalf<UnixStream>>();
     both::<OwnedWriteHalf<UnixStream>>();
-    both::<ReuniteError<TcpStream>>();
-    borrowed::<ReadHalf<'_, TcpStream>>();
     borrowed::<WriteHalf<'_, UnixStream>>();
-    borrowed::<Incoming<'_, TcpListener>>();
     borrowed::<Incoming<'_, UnixListener>>();
+};
+
+#[cfg(windows)]
+const _: () = {
+    both::<windlass_net::WaitHandle<std::process::Child>>();
 };
 
 fn send<F: Future + Send>(_: F) {}
@@ -64,7 +76,14 @@ fn futures_can_be_spawned() {
         send(udp.send_to(&buf, SocketAddr::from(([0; 4], 1))));
         send(udp.recv_from(&mut buf));
         send(event.wait());
-        send(UnixStream::connect("a"));
     }
     let _ = table;
+    #[cfg(unix)]
+    send(windlass_net::unix::UnixStream::connect("a"));
+    #[cfg(windows)]
+    fn windows(process: &windlass_net::WaitHandle<std::process::Child>) {
+        send(process.wait());
+    }
+    #[cfg(windows)]
+    let _ = windows;
 }

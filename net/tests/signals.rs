@@ -1,4 +1,5 @@
 //! Signals, in a process of their own: a storm of them, and SIGPIPE at its default.
+#![cfg(unix)]
 
 mod common;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Numbers, poll_once, run, tcp_pair};
+#[cfg(unix)]
 use windlass_net::unix::{UnixStream, pipe};
 use windlass_net::{TcpListener, TcpStream};
 use windlass_runtime::{spawn, yield_now};
@@ -45,6 +46,7 @@ fn dropped_reads_lose_no_byte() {
 }
 
 /// The same for writes: what was not returned was not written.
+#[cfg(unix)]
 #[test]
 fn dropped_writes_write_nothing() {
     run(|| async {
@@ -153,6 +155,7 @@ fn recycled_descriptors_get_no_events_of_their_predecessors() {
 }
 
 /// Neither end of a ping-pong ever misses a wake-up.
+#[cfg(unix)]
 #[test]
 fn ping_pong_on_local_sockets() {
     run(|| async {
@@ -178,5 +181,34 @@ fn ping_pong_on_local_sockets() {
         for pair in pairs {
             pair.await.unwrap();
         }
+    });
+}
+
+/// All connections at a time, and none misses a byte.
+#[test]
+fn two_hundred_connections_echo() {
+    run(|| async {
+        let address = common::echo_server().await;
+        let clients: Vec<_> = (0..200_u32)
+            .map(|client| {
+                spawn(async move {
+                    let stream = TcpStream::connect(address).await.unwrap();
+                    for round in 0..20_u32 {
+                        let message =
+                            common::pattern((client * 7 + round * 131) as usize % 3000 + 1);
+                        stream.write_all(&message).await.unwrap();
+                        let mut back = vec![0; message.len()];
+                        stream.read_exact(&mut back).await.unwrap();
+                        assert!(back == message);
+                    }
+                    stream
+                })
+            })
+            .collect();
+        let mut streams = Vec::new();
+        for client in clients {
+            streams.push(client.await.unwrap());
+        }
+        assert_eq!(streams.len(), 200);
     });
 }

@@ -206,33 +206,9 @@ fn a_blocking_socket_of_std_is_made_non_blocking() {
 }
 
 #[test]
-fn options_keep_what_was_set() {
+fn keepalive_keeps_what_was_set() {
     run(|| async {
-        let socket = TcpSocket::new_v4().unwrap();
-        assert!(!socket.reuse_address().unwrap());
-        socket.set_reuse_address(true).unwrap();
-        assert!(socket.reuse_address().unwrap());
-        socket.set_reuse_port(true).unwrap();
-        assert!(socket.reuse_port().unwrap());
-        socket.set_send_buffer_size(50_000).unwrap();
-        assert!(socket.send_buffer_size().unwrap() >= 50_000);
-        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = socket.local_addr().unwrap();
-        let listener = socket.listen(8).unwrap();
-
-        let other = TcpSocket::new_v4().unwrap();
-        other.set_reuse_port(true).unwrap();
-        other.bind(address).unwrap();
-
-        let stream = TcpSocket::new_v4().unwrap().connect(address).await.unwrap();
-        stream.set_nodelay(true).unwrap();
-        assert!(stream.nodelay().unwrap());
-        stream.set_ttl(7).unwrap();
-        assert_eq!(stream.ttl().unwrap(), 7);
-        assert_eq!(stream.linger().unwrap(), None);
-        stream.set_linger(Some(Duration::from_secs(3))).unwrap();
-        assert_eq!(stream.linger().unwrap(), Some(Duration::from_secs(3)));
-        stream.set_linger(None).unwrap();
+        let (stream, _peer) = tcp_pair().await;
         assert_eq!(stream.keepalive().unwrap(), None);
         let keepalive = Keepalive::new()
             .idle(Duration::from_secs(30))
@@ -243,6 +219,42 @@ fn options_keep_what_was_set() {
         assert_eq!(stream.keepalive().unwrap(), Some(expected));
         stream.set_keepalive(None).unwrap();
         assert_eq!(stream.keepalive().unwrap(), None);
+    });
+}
+
+#[test]
+fn options_keep_what_was_set() {
+    run(|| async {
+        let socket = TcpSocket::new_v4().unwrap();
+        assert!(!socket.reuse_address().unwrap());
+        socket.set_reuse_address(true).unwrap();
+        assert!(socket.reuse_address().unwrap());
+        #[cfg(unix)]
+        socket.set_reuse_port(true).unwrap();
+        #[cfg(unix)]
+        assert!(socket.reuse_port().unwrap());
+        socket.set_send_buffer_size(50_000).unwrap();
+        assert!(socket.send_buffer_size().unwrap() >= 50_000);
+        socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = socket.local_addr().unwrap();
+        let listener = socket.listen(8).unwrap();
+
+        #[cfg(unix)]
+        {
+            let other = TcpSocket::new_v4().unwrap();
+            other.set_reuse_port(true).unwrap();
+            other.bind(address).unwrap();
+        }
+
+        let stream = TcpSocket::new_v4().unwrap().connect(address).await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        assert!(stream.nodelay().unwrap());
+        stream.set_ttl(7).unwrap();
+        assert_eq!(stream.ttl().unwrap(), 7);
+        assert_eq!(stream.linger().unwrap(), None);
+        stream.set_linger(Some(Duration::from_secs(3))).unwrap();
+        assert_eq!(stream.linger().unwrap(), Some(Duration::from_secs(3)));
+        stream.set_linger(None).unwrap();
         assert!(stream.take_error().unwrap().is_none());
         listener.set_ttl(9).unwrap();
         assert_eq!(listener.ttl().unwrap(), 9);

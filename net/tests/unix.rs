@@ -1,17 +1,16 @@
 //! Local sockets and pipes as they are meant to be used.
+#![cfg(unix)]
 
 mod common;
 
 use std::io::ErrorKind;
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use common::{both, poll_once, run};
-use windlass_net::unix::{
-    SocketAddr, UnixDatagram, UnixListener, UnixStream, pipe, pipe::Receiver,
-};
+use windlass_net::unix::{UnixDatagram, UnixListener, UnixStream, pipe, pipe::Receiver};
 use windlass_runtime::spawn;
 
 /// A path that is removed at the end.
@@ -58,13 +57,35 @@ fn echo() {
 }
 
 #[test]
-fn abstract_names_and_incoming() {
+fn incoming_connections_and_who_they_come_from() {
+    run(|| async {
+        let path = TempPath::new("incoming");
+        let listener = UnixListener::bind(&path.0).unwrap();
+        let owner = std::fs::metadata(&path.0).unwrap().uid();
+        let client = UnixStream::connect(&path.0).await.unwrap();
+        let server = listener.incoming().next().await.unwrap().unwrap();
+        client.write_all(b"x").await.unwrap();
+        server.read_exact(&mut [0]).await.unwrap();
+        let peer = server.peer_cred().unwrap();
+        assert_eq!(peer.uid(), owner);
+        if let Some(pid) = peer.pid() {
+            assert_eq!(pid, std::process::id() as i32);
+        }
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn abstract_names() {
+    use std::os::linux::net::SocketAddrExt;
+    use windlass_net::unix::SocketAddr;
+
     run(|| async {
         let name = format!("windlass-{}", std::process::id());
         let address = SocketAddr::from_abstract_name(name).unwrap();
         let listener = UnixListener::bind_addr(&address).unwrap();
         let client = UnixStream::connect_addr(&address).await.unwrap();
-        let server = listener.incoming().next().await.unwrap().unwrap();
+        let (server, _) = listener.accept().await.unwrap();
         client.write_all(b"x").await.unwrap();
         server.read_exact(&mut [0]).await.unwrap();
         assert_eq!(server.peer_cred().unwrap().pid(), Some(std::process::id() as i32));

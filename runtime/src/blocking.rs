@@ -13,7 +13,7 @@ use crate::context::{self, Role};
 use crate::handle::Handle;
 use crate::primitives::{Arc, Condvar, Mutex};
 use crate::sched::{self, Pool};
-use crate::task::{self, Header, JoinHandle, Origin, Runnable, Schedule};
+use crate::task::{self, End, Header, JoinHandle, Listing, Origin, Runnable, Schedule};
 
 /// The queue of closures and the count of threads; the threads are the runtime's.
 pub(crate) struct BlockingPool {
@@ -73,7 +73,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin);
+    let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
     queue(pool, runnable).into_iter().for_each(Runnable::cancel);
     handle
 }
@@ -171,5 +171,5 @@ impl Schedule for InQueue {
         unreachable!("a blocking task is queued once, when it is spawned");
     }
 
-    fn release(self, _task: NonNull<Header>, _panicked: bool) {}
+    fn release(self, _task: NonNull<Header>, _end: End) {}
 }

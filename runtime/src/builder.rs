@@ -5,7 +5,7 @@ use std::time::Duration;
 
 #[cfg(not(loom))]
 use crate::manual::Loop;
-use crate::poller::{self, Poller};
+use crate::poller::{self, Clock, Poller};
 use crate::primitives::Arc;
 use crate::runtime::Runtime;
 use crate::sched::{self, Config, MOST_WORKERS, Pool};
@@ -41,6 +41,8 @@ pub struct Builder {
     blocking_keep_alive: Duration,
     stuck_after: Duration,
     max_spares: Option<usize>,
+    manual_time: bool,
+    compute_share: u32,
 }
 
 impl Builder {
@@ -54,6 +56,8 @@ impl Builder {
             blocking_keep_alive: Duration::from_secs(10),
             stuck_after: Duration::from_millis(10),
             max_spares: None,
+            manual_time: false,
+            compute_share: 25,
         }
     }
 
@@ -105,6 +109,48 @@ impl Builder {
         self
     }
 
+    /// Gives the runtime a clock of its own, for tests: an hour-long time-out is over in no time.
+    ///
+    /// The clock stands still while anything is going on: a task is ready or runs, a closure of the
+    /// blocking pool, a thread in this runtime's `block_on`. When everything is idle, it jumps to the
+    /// next deadline. [`timer::test::advance`](crate::timer::test::advance) moves it at once. So timers
+    /// fire in the order of their deadlines, whatever the number of workers, and code between two waits
+    /// takes no time. Code that asks for the time has to ask [`timer::now`](crate::timer::now).
+    ///
+    /// I/O takes as long as it takes, and no time passes meanwhile if it is done within 5 ms. To wait
+    /// for another process for longer, with a time-out beside it, wants real time.
+    ///
+    /// ```
+    /// # use windlass_runtime as windlass;
+    /// use std::time::Duration;
+    /// use windlass::timer::{now, sleep};
+    ///
+    /// let runtime = windlass::Builder::new().manual_time().build()?;
+    /// runtime.block_on(async {
+    ///     let start = now();
+    ///     sleep(Duration::from_secs(3600)).await;
+    ///     assert_eq!(now() - start, Duration::from_secs(3600));
+    /// });
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(not(loom))]
+    pub fn manual_time(mut self) -> Self {
+        self.manual_time = true;
+        self
+    }
+
+    /// The percentage of its time that a worker leaves to a computation (fork-join work) while tasks
+    /// wait; 25 by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
+    /// its share leaves the remainder to the other.
+    ///
+    /// It is kept at the split points of the computation, each `join` and each `spawn` of a scope. A leaf
+    /// without split points has no share: if it lasts longer than some hundred microseconds and tasks
+    /// wait, a spare worker comes for these, and the OS divides the CPU between the two.
+    pub fn compute_share(mut self, percent: u32) -> Self {
+        self.compute_share = percent;
+        self
+    }
+
     /// Starts the runtime.
     ///
     /// # Errors
@@ -112,9 +158,11 @@ impl Builder {
     /// `InvalidInput` for settings that make no sense, with a message that says which would; the
     /// OS's error if a thread can't be started, after those already started have ended again.
     pub fn build(self) -> io::Result<Runtime> {
+        let clock = self.clock();
         let config = self.check()?;
         let workers = config.workers;
-        let pool = Pool::new(config, Arc::new(Poller::new()?));
+        let poller = Poller::new(workers, false, clock)?;
+        let pool = Pool::new(config, Arc::new(poller));
         // The runtime first: if a thread fails to start, its drop ends the others.
         let runtime = Runtime::of(pool);
         let pool = runtime.handle().pool();
@@ -133,8 +181,18 @@ impl Builder {
     /// As [`build`](Self::build).
     #[cfg(not(loom))]
     pub fn build_manual(self) -> io::Result<Loop> {
-        let config = Config { may_spin: false, ..self.workers(1).max_spares(0).check()? };
-        Ok(Loop::of(Pool::new(config, Arc::new(Poller::new()?))))
+        let clock = self.clock();
+        let config = Config { awake_to_spin: 0, ..self.workers(1).max_spares(0).check()? };
+        Ok(Loop::of(Pool::new(config, Arc::new(Poller::new(1, true, clock)?))))
+    }
+
+    fn clock(&self) -> Clock {
+        crate::timers::set_host();
+        if self.manual_time {
+            windlass_timer::expect_test_clocks();
+            return Clock::still();
+        }
+        Clock::of_the_os()
     }
 
     fn check(self) -> io::Result<Config> {
@@ -176,6 +234,10 @@ impl Builder {
             ),
         )?;
         check(
+            (1..=99).contains(&self.compute_share),
+            format!("compute_share of {} %: give between 1 and 99", self.compute_share),
+        )?;
+        check(
             !self.thread_name.contains('\0'),
             "thread_name contains a NUL character, which no thread's name may have".to_owned(),
         )?;
@@ -183,8 +245,9 @@ impl Builder {
             workers,
             spares,
             searchers: (workers / 2).max(1),
-            may_spin: cpus > 1 && workers <= cpus,
+            awake_to_spin: if workers <= cpus { cpus - 1 } else { 0 },
             stuck_after: self.stuck_after,
+            compute_share: self.compute_share,
             max_blocking: self.max_blocking,
             blocking_keep_alive: self.blocking_keep_alive,
             thread_name: self.thread_name,

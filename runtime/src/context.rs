@@ -12,6 +12,7 @@ use windlass_sync::thread_cell;
 use crate::global;
 use crate::handle::Handle;
 use crate::primitives::Arc;
+use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::sched::{Pool, Worker};
 use crate::task::{JoinHandle, Origin};
 
@@ -24,6 +25,19 @@ thread_cell!(static HAS_ENTERED: bool = false);
 
 thread_local! {
     static ENTERED: RefCell<Option<Handle>> = const { RefCell::new(None) };
+}
+
+thread_cell!(static NUMBER: usize = 0);
+
+/// A number of the current thread's own, to spread threads by.
+pub(crate) fn thread_number() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(1);
+    NUMBER.with(|number| {
+        if number.get() == 0 {
+            number.set(NEXT.fetch_add(1, Plain::Relaxed));
+        }
+        number.get()
+    })
 }
 
 /// What a thread is to the runtimes.

@@ -93,15 +93,24 @@ pub async fn yield_now() {
 /// first. On a thread that is no worker (in `block_on`) it waits for the pool to come round, and
 /// goes on there.
 ///
+/// On Windows the way leads through a work item of the Win32 thread pool, whose callback puts the task
+/// into the ready queue.
+///
+/// Dropping the future leaves nothing behind.
+///
 /// # Errors
 ///
-/// If the runtime is shutting down.
+/// If the runtime is shutting down; on Windows also if the OS has no work item to give.
 pub async fn resume_on_pool() -> io::Result<()> {
+    if let Some(submitted) = context::with_pool(|pool| pool.poller().resume()) {
+        submitted?.wait().await;
+        return context::with_pool(|pool| if pool.is_closing() { Err(closing()) } else { Ok(()) });
+    }
     let mut resumed = false;
     std::future::poll_fn(|cx| {
         context::with_pool(|pool| {
             if pool.is_closing() {
-                return Poll::Ready(Err(io::Error::other("the runtime is shutting down")));
+                return Poll::Ready(Err(closing()));
             }
             if std::mem::replace(&mut resumed, true) {
                 return Poll::Ready(Ok(()));
@@ -118,6 +127,10 @@ pub async fn resume_on_pool() -> io::Result<()> {
         })
     })
     .await
+}
+
+fn closing() -> io::Error {
+    io::Error::other("the runtime is shutting down")
 }
 
 /// Wakes when it is dropped: by the task that holds it, or by that task's cancellation.

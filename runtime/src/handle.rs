@@ -8,6 +8,7 @@ use std::panic::Location;
 use crate::blocking;
 use crate::context::{self, Role};
 use crate::metrics::Metrics;
+use crate::poller::test_clock;
 use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::{JoinHandle, Origin, boxed_if_large};
@@ -86,6 +87,9 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
         let _entered = self.enter();
+        if self.pool.poller().is_virtual() {
+            return test_clock::block_on(self.pool.poller(), future);
+        }
         windlass_sync::block_on(future)
     }
 

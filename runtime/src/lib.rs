@@ -7,6 +7,7 @@
 //! - [`task`]: a future, its state and its output in one allocation. Knows no scheduler.
 //! - `sched`: workers, ready queues, sleeping and waking.
 //! - `poller`: the thread that blocks on the OS, and watches over the workers.
+//! - `fork`: fork-join on the workers.
 //! - `blocking`: threads for calls that block.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: what programs see.
 
@@ -18,6 +19,7 @@ mod blocking;
 mod builder;
 mod context;
 mod coop;
+mod fork;
 mod free;
 mod global;
 mod handle;
@@ -32,15 +34,29 @@ mod runtime;
 mod sched;
 mod shutdown;
 pub mod task;
+mod timers;
 
 /// What sockets are built on.
 pub mod io {
+    #[doc(hidden)]
+    pub use crate::poller::os;
     pub use crate::poller::{Descriptor, Direction, RawDescriptor, Registration, Seen};
+}
+
+/// Waiting for points in time; the futures are `windlass_timer`'s.
+#[cfg(not(loom))]
+pub mod timer {
+    pub use crate::timers::test;
+    pub use windlass_timer::{
+        Elapsed, FutureExt, Interval, MissedTick, Sleep, Timeout, Timer, TimerWait, interval,
+        interval_at, now, sleep, sleep_until, timeout, timeout_at,
+    };
 }
 
 pub(crate) use windlass_sync::primitives;
 
 pub use builder::Builder;
+pub use fork::{Scope, compute, join, par, scope};
 pub use free::{block_on, resume_on_pool, spawn, spawn_blocking, yield_now};
 pub use handle::{EnterGuard, Handle};
 pub use metrics::{Metrics, WorkerMetrics};

@@ -4,8 +4,8 @@
 //! go on, and the program runs them when and in which order it likes. Sockets, events and everything
 //! else that can be awaited on a [`Runtime`](crate::Runtime) works here too.
 //!
-//! To wait for the loop together with other things, nest it: it is a descriptor ([`AsFd`]) that
-//! becomes readable when `ready_tasks` has something to do.
+//! To wait for the loop together with other things, nest it: it is a descriptor (`AsFd`; on Windows a
+//! handle, `AsHandle`) that becomes readable (signalled) when `ready_tasks` has something to do.
 //!
 //! ```
 //! # use windlass_runtime as windlass;
@@ -25,7 +25,6 @@ use std::cell::Cell;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::panic::Location;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -33,6 +32,7 @@ use std::time::{Duration, Instant};
 use crate::context;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
+use crate::poller::Descriptor;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::sched::{Pool, Worker};
 use crate::shutdown::{self, DROP_PATIENCE};
@@ -115,11 +115,19 @@ impl Loop {
         }
     }
 
+    /// What the platform's own traits give out.
+    pub(crate) fn descriptor(&self) -> Descriptor<'_> {
+        self.handle.pool().poller().descriptor()
+    }
+
     fn look(&mut self, timeout: Option<Duration>) -> io::Result<Vec<Runnable>> {
         let pool = self.handle.pool();
         let poller = pool.poller();
         poller.arm_gate();
-        if poller.wait(timeout)?.gate {
+        // In virtual time nothing comes by waiting, as long as there is a deadline to jump to.
+        let may_jump = poller.is_virtual() && poller.timers().in_use();
+        let timeout = if may_jump { Some(Duration::ZERO) } else { timeout };
+        if poller.loop_wait(timeout)?.gate {
             poller.gate_fired();
         }
         // Whoever pushes from here on kicks again; the fence is the partner of the one in
@@ -128,24 +136,17 @@ impl Loop {
         fence(Ordering::SeqCst);
         let ready = context::enter_worker(&self.worker, || {
             self.worker.harvest();
+            let ready = self.worker.take_ready();
+            if !ready.is_empty() || !may_jump || !poller.jump() {
+                return ready;
+            }
             self.worker.take_ready()
         });
         // From now on the loop's descriptor tells of what comes.
         poller.arm_gate();
+        poller.set_alarm()?;
         let runnable = |inner| Runnable::new(inner, self.worker.clone(), self.held.clone());
         Ok(ready.into_iter().map(runnable).collect())
-    }
-}
-
-impl AsFd for Loop {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.handle.pool().poller().descriptor()
-    }
-}
-
-impl AsRawFd for Loop {
-    fn as_raw_fd(&self) -> RawFd {
-        self.as_fd().as_raw_fd()
     }
 }
 
@@ -157,7 +158,7 @@ impl Drop for Loop {
         context::enter_worker(&self.worker, || {
             // What the program still holds keeps the pool alive. All else must be gone before the
             // pool is, also a task that another thread has woken and not yet pushed.
-            while pool.owned.len() > self.held.get() {
+            while pool.unfinished() > self.held.get() as u64 {
                 let ready = self.worker.take_ready();
                 if ready.is_empty() {
                     std::thread::yield_now();
@@ -215,7 +216,7 @@ impl Drop for Runnable {
         let Some(inner) = self.inner.take() else { return };
         let pool = self.worker.pool();
         if pool.is_closing() {
-            // The loop is gone, and the task was cancelled with it.
+            // The loop is gone: this cancels the task.
             context::enter_worker(&self.worker, || self.worker.run_task(inner));
         } else {
             pool.push(inner);

@@ -38,12 +38,19 @@ pub struct Metrics {
     pub injector_len: usize,
     /// Tasks waiting in the queue for what the poller wakes.
     pub lane_len: usize,
+    /// Computations that wait to be begun.
+    pub compute_queued: usize,
     /// Threads of the blocking pool.
     pub blocking_threads: usize,
     /// Threads of the blocking pool that wait for a closure.
     pub blocking_idle: usize,
     /// Closures that wait for a thread of the blocking pool.
     pub blocking_queued: usize,
+    /// Timers that are armed.
+    pub timers: usize,
+    /// Times a sleeping thread was woken because a timer was armed that is due before it would have
+    /// woken up by itself.
+    pub timer_rings: usize,
 }
 
 /// The counters of one worker.
@@ -82,8 +89,9 @@ impl Metrics {
         let sum = |what: fn(&Counters) -> u64| counters().map(what).sum::<u64>();
         // Finished before spawned: a task that ends in between must not count as ended only.
         let tasks_panicked = sum(|counters| counters.panicked.get());
-        let tasks_finished = sum(|counters| counters.finished.get());
-        let tasks_spawned = sum(|counters| counters.spawned.get());
+        let refused = pool.refused.get();
+        let tasks_finished = sum(|counters| counters.finished.get()) + refused;
+        let tasks_spawned = pool.spawned() + refused;
         let blocking = pool.blocking.counts();
         Self {
             workers: workers.to_vec(),
@@ -98,8 +106,11 @@ impl Metrics {
             tasks_panicked,
             injector_len: pool.injector.len(),
             lane_len: pool.lane.len(),
+            compute_queued: pool.roots.len(),
             blocking_threads: blocking.threads,
             blocking_idle: blocking.idle,
+            timers: pool.poller().timers().len(),
+            timer_rings: pool.poller().timers().rings(),
             blocking_queued: blocking.queued,
         }
     }

@@ -8,14 +8,15 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
+pub use crate::fork::model::Fork;
 pub use crate::poller::model::{Kicks, Source, Waiter};
-use crate::poller::{self, Poller};
+use crate::poller::{self, Clock, Poller};
 pub use crate::poller::{Direction, Seen};
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicPtr, Mutex, Ordering};
 use crate::sched::{self, Config, Level, Worker};
 use crate::shutdown;
-use crate::task::{self, Header, JoinHandle, Origin, OwnedTasks, Schedule};
+use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Schedule};
 
 /// The right to run a task.
 #[derive(Debug)]
@@ -51,7 +52,8 @@ impl Ready {
 
     /// Makes a task that is put here when it is woken.
     pub fn task<F: Future>(&self, future: F) -> (Runnable, JoinHandle<F::Output>) {
-        let (runnable, handle) = task::new_task(future, Link(NonNull::from(self)), origin());
+        let link = Link(NonNull::from(self));
+        let (runnable, handle) = task::new_task(future, link, origin(), Listing::AtSpawn);
         (Runnable(runnable), handle)
     }
 
@@ -97,7 +99,7 @@ impl Schedule for Link {
         assert!(before.is_null(), "a task has two `Runnable`s");
     }
 
-    fn release(self, _task: NonNull<Header>, _panicked: bool) {
+    fn release(self, _task: NonNull<Header>, _end: End) {
         self.get().released.fetch_add(1, Plain::Relaxed);
     }
 }
@@ -114,15 +116,28 @@ impl Owner {
         Arc::new(Self { owned: OwnedTasks::new(0), ready: Mutex::new(VecDeque::new()) })
     }
 
-    /// Makes a task that is not in the list yet.
+    /// Makes a task that is to be bound before it is run.
     pub fn task<F: Future>(&self, future: F) -> (Runnable, JoinHandle<F::Output>) {
-        let (runnable, handle) = task::new_task(future, Member(NonNull::from(self)), origin());
+        self.new_task(future, Listing::AtSpawn)
+    }
+
+    /// Makes a task that is bound when its first poll returns `Pending`.
+    pub fn late_task<F: Future>(&self, future: F) -> (Runnable, JoinHandle<F::Output>) {
+        self.new_task(future, Listing::Late)
+    }
+
+    fn new_task<F>(&self, future: F, listing: Listing) -> (Runnable, JoinHandle<F::Output>)
+    where
+        F: Future,
+    {
+        let member = Member(NonNull::from(self));
+        let (runnable, handle) = task::new_task(future, member, origin(), listing);
         (Runnable(runnable), handle)
     }
 
     /// Takes a task into the list; false if that is closed.
     pub fn bind(&self, runnable: &Runnable) -> bool {
-        self.owned.bind(0, &runnable.0)
+        self.owned.bind(0, runnable.0.header())
     }
 
     /// Takes a task into the list and runs it; cancels it if the list is closed.
@@ -177,8 +192,14 @@ impl Schedule for Member {
         self.get().ready.lock().push_back(runnable);
     }
 
-    fn release(self, task: NonNull<Header>, _panicked: bool) {
-        self.get().owned.remove(0, task);
+    fn bind(self, task: NonNull<Header>) -> bool {
+        self.get().owned.bind(0, task)
+    }
+
+    fn release(self, task: NonNull<Header>, end: End) {
+        if end.listed {
+            self.get().owned.remove(0, task);
+        }
     }
 }
 
@@ -201,14 +222,16 @@ impl Pool {
             workers,
             spares,
             searchers: (workers / 2).max(1),
-            may_spin: false,
+            awake_to_spin: 0,
+            compute_share: 50,
             stuck_after: Duration::ZERO,
             max_blocking: 1,
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),
             stack_size: None,
         };
-        let poller = Poller::new().expect("models have no OS that could fail");
+        let poller = Poller::new(workers, false, Clock::of_the_os())
+            .expect("models have no OS that could fail");
         Self(sched::Pool::new(config, Arc::new(poller)))
     }
 
@@ -218,6 +241,16 @@ impl Pool {
         self
     }
 
+    /// The shard of a thread that is no worker.
+    pub fn foreign_timers(&self) -> &Arc<windlass_timer::Shard> {
+        self.0.poller().timers().foreign(0)
+    }
+
+    /// The shard of a worker.
+    pub fn worker_timers(&self, index: usize) -> &Arc<windlass_timer::Shard> {
+        self.0.poller().timers().worker(index)
+    }
+
     /// Spawns a task.
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -225,6 +258,24 @@ impl Pool {
         F::Output: Send + 'static,
     {
         self.0.spawn(future, origin())
+    }
+
+    /// Queues a computation.
+    pub fn compute<T: Send + 'static>(
+        &self,
+        f: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        crate::fork::model::compute(&self.0, f, origin())
+    }
+
+    /// A worker for fork-join, on the current thread.
+    pub fn fork(&self, index: usize) -> Fork {
+        Fork::new(&self.0, index)
+    }
+
+    /// Wakes somebody for an offer.
+    pub fn wake_thief(&self) {
+        self.0.wake_thief();
     }
 
     /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.
@@ -248,6 +299,11 @@ impl Pool {
     /// Cancels all tasks, and lets no new one in.
     pub fn close(&self) {
         self.0.close();
+    }
+
+    /// Wakes every sleeper.
+    pub fn wake_all(&self) {
+        self.0.wake_all();
     }
 
     /// True if the pool is closed and no task is left.

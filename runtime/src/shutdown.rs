@@ -24,8 +24,10 @@ pub(crate) fn begin(pool: &Arc<Pool>) {
 pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, patience: Duration) -> ShutdownReport {
     let complete = pool.threads.join_all(start.checked_add(patience));
     let mut stragglers = Vec::new();
-    if !complete {
-        stragglers.extend(pool.owned.running().into_iter().map(Straggler::task));
+    if complete {
+        pool.poller().end();
+    } else {
+        stragglers.extend(pool.running().into_iter().map(Straggler::task));
         stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
     }
     ShutdownReport { elapsed: start.elapsed(), complete, stragglers }

@@ -9,10 +9,16 @@
 //! equal times fire in the order in which they were armed: a slot is a queue, moving down keeps the
 //! order, and a timer armed later for the same time ends up in the same slot, behind.
 //!
-//! Timers live in a slab; the slots are lists of indices. No timer is allocated by itself, and nothing
-//! here is unsafe.
+//! Timers live in a [`Slab`]; the slots are lists of indices. No timer is allocated by itself, and
+//! nothing here is unsafe.
+//!
+//! What is due may be taken out in portions, so that a lock around the wheel is not held for long: a slot
+//! that holds more than a portion moves to the list of those that are *due*, in their order, from which
+//! it can still be cancelled.
 
 use std::task::Waker;
+
+use crate::slab::{Entry, NONE, Slab};
 
 /// Slots of a level, as bits of time.
 const BITS: u32 = 6;
@@ -21,8 +27,8 @@ const SLOTS: usize = 1 << BITS;
 const TICK: u32 = 12;
 /// Levels, to cover the other bits of a `u64`.
 const LEVELS: usize = (u64::BITS - TICK).div_ceil(BITS) as usize;
-/// The end of a list.
-const NONE: u32 = u32::MAX;
+/// In place of a level: the list of those that are due.
+const DUE: u8 = LEVELS as u8;
 /// How many timers of a slot are looked at to find the earliest; a fuller slot is taken to be due at
 /// its start.
 const LOOK_AT: usize = 32;
@@ -34,23 +40,13 @@ pub struct Key {
     generation: u32,
 }
 
-#[derive(Debug)]
-struct Entry {
-    deadline: u64,
-    /// `None` in a vacant entry.
-    waker: Option<Waker>,
-    next: u32,
-    previous: u32,
-    generation: u32,
-    level: u8,
-    slot: u8,
-}
-
 #[derive(Clone, Copy, Debug)]
 struct List {
     first: u32,
     last: u32,
 }
+
+const EMPTY: List = List { first: NONE, last: NONE };
 
 #[derive(Debug)]
 struct Level {
@@ -65,34 +61,34 @@ pub struct Wheel {
     /// The wheel's time, in ticks.
     now: u64,
     levels: Box<[Level; LEVELS]>,
-    entries: Vec<Entry>,
-    /// The first of the vacant entries, which are linked through `next`.
-    vacant: u32,
-    armed: usize,
+    entries: Slab,
+    /// Taken out of their slots, to be fired in this order.
+    due: List,
+    /// What is due in a slot, to be sorted.
+    scratch: Vec<(u64, u32)>,
 }
 
 impl Wheel {
     /// An empty wheel at time zero.
     pub fn new() -> Self {
-        const LEVEL: Level =
-            Level { occupied: 0, slots: [List { first: NONE, last: NONE }; SLOTS] };
+        const LEVEL: Level = Level { occupied: 0, slots: [EMPTY; SLOTS] };
         Self {
             now: 0,
             levels: Box::new([LEVEL; LEVELS]),
-            entries: Vec::new(),
-            vacant: NONE,
-            armed: 0,
+            entries: Slab::new(),
+            due: EMPTY,
+            scratch: Vec::new(),
         }
     }
 
     /// How many timers are armed.
     pub fn len(&self) -> usize {
-        self.armed
+        self.entries.occupied()
     }
 
     /// True if no timer is armed.
     pub fn is_empty(&self) -> bool {
-        self.armed == 0
+        self.len() == 0
     }
 
     /// Arms a timer. One whose time is past fires with the next [`advance`](Self::advance).
@@ -100,75 +96,71 @@ impl Wheel {
     /// # Panics
     ///
     /// With more than four billion timers.
+    #[inline]
     pub fn insert(&mut self, deadline: u64, waker: Waker) -> Key {
-        let index = match self.vacant {
-            NONE => {
-                let index = u32::try_from(self.entries.len()).expect("fewer than 2^32 timers");
-                assert_ne!(index, NONE, "fewer than 2^32 timers");
-                self.entries.push(Entry {
-                    deadline: 0,
-                    waker: None,
-                    next: NONE,
-                    previous: NONE,
-                    generation: 0,
-                    level: 0,
-                    slot: 0,
-                });
-                index
-            }
-            vacant => {
-                self.vacant = self.entries[vacant as usize].next;
-                vacant
-            }
-        };
-        let entry = &mut self.entries[index as usize];
-        entry.deadline = deadline;
-        entry.waker = Some(waker);
-        let key = Key { index, generation: entry.generation };
-        self.armed += 1;
+        let index = self.entries.insert(deadline, waker);
         self.link(index);
-        key
+        Key { index, generation: self.entries[index].generation }
     }
 
     /// Cancels a timer and gives its waker; `None` if it has fired.
+    #[inline]
     pub fn remove(&mut self, key: Key) -> Option<Waker> {
-        self.get(key)?;
+        self.waker(key)?;
         self.unlink(key.index);
-        self.free(key.index)
+        self.entries.remove(key.index)
+    }
+
+    /// Moves a timer to another time, behind those that are armed for it; `None` if it has fired.
+    pub fn reset(&mut self, key: Key, deadline: u64) -> Option<()> {
+        self.waker(key)?;
+        self.unlink(key.index);
+        self.entries[key.index].deadline = deadline;
+        self.link(key.index);
+        Some(())
     }
 
     /// True until the timer has fired.
     pub fn is_armed(&self, key: Key) -> bool {
-        self.get(key).is_some()
+        self.waker(key).is_some()
     }
 
-    /// Replaces a timer's waker and gives the old one, or the new one back if it has fired.
+    /// Replaces a timer's waker and gives the old one.
     ///
     /// # Errors
     ///
-    /// If the timer has fired.
+    /// If the timer has fired: the new one.
     pub fn replace_waker(&mut self, key: Key, waker: Waker) -> Result<Waker, Waker> {
-        match self.entries.get_mut(key.index as usize) {
-            Some(Entry { generation, waker: Some(old), .. }) if *generation == key.generation => {
-                Ok(std::mem::replace(old, waker))
-            }
-            _ => Err(waker),
+        match self.waker(key) {
+            Some(_) => Ok(self.entries[key.index].waker.replace(waker).expect("armed")),
+            None => Err(waker),
         }
     }
 
     /// The waker of a timer that has not fired.
+    #[inline]
     pub fn waker(&self, key: Key) -> Option<&Waker> {
-        self.get(key)?.waker.as_ref()
+        self.entries.get(key.index, key.generation)?.waker.as_ref()
+    }
+
+    /// Takes out the wakers of all timers, whatever their time.
+    pub fn drain(&mut self) -> Vec<Waker> {
+        let mut wakers = Vec::with_capacity(self.len());
+        self.advance(u64::MAX, &mut wakers);
+        wakers
     }
 
     /// When [`advance`](Self::advance) should be called next: the time of the earliest timer, or
     /// somewhat before it.
     pub fn next_deadline(&self) -> Option<u64> {
+        if self.due.first != NONE {
+            return Some(self.entries[self.due.first].deadline);
+        }
         let (level, slot, start) = self.first_occupied()?;
         let mut earliest = u64::MAX;
         let mut index = self.levels[level].slots[slot].first;
         for _ in 0..LOOK_AT {
-            let entry = &self.entries[index as usize];
+            let entry = &self.entries[index];
             earliest = earliest.min(entry.deadline);
             index = entry.next;
             if index == NONE {
@@ -178,9 +170,65 @@ impl Wheel {
         Some(start << TICK)
     }
 
+    /// The time of the earliest timer, exactly. It may have to look at many.
+    pub fn earliest(&self) -> Option<u64> {
+        let mut index = self.due.first;
+        if index == NONE {
+            let (level, slot, _) = self.first_occupied()?;
+            index = self.levels[level].slots[slot].first;
+        }
+        let mut earliest = u64::MAX;
+        while index != NONE {
+            earliest = earliest.min(self.entries[index].deadline);
+            index = self.entries[index].next;
+        }
+        Some(earliest)
+    }
+
     /// Moves the wheel's time forward and takes out the wakers of all timers that are due, the
     /// earliest first.
     pub fn advance(&mut self, time: u64, fired: &mut Vec<Waker>) {
+        while self.advance_some(time, usize::MAX, fired) {}
+    }
+
+    /// As [`advance`](Self::advance), for so many timers at the most; true if there may be more.
+    pub fn advance_some(&mut self, time: u64, most: usize, fired: &mut Vec<Waker>) -> bool {
+        let mut left = most;
+        loop {
+            while self.due.first != NONE {
+                if left == 0 {
+                    return true;
+                }
+                left -= 1;
+                self.fire(self.due.first, fired);
+            }
+            if !self.find_due(time) {
+                return false;
+            }
+            // Nearly always there are few, and they need no list.
+            let due = std::mem::take(&mut self.scratch);
+            for (number, &(_, index)) in due.iter().enumerate() {
+                if number < left {
+                    self.fire(index, fired);
+                } else {
+                    self.unlink(index);
+                    self.push(index, DUE, 0);
+                }
+            }
+            left = left.saturating_sub(due.len());
+            self.scratch = due;
+            self.scratch.clear();
+        }
+    }
+
+    fn fire(&mut self, index: u32, fired: &mut Vec<Waker>) {
+        self.unlink(index);
+        fired.extend(self.entries.remove(index));
+    }
+
+    /// Moves the wheel's time forward to the next slot in which something is due, and puts that into
+    /// `scratch` in the order in which it is to fire; false if there is none.
+    fn find_due(&mut self, time: u64) -> bool {
         let target = time >> TICK;
         while let Some((level, slot, start)) = self.first_occupied() {
             if start > target {
@@ -189,41 +237,35 @@ impl Wheel {
             self.now = self.now.max(start);
             if level > 0 {
                 self.move_down(level, slot);
-            } else if !self.fire(slot, time, fired) {
-                // The rest of this slot is due later within the tick that has begun.
-                break;
+                continue;
             }
+            let mut index = self.levels[0].slots[slot].first;
+            while index != NONE {
+                let entry = &self.entries[index];
+                if entry.deadline <= time {
+                    self.scratch.push((entry.deadline, index));
+                }
+                index = entry.next;
+            }
+            if !self.scratch.is_empty() {
+                // Stable: equal times stay in the order of arming.
+                self.scratch.sort_by_key(|(deadline, _)| *deadline);
+                return true;
+            }
+            // The rest of this slot is due later within the tick that has begun.
+            break;
         }
         self.now = self.now.max(target);
-    }
-
-    /// Fires what is due in a slot of the lowest level; true if nothing is left in it.
-    fn fire(&mut self, slot: usize, time: u64, fired: &mut Vec<Waker>) -> bool {
-        let mut due = Vec::new();
-        let mut index = self.levels[0].slots[slot].first;
-        while index != NONE {
-            let entry = &self.entries[index as usize];
-            if entry.deadline <= time {
-                due.push((entry.deadline, index));
-            }
-            index = entry.next;
-        }
-        // Stable: equal times stay in the order of arming.
-        due.sort_by_key(|(deadline, _)| *deadline);
-        for (_, index) in due {
-            self.unlink(index);
-            fired.extend(self.free(index));
-        }
-        self.levels[0].occupied & (1 << slot) == 0
+        false
     }
 
     /// Puts the timers of a slot whose time has come where they belong now, in their order.
     fn move_down(&mut self, level: usize, slot: usize) {
         let list = &mut self.levels[level].slots[slot];
-        let mut index = std::mem::replace(list, List { first: NONE, last: NONE }).first;
+        let mut index = std::mem::replace(list, EMPTY).first;
         self.levels[level].occupied &= !(1 << slot);
         while index != NONE {
-            let next = self.entries[index as usize].next;
+            let next = self.entries[index].next;
             self.link(index);
             index = next;
         }
@@ -247,55 +289,57 @@ impl Wheel {
         })
     }
 
+    #[inline]
     fn link(&mut self, index: u32) {
-        let tick = (self.entries[index as usize].deadline >> TICK).max(self.now);
+        let tick = (self.entries[index].deadline >> TICK).max(self.now);
         let differs = tick ^ self.now;
         let level = differs.checked_ilog2().unwrap_or(0) / BITS;
         let slot = (tick >> (level * BITS)) & (SLOTS as u64 - 1);
-        let (level, slot) = (level as usize, slot as usize);
-        let list = &mut self.levels[level].slots[slot];
+        self.push(index, level as u8, slot as u8);
+    }
+
+    /// Puts an entry at the end of a list.
+    #[inline]
+    fn push(&mut self, index: u32, level: u8, slot: u8) {
+        let list = match level {
+            DUE => &mut self.due,
+            _ => {
+                let level = &mut self.levels[usize::from(level)];
+                level.occupied |= 1 << slot;
+                &mut level.slots[usize::from(slot)]
+            }
+        };
         let previous = std::mem::replace(&mut list.last, index);
         if previous == NONE {
             list.first = index;
-            self.levels[level].occupied |= 1 << slot;
         } else {
-            self.entries[previous as usize].next = index;
+            self.entries[previous].next = index;
         }
-        let entry = &mut self.entries[index as usize];
+        let entry = &mut self.entries[index];
         (entry.previous, entry.next) = (previous, NONE);
-        (entry.level, entry.slot) = (level as u8, slot as u8);
+        (entry.level, entry.slot) = (level, slot);
     }
 
+    #[inline]
     fn unlink(&mut self, index: u32) {
-        let Entry { next, previous, level, slot, .. } = self.entries[index as usize];
-        let level = &mut self.levels[usize::from(level)];
-        let list = &mut level.slots[usize::from(slot)];
+        let Entry { next, previous, level, slot, .. } = self.entries[index];
+        let list = match level {
+            DUE => &mut self.due,
+            _ => &mut self.levels[usize::from(level)].slots[usize::from(slot)],
+        };
         if previous == NONE {
             list.first = next;
         } else {
-            self.entries[previous as usize].next = next;
+            self.entries[previous].next = next;
         }
         if next == NONE {
             list.last = previous;
         } else {
-            self.entries[next as usize].previous = previous;
+            self.entries[next].previous = previous;
         }
-        if list.first == NONE {
-            level.occupied &= !(1 << slot);
+        if list.first == NONE && level != DUE {
+            self.levels[usize::from(level)].occupied &= !(1 << slot);
         }
-    }
-
-    fn free(&mut self, index: u32) -> Option<Waker> {
-        self.armed -= 1;
-        let entry = &mut self.entries[index as usize];
-        entry.generation = entry.generation.wrapping_add(1);
-        entry.next = std::mem::replace(&mut self.vacant, index);
-        entry.waker.take()
-    }
-
-    fn get(&self, key: Key) -> Option<&Entry> {
-        let entry = self.entries.get(key.index as usize)?;
-        (entry.generation == key.generation && entry.waker.is_some()).then_some(entry)
     }
 }
 

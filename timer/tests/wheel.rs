@@ -49,11 +49,39 @@ impl Pair {
         assert!(self.wheel.remove(key).is_none(), "removed twice");
     }
 
+    fn reset(&mut self, which: usize, deadline: u64) {
+        if self.list.is_empty() {
+            return;
+        }
+        let at = *self.list.keys().nth(which % self.list.len()).unwrap();
+        let key = self.list.remove(&at).unwrap();
+        assert!(self.wheel.reset(key, deadline).is_some());
+        self.list.insert((deadline, at.1), key);
+    }
+
     #[track_caller]
     fn advance(&mut self, time: u64) {
+        self.advance_by(time, usize::MAX);
+    }
+
+    /// In portions of so many.
+    #[track_caller]
+    fn advance_by(&mut self, time: u64, most: usize) {
         self.now = self.now.max(time);
         let mut fired = Vec::new();
-        self.wheel.advance(self.now, &mut fired);
+        loop {
+            let before = fired.len();
+            let more = self.wheel.advance_some(self.now, most, &mut fired);
+            assert!(fired.len() - before <= most);
+            if !more {
+                break;
+            }
+            let earliest = self.wheel.next_deadline().unwrap_or(0);
+            assert!(
+                earliest <= self.now || fired.len() - before == most,
+                "more, but nothing is due"
+            );
+        }
         fired.into_iter().for_each(Waker::wake);
         let mut expected = Vec::new();
         while let Some((&(deadline, number), &key)) = self.list.first_key_value() {
@@ -78,6 +106,8 @@ impl Pair {
             }
             other => panic!("{other:?}"),
         }
+        let earliest = self.list.first_key_value().map(|(&(deadline, _), _)| deadline);
+        assert_eq!(self.wheel.earliest(), earliest);
     }
 }
 
@@ -102,15 +132,23 @@ impl Random {
 
 #[test]
 fn random_steps_agree_with_a_sorted_list() {
-    for seed in 1..=8 {
+    for seed in 1..=20 {
         let random = Random(AtomicU64::new(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)));
         let mut pair = Pair::default();
-        for _ in 0..50_000 {
-            match random.next() % 8 {
+        for _ in 0..100_000 {
+            match random.next() % 10 {
                 0..=3 => pair.arm(pair.now.saturating_add(random.span() >> 8)),
                 4 => pair.arm(random.span()),
                 5 => pair.cancel(random.next() as usize % 64),
                 6 => pair.advance(pair.now.saturating_add(random.span() >> 24)),
+                7 => {
+                    let deadline = pair.now.saturating_add(random.span() >> 8);
+                    pair.reset(random.next() as usize % 64, deadline);
+                }
+                8 => {
+                    let time = pair.now.saturating_add(random.span() >> 24);
+                    pair.advance_by(time, 1 + random.next() as usize % 8);
+                }
                 _ => {
                     let next = pair.wheel.next_deadline();
                     pair.advance(next.unwrap_or(0).min(pair.now + (1 << 44)));
@@ -180,4 +218,49 @@ fn a_key_of_a_fired_timer_does_not_reach_its_successor() {
     assert!(wheel.remove(old).is_none());
     assert!(wheel.replace_waker(old, Waker::noop().clone()).is_err());
     assert!(wheel.is_armed(new));
+}
+
+#[test]
+fn what_is_due_and_not_yet_taken_out_can_be_cancelled_and_moved() {
+    let mut pair = Pair::default();
+    for _ in 0..10 {
+        pair.arm(5);
+    }
+    let mut fired = Vec::new();
+    assert!(pair.wheel.advance_some(10, 2, &mut fired));
+    assert_eq!((fired.len(), pair.wheel.len(), pair.wheel.next_deadline()), (2, 8, Some(5)));
+    let keys: Vec<Key> = pair.list.values().copied().collect();
+    assert!(pair.wheel.remove(keys[2]).is_some());
+    assert!(pair.wheel.reset(keys[3], 20).is_some());
+    assert!(pair.wheel.reset(keys[0], 20).is_none(), "it has fired");
+    // Armed for the past meanwhile.
+    pair.arm(3);
+    fired.clear();
+    pair.wheel.advance(10, &mut fired);
+    assert_eq!((fired.len(), pair.wheel.len(), pair.wheel.next_deadline()), (7, 1, Some(20)));
+}
+
+#[test]
+fn a_burst_gives_its_memory_back_and_its_keys_stay_dead() {
+    let mut wheel = Wheel::new();
+    let waker = Waker::noop();
+    let first: Vec<Key> = (0..5_000).map(|time| wheel.insert(time, waker.clone())).collect();
+    assert_eq!(wheel.drain().len(), 5_000);
+    let second: Vec<Key> = (0..5_000).map(|time| wheel.insert(time, waker.clone())).collect();
+    assert!(first.iter().all(|key| !wheel.is_armed(*key)));
+    assert!(second.iter().all(|key| wheel.is_armed(*key)));
+}
+
+#[test]
+fn a_crowded_slot_is_looked_at_in_time() {
+    // More than are looked at for the next deadline, all late in one tick of the wheel.
+    let mut pair = Pair::default();
+    for number in 0..100 {
+        pair.arm((7 << 12) + 4_000 + number % 50);
+    }
+    while let Some(next) = pair.wheel.next_deadline() {
+        let time = next.max(pair.now + 1);
+        pair.advance(time);
+    }
+    assert!(pair.list.is_empty());
 }

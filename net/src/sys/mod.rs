@@ -12,13 +12,26 @@
 //! - `send`, `send_vectored`: to a connected socket, without a signal if the peer has gone;
 //! - `SocketOption`, `option`, `get_option`, `set_option`, `linger`, `set_linger`: what std has no
 //!   methods for;
-//! - `Event`: an auto-reset event that is an object of the OS.
+//! - `Event`: an auto-reset event that is an object of the OS, and `EventWaits`: how tasks wait for it;
+//! - `WallWait`: waits for a time of the wall clock (`new(SystemTime)`), or for the clock being set.
+//!   `poll(cx, SystemTime)` is ready when it is time to look at the clock, and waits anew after that;
+//! - `SHORT_WRITE_FILLS`: whether a socket that took less than it was given reports when it has room
+//!   again; `CONNECTS_REGISTERED`: whether it has to be registered before it connects;
+//!   `REUSES_ADDRESSES`: whether servers want that option; `SHUTDOWN_WAKES`: whether ending a direction
+//!   is reported to those who wait for it;
+//! - `recv`, `recv_from`: datagrams, cut to what there is room for, taken or only looked at.
 //!
 //! And where local sockets and pipes are as Unix has them: `local` (std's types of them),
 //! `connect_local`, `peer_credentials`, `pipe`.
 
 #[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(unix)]
 pub(crate) use unix::*;
+#[cfg(windows)]
+pub use windows::WaitHandle;
+#[cfg(windows)]
+pub(crate) use windows::*;

@@ -1,13 +1,21 @@
 //! Sockets and pipes as Unix has them.
 
 mod address;
+mod credentials;
+#[cfg_attr(any(not(target_os = "linux"), windlass_poller = "kqueue"), path = "unix/event_pipe.rs")]
 mod event;
+#[cfg_attr(target_os = "macos", path = "unix/make_apple.rs")]
+mod make;
 mod options;
 mod traits;
+mod waits;
+#[cfg_attr(any(not(target_os = "linux"), windlass_poller = "kqueue"), path = "unix/wall_kqueue.rs")]
+mod wall;
+mod wall_wait;
 
 use std::fs::File;
 use std::io::{self, IoSlice};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
 
@@ -15,13 +23,27 @@ use libc::c_int;
 
 use address::RawAddress;
 
+pub(crate) use credentials::peer_credentials;
 pub(crate) use event::Event;
-pub(crate) use options::{
-    SocketOption, get_option, linger, option, peer_credentials, set_linger, set_option,
-};
+pub(crate) use options::{SocketOption, get_option, linger, option, set_linger, set_option};
 pub(crate) use std::os::fd::AsFd as AsDescriptor;
 pub(crate) use std::os::unix::net as local;
 pub(crate) use traits::descriptor_traits;
+pub(crate) use waits::EventWaits;
+use wall::WallClock;
+pub(crate) use wall_wait::WallWait;
+
+/// A socket that took less than it was given is full, and says when it has room.
+pub(crate) const SHORT_WRITE_FILLS: bool = true;
+
+/// A socket that does not connect yet counts as hung up: it is registered when it does.
+pub(crate) const CONNECTS_REGISTERED: bool = false;
+
+/// Ending a direction is reported at this end, too.
+pub(crate) const SHUTDOWN_WAKES: bool = true;
+
+/// Without the option, an address is taken until the last old connection is forgotten.
+pub(crate) const REUSES_ADDRESSES: bool = true;
 
 pub(crate) type Descriptor<'a> = BorrowedFd<'a>;
 
@@ -65,7 +87,9 @@ pub(crate) fn explain(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
+/// Makes a descriptor that came from elsewhere non-blocking, and has a socket raise no signals.
 pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
+    make::silence(descriptor);
     let fd = descriptor.as_raw_fd();
     // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL takes no pointer.
     let flags = check(unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
@@ -76,16 +100,10 @@ pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     Ok(())
 }
 
-fn socket(family: c_int, kind: c_int) -> io::Result<OwnedFd> {
-    let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: takes no pointers.
-    check(unsafe { libc::socket(family, kind, 0) }).map(own)
-}
-
 /// An unconnected TCP socket, for IPv4 or IPv6.
 pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
     let family = if v6 { libc::AF_INET6 } else { libc::AF_INET };
-    socket(family, libc::SOCK_STREAM).map(TcpStream::from)
+    make::socket(family, libc::SOCK_STREAM).map(TcpStream::from)
 }
 
 pub(crate) fn bind(socket: Descriptor<'_>, address: &SocketAddr) -> io::Result<()> {
@@ -124,20 +142,14 @@ fn is_under_way(error: &io::Error) -> bool {
 /// Takes a connection, non-blocking from the start, which saves a call against std's `accept`.
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     let mut address = RawAddress::empty();
-    let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    let (pointer, len) = address.as_mut_parts();
-    // SAFETY: pointer and length describe `address`, which outlives the call and has room for any
-    // address.
-    let stream = check(unsafe { libc::accept4(listener.as_raw_fd(), pointer, len, flags) })
-        .map(own)
-        .map(TcpStream::from)?;
+    let stream = make::accept(descriptor(listener), &mut address).map(TcpStream::from)?;
     Ok((stream, address.to_inet()?))
 }
 
 /// Connects to a local socket, which never takes time: the listener has room or has not.
 pub(crate) fn connect_local(address: &local::SocketAddr) -> io::Result<local::UnixStream> {
     let address = RawAddress::from_local(address)?;
-    let socket = socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
+    let socket = make::socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
     connect(descriptor(&socket), &address)?;
     Ok(socket.into())
 }
@@ -147,13 +159,16 @@ pub(crate) fn connect_local(address: &local::SocketAddr) -> io::Result<local::Un
 pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `bytes`.
     check_len(unsafe {
-        libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
+        libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), make::SEND_FLAGS)
     })
 }
 
+/// So many buffers every system takes; more is an error on some.
+const MOST_BUFFERS: usize = 1024;
+
 /// As [`send`], from several buffers; only so many are looked at as the OS takes at a time.
 pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
-    let count = buffers.len().min(libc::UIO_MAXIOV as usize);
+    let count = buffers.len().min(MOST_BUFFERS);
     // SAFETY: a message of zeroes is a valid one: no name, no buffers, no control data.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     // std promises that `IoSlice` is laid out as `iovec`; `sendmsg` only reads them.
@@ -161,17 +176,29 @@ pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> 
     message.msg_iovlen = count as _;
     // SAFETY: `message` names `count` buffers that live as long as `buffers`.
     check_len(unsafe {
-        libc::sendmsg(socket.as_raw_fd(), ptr::from_ref(&message), libc::MSG_NOSIGNAL)
+        libc::sendmsg(socket.as_raw_fd(), ptr::from_ref(&message), make::SEND_FLAGS)
     })
 }
 
 /// A pipe, both ends non-blocking: what is written to the second is read from the first.
 pub(crate) fn pipe() -> io::Result<(File, File)> {
-    let mut ends: [c_int; 2] = [-1; 2];
-    // SAFETY: there is room for two descriptors.
-    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_NONBLOCK | libc::O_CLOEXEC) })?;
-    let [reader, writer] = ends.map(own).map(File::from);
+    let [reader, writer] = make::pipe()?.map(File::from);
     Ok((reader, writer))
+}
+
+/// Receives a datagram, or only looks at it, and says where it came from. What does not fit is thrown
+/// away.
+pub(crate) fn recv_from(
+    socket: &UdpSocket,
+    bytes: &mut [u8],
+    peek: bool,
+) -> io::Result<(usize, SocketAddr)> {
+    if peek { socket.peek_from(bytes) } else { socket.recv_from(bytes) }
+}
+
+/// As [`recv_from`], and leaves out where it came from.
+pub(crate) fn recv(socket: &UdpSocket, bytes: &mut [u8], peek: bool) -> io::Result<usize> {
+    if peek { socket.peek(bytes) } else { socket.recv(bytes) }
 }
 
 /// The type of a socket that has begun to listen.

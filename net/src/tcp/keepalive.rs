@@ -73,13 +73,15 @@ impl Keepalive {
         if sys::get_option(socket, option::KEEPALIVE)? == 0 {
             return Ok(None);
         }
-        let number =
-            |option| sys::get_option(socket, option).map(|n| u32::try_from(n).unwrap_or(0));
-        let seconds = |option| number(option).map(|n| Duration::from_secs(n.into()));
+        let number = |option: Option<sys::SocketOption>| {
+            let value = option.map(|option| sys::get_option(socket, option)).transpose()?;
+            Ok::<_, io::Error>(value.map(|n| u32::try_from(n).unwrap_or(0)))
+        };
+        let seconds = |n: Option<u32>| n.map(|n| Duration::from_secs(n.into()));
         Ok(Some(Self {
-            idle: Some(seconds(option::KEEPALIVE_IDLE)?),
-            interval: Some(seconds(option::KEEPALIVE_INTERVAL)?),
-            retries: Some(number(option::KEEPALIVE_RETRIES)?),
+            idle: seconds(number(option::KEEPALIVE_IDLE)?),
+            interval: seconds(number(option::KEEPALIVE_INTERVAL)?),
+            retries: number(option::KEEPALIVE_RETRIES)?,
         }))
     }
 
@@ -91,12 +93,19 @@ impl Keepalive {
             (option::KEEPALIVE_INTERVAL, settings.interval.map(whole_seconds)),
             (option::KEEPALIVE_RETRIES, retries),
         ] {
-            if let Some(value) = value {
-                sys::set_option(socket, option, value)?;
+            match (option, value) {
+                (_, None) => {}
+                (Some(option), Some(value)) => sys::set_option(socket, option, value)?,
+                (None, Some(_)) => return Err(unsupported()),
             }
         }
         sys::set_option(socket, option::KEEPALIVE, keepalive.is_some().into())
     }
+}
+
+fn unsupported() -> io::Error {
+    let message = "this OS has no keep-alive settings of a socket's own: leave them open";
+    io::Error::new(io::ErrorKind::Unsupported, message)
 }
 
 /// The longest that Linux takes.

@@ -64,7 +64,7 @@ impl TcpListener {
     /// Listens on the first of the addresses that is free. With port 0 the OS chooses a port, which
     /// [`local_addr`](Self::local_addr) tells.
     ///
-    /// Sets the option to reuse the address, so that a server can be started again at once. For other
+    /// On Unix it sets the option to reuse the address, so that a server can be started again at once. For other
     /// options, or another length of the queue than 1024, use [`TcpSocket`].
     ///
     /// Dropping the future leaves nothing behind.
@@ -76,7 +76,7 @@ impl TcpListener {
     pub async fn bind<A: ToSocketAddrs>(addrs: A) -> io::Result<Self> {
         with_first(addrs, |address| {
             let socket = TcpSocket::for_addr(&address)?;
-            socket.set_reuse_address(true)?;
+            socket.set_reuse_address(sys::REUSES_ADDRESSES)?;
             socket.bind(address)?;
             socket.listen(BACKLOG)
         })

@@ -19,7 +19,7 @@ use crate::sys::{self, option};
 ///
 /// # windlass_runtime::block_on(async {
 /// let socket = TcpSocket::new_v4()?;
-/// socket.set_reuse_port(true)?;
+/// socket.set_nodelay(true)?;
 /// socket.set_recv_buffer_size(1 << 20)?;
 /// socket.bind("127.0.0.1:0".parse().unwrap())?;
 /// let listener = socket.listen(1024)?;
@@ -67,7 +67,8 @@ impl TcpSocket {
     }
 
     /// Allows to bind an address that old connections still linger on, or not. A server that is
-    /// restarted wants that; [`TcpListener::bind`] does it.
+    /// restarted wants that on Unix, and [`TcpListener::bind`] does it there. On Windows, where servers
+    /// need nothing of the kind, it lets **another process take the address over**.
     ///
     /// # Errors
     ///
@@ -76,20 +77,22 @@ impl TcpSocket {
         sys::set_option(sys::descriptor(self), option::REUSE_ADDRESS, on.into())
     }
 
-    /// Whether several sockets may listen on the port, the OS dealing out the connections.
+    /// Whether several sockets may listen on the port, the OS dealing out the connections. Unix only.
     ///
     /// # Errors
     ///
     /// If the OS cannot tell.
+    #[cfg(unix)]
     pub fn reuse_port(&self) -> io::Result<bool> {
         self.flag(option::REUSE_PORT)
     }
 
-    /// Allows several sockets to listen on the port, or not; all of them have to say so.
+    /// Allows several sockets to listen on the port, or not; all of them have to say so. Unix only.
     ///
     /// # Errors
     ///
     /// If the OS refuses.
+    #[cfg(unix)]
     pub fn set_reuse_port(&self, on: bool) -> io::Result<()> {
         sys::set_option(sys::descriptor(self), option::REUSE_PORT, on.into())
     }
@@ -133,8 +136,13 @@ impl TcpSocket {
     ///
     /// `ConnectionRefused`, and whatever else the OS says; or if the runtime shuts down.
     pub async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
-        sys::start_connect(sys::descriptor(&self), &address)?;
+        if !sys::CONNECTS_REGISTERED {
+            sys::start_connect(sys::descriptor(&self), &address)?;
+        }
         let stream = Async::new_nonblocking(self.socket)?;
+        if sys::CONNECTS_REGISTERED {
+            sys::start_connect(sys::descriptor(&stream), &address)?;
+        }
         stream.write_with(connected).await?;
         Ok(TcpStream::from_connected(stream))
     }

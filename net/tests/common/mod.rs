@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+#[cfg(unix)]
 pub(crate) mod os;
 
 use std::future::Future;

@@ -17,27 +17,39 @@
 //!
 //! What the thread does with a gate that fired, and when its patience on guard is over, is in
 //! [`thread`].
+//!
+//! Timers are kept by the same two, the worker in the seat and the thread: see [`timers`].
 
+mod bell;
+mod clock;
 #[cfg(loom)]
 pub(crate) mod model;
 mod registration;
 mod slab;
 mod source;
 mod sys;
+pub(crate) mod test_clock;
 mod thread;
+mod timers;
 
 use std::io;
 use std::task::Waker;
 use std::time::Duration;
 
+pub(crate) use clock::Clock;
 pub use registration::Registration;
 pub use source::{Direction, Seen};
-pub use sys::{Descriptor, RawDescriptor};
+pub(crate) use sys::keep_time;
+pub use sys::{Descriptor, RawDescriptor, os};
 pub(crate) use thread::start;
 
+use windlass_sync::ManualResetEvent;
+use windlass_timer::{Keeper, Timers};
+
+use bell::{Bell, Ringer};
 use slab::{Slab, Token};
 use source::Source;
-use sys::{Events, Selector, Woken};
+use sys::{Events, Woken, push};
 
 use crate::primitives::plain::{AtomicU64, AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, fence};
@@ -45,7 +57,10 @@ use crate::task::quietly;
 
 /// The shared half of a runtime's poller.
 pub(crate) struct Poller {
-    selector: Selector,
+    bell: Arc<Bell>,
+    clock: Arc<Clock>,
+    timers: Timers,
+    outside: test_clock::Outside,
     sources: Mutex<Slab>,
     /// Held by the one thread that harvests.
     events: Mutex<Events>,
@@ -54,14 +69,19 @@ pub(crate) struct Poller {
     armed: AtomicBool,
     on_guard: AtomicBool,
     guard_wanted: AtomicBool,
-    seated: AtomicBool,
-    kicked: AtomicBool,
 }
 
 impl Poller {
-    pub(crate) fn new() -> io::Result<Self> {
+    /// With `alone`, workers don't look at the timers by themselves: there are none, but a manual loop.
+    pub(crate) fn new(workers: usize, alone: bool, clock: Clock) -> io::Result<Self> {
+        let (bell, clock) = (Arc::new(Bell::new()?), Arc::new(clock));
+        let ringer = Box::new(Ringer { bell: bell.clone(), clock: clock.clone() });
+        let lenient = !alone && !clock.is_virtual();
         Ok(Self {
-            selector: Selector::new()?,
+            timers: Timers::new(workers, lenient, ringer),
+            bell,
+            clock,
+            outside: test_clock::Outside::default(),
             sources: Mutex::new(Slab::default()),
             events: Mutex::new(Events::new()),
             registered: AtomicUsize::new(0),
@@ -69,8 +89,6 @@ impl Poller {
             armed: AtomicBool::new(false),
             on_guard: AtomicBool::new(false),
             guard_wanted: AtomicBool::new(false),
-            seated: AtomicBool::new(false),
-            kicked: AtomicBool::new(false),
         })
     }
 
@@ -79,13 +97,14 @@ impl Poller {
         descriptor: Descriptor<'_>,
         source: Arc<Source>,
     ) -> io::Result<(Token, RawDescriptor)> {
-        let Some(token) = self.sources.lock().insert(source) else {
+        let Some(token) = self.sources.lock().insert(source.clone()) else {
             return Err(io::Error::other("the runtime is shutting down"));
         };
         // The first source: workers that went to sleep before it have not armed the gate.
         let first = self.registered.fetch_add(1, Plain::Relaxed) == 0;
-        let armed = if first { self.selector.arm_gate() } else { Ok(()) };
-        if let Err(error) = armed.and_then(|()| self.selector.register(descriptor, token.pack())) {
+        let armed = if first { self.bell.selector.arm_gate() } else { Ok(()) };
+        let register = || push::register(&self.bell.selector, descriptor, token.pack(), &source);
+        if let Err(error) = armed.and_then(|()| register()) {
             self.forget(token);
             return Err(error);
         }
@@ -93,7 +112,7 @@ impl Poller {
     }
 
     fn deregister(&self, token: Token, descriptor: RawDescriptor) {
-        self.selector.deregister(descriptor);
+        push::deregister(&self.bell.selector, descriptor, token.pack());
         self.forget(token);
     }
 
@@ -105,19 +124,29 @@ impl Poller {
 
     /// True if there is anything to harvest from.
     pub(crate) fn in_use(&self) -> bool {
+        !push::PUSHES && self.has_sources()
+    }
+
+    /// True if the OS may have something to report.
+    fn has_sources(&self) -> bool {
         self.registered.load(Plain::Relaxed) > 0
     }
 
-    /// Takes what events there are and wakes who waits for them, without blocking. Gives their
-    /// number; zero if another thread is at it.
+    /// Takes what events there are, fires what timers are due, and wakes who waits for them, without
+    /// blocking. Gives their number.
     pub(crate) fn harvest(&self) -> usize {
+        self.harvest_sources() + self.fire(0)
+    }
+
+    /// Zero if another thread is at it.
+    pub(crate) fn harvest_sources(&self) -> usize {
         if !self.in_use() {
             return 0;
         }
         let Some(mut events) = self.events.try_lock() else { return 0 };
         self.harvests.fetch_add(1, Plain::Relaxed);
         // The only errors there are mean that the instance is broken beyond repair.
-        let taken = self.selector.harvest(&mut events).unwrap_or(0);
+        let taken = self.bell.selector.harvest(&mut events).unwrap_or(0);
         if taken == 0 {
             return 0;
         }
@@ -139,21 +168,22 @@ impl Poller {
 
     /// Takes the one place in which a worker may wait for events itself, if it is free.
     pub(crate) fn seat(&self) -> Option<Seat<'_>> {
-        if !self.in_use() {
+        let nothing_to_wait_for = !self.in_use() && !self.timers.in_use();
+        if push::PUSHES || self.is_virtual() || nothing_to_wait_for {
             return None;
         }
         let events = self.events.try_lock()?;
-        self.seated.store(true, Ordering::Relaxed);
+        self.bell.seated.store(true, Ordering::Relaxed);
         Some(Seat { poller: self, events })
     }
 
     fn is_seated(&self) -> bool {
-        self.seated.load(Ordering::Relaxed)
+        self.bell.is_seated()
     }
 
     /// Has the worker in the seat return.
     pub(crate) fn kick_seat(&self) {
-        self.selector.kick_seat();
+        self.bell.selector.kick_seat();
     }
 
     /// How often anybody has looked.
@@ -171,7 +201,7 @@ impl Poller {
         // The flag first: the gate may fire before the call returns, and its flag must not be set
         // after that. A gate armed without the flag is only armed once more.
         self.armed.store(true, Ordering::Relaxed);
-        if self.selector.arm_gate().is_err() {
+        if self.bell.selector.arm_gate().is_err() {
             self.armed.store(false, Ordering::Relaxed);
         }
     }
@@ -206,31 +236,45 @@ impl Poller {
 
     /// Blocks the poller's thread.
     pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
-        let woken = self.selector.wait(timeout)?;
+        let woken = self.bell.selector.wait(timeout)?;
         if woken.kicked {
-            // Partner of the swap in `kick`: whoever found the flag set did what it did before
+            // Partner of the swap in `Bell::kick`: whoever found the flag set did what it did before
             // this, and the thread sees it.
-            self.kicked.swap(false, Ordering::AcqRel);
+            self.bell.kicked.swap(false, Ordering::AcqRel);
         }
         Ok(woken)
     }
 
     /// Has the thread return from its wait. However many kick, the OS is asked once.
     pub(crate) fn kick(&self) {
-        if !self.kicked.swap(true, Ordering::AcqRel) {
-            self.selector.kick();
-        }
+        self.bell.kick();
+    }
+
+    /// Where the OS has a thread pool of its own: an event that is set by way of that pool's queue.
+    pub(crate) fn resume(&self) -> Option<io::Result<Arc<ManualResetEvent>>> {
+        push::resume(&self.bell.selector)
+    }
+
+    /// The last thread has gone: nothing happens any more when this returns.
+    pub(crate) fn end(&self) {
+        push::end(&self.bell.selector);
     }
 
     /// What becomes readable when `wait` would return.
     pub(crate) fn descriptor(&self) -> Descriptor<'_> {
-        self.selector.descriptor()
+        self.bell.selector.descriptor()
+    }
+
+    /// Has the descriptor become readable when the time is over, in a manual loop.
+    pub(crate) fn alarm(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.bell.selector.alarm(timeout)
     }
 
     /// Nobody will harvest any more: tells all who wait.
     pub(crate) fn close(&self) {
         let mut wake = Vec::new();
         self.sources.lock().close(&mut wake);
+        wake.extend(self.timers.close());
         wake_all(wake);
     }
 }
@@ -242,22 +286,34 @@ pub(crate) struct Seat<'a> {
 }
 
 impl Seat<'_> {
-    /// Blocks until there are events or the seat is kicked; gives the number of events. May return
-    /// for no reason.
+    /// Blocks until there are events or timers are due, or until the seat is kicked; gives the number
+    /// of events, and one for the timers. May return for no reason.
     pub(crate) fn wait(&mut self) -> usize {
-        self.poller.harvests.fetch_add(1, Plain::Relaxed);
+        let Self { poller, events } = self;
+        poller.harvests.fetch_add(1, Plain::Relaxed);
+        let timeout = poller.seat_timeout();
         // The only error there is means that the instance is broken beyond repair.
-        self.poller.selector.sit(&mut self.events).unwrap_or(0)
+        let taken = poller.bell.selector.sit(events, timeout).unwrap_or(0);
+        // Being kicked counts, but is no event.
+        let taken = if self.has_events() { taken } else { 0 };
+        taken + usize::from(self.poller.is_due(0))
     }
 
-    /// Leaves the seat, and wakes who waits for the events.
+    /// True if the last wait has brought events.
+    pub(crate) fn has_events(&self) -> bool {
+        self.events.iter().next().is_some()
+    }
+
+    /// Leaves the seat, and wakes who waits for the events and the timers.
     pub(crate) fn leave(self) {
         let Self { poller, events } = self;
         let wake = poller.dispatch(&events);
         drop(events);
-        poller.seated.store(false, Ordering::Relaxed);
+        poller.bell.seated.store(false, Ordering::Relaxed);
+        poller.timers.leave(Keeper::Seat);
         poller.want_guard();
         wake_all(wake);
+        poller.fire(0);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::task::Waker;
 
-use super::Poller;
 use super::source::{self, Direction, Readiness, Seen, WaiterKey};
+use super::{Clock, Poller};
 
 /// A source of events.
 pub struct Source(source::Source);
@@ -71,7 +71,7 @@ pub struct Kicks(Poller);
 impl Kicks {
     /// A poller that nobody has kicked.
     pub fn new() -> Self {
-        Self(Poller::new().expect("models have no OS that could fail"))
+        Self(Poller::new(1, false, Clock::of_the_os()).expect("models have no OS that could fail"))
     }
 
     /// Has the thread look.

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 
 use super::Poller;
 use super::slab::Token;
-use super::source::{Direction, Seen, Source, WaiterKey};
+use super::source::{Direction, Readiness, Seen, Source, WaiterKey};
 use super::sys::{Descriptor, RawDescriptor};
 use crate::coop;
 use crate::primitives::Arc;
@@ -34,8 +34,25 @@ impl Registration {
         crate::context::with_pool(|pool| Self::with(pool.poller(), descriptor))
     }
 
+    /// As [`new`](Self::new), for what is known not to be ready: waiting comes first, without a try.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn unready(descriptor: Descriptor<'_>) -> io::Result<Self> {
+        let source = Source::new();
+        for direction in [Direction::Read, Direction::Write] {
+            source.clear(direction, source.look(direction));
+        }
+        crate::context::with_pool(|pool| Self::of(pool.poller(), descriptor, source))
+    }
+
     pub(crate) fn with(poller: &Arc<Poller>, descriptor: Descriptor<'_>) -> io::Result<Self> {
-        let source = Arc::new(Source::new());
+        Self::of(poller, descriptor, Source::new())
+    }
+
+    fn of(poller: &Arc<Poller>, descriptor: Descriptor<'_>, source: Source) -> io::Result<Self> {
+        let source = Arc::new(source);
         let (token, descriptor) = poller.register(descriptor, source.clone())?;
         Ok(Self { poller: poller.clone(), source, token, descriptor })
     }
@@ -183,6 +200,22 @@ impl Registration {
             Some(seen) => Poll::Ready(checked(seen)),
             None => Poll::Pending,
         }
+    }
+
+    /// Has all who wait try again, as if an event had come for both directions.
+    pub fn wake_all(&self) {
+        let both = Readiness { read: true, write: true, ..Readiness::default() };
+        let mut wake = Vec::new();
+        self.source.event(both, &mut wake);
+        super::wake_all(wake);
+    }
+
+    /// Ends the registration, and says whether an event has come that nothing has cleared. None comes
+    /// later.
+    pub fn end(self, direction: Direction) -> bool {
+        let source = self.source.clone();
+        drop(self);
+        source.look(direction).is_event()
     }
 
     /// Says that an operation started from `seen` met `WouldBlock`.

@@ -61,6 +61,11 @@ impl Seen {
         self.0 & (READY | GONE) != 0
     }
 
+    /// The OS says that it is ready, whatever has become of the poller.
+    pub(crate) fn is_event(self) -> bool {
+        self.0 & READY != 0
+    }
+
     /// A short result does not mean that nothing is left.
     pub(crate) fn is_closed(self) -> bool {
         self.0 & (CLOSED | GONE) != 0
@@ -136,7 +141,8 @@ impl Source {
         let word = &self.words[direction as usize];
         let mut now = word.load(Ordering::Relaxed);
         loop {
-            let next = (now | READY | flags).wrapping_add(GENERATION);
+            let ready = if flags == GONE { now & READY } else { READY };
+            let next = (now | ready | flags).wrapping_add(GENERATION);
             // Release pairs with the Acquire in `look`.
             match word.compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return,

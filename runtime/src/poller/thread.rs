@@ -16,6 +16,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use super::test_clock::Idleness;
 use crate::context::{self, Role};
 use crate::primitives::{Arc, Ordering, fence};
 use crate::sched::{self, Pool, Watcher};
@@ -33,19 +34,26 @@ pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
 
 fn run(pool: &Arc<Pool>) {
     context::set_role(Role::Poller);
+    super::keep_time();
     let poller = pool.poller();
     let mut watcher = Watcher::new(pool);
+    let start = Instant::now();
     let mut guard = None;
+    let mut idleness = Idleness::new();
     // With the last task gone, no worker can be stuck and nobody waits for events.
     while !pool.is_over() {
-        let pause = shorter(watcher.pause(pool), guard.as_ref().map(Guard::pause));
+        let mut pause = shorter(watcher.pause(pool), guard.as_ref().map(Guard::pause));
+        if poller.is_virtual() && poller.timers().in_use() {
+            pause = shorter(pause, Some(idleness.pause()));
+        }
         // An error would mean that the outer instance is broken beyond repair; going on with the
         // watch, at a measured pace, is the best that is left.
-        let woken = poller.wait(pause).unwrap_or_else(|_| {
+        let woken = poller.keep_wait(pause, guard.is_some()).unwrap_or_else(|_| {
             std::thread::sleep(LONGEST_PAUSE);
             Default::default()
         });
-        let now = Instant::now();
+        // In models time stands still, for they must not go by how fast the machine is.
+        let now = if cfg!(loom) { start } else { Instant::now() };
         watcher.look(pool, now);
         if woken.gate {
             poller.gate_fired();
@@ -62,6 +70,10 @@ fn run(pool: &Arc<Pool>) {
         }
         if poller.guard_wanted.swap(false, Ordering::Relaxed) && guard.is_none() {
             guard = Some(Guard::new(pool, now));
+        }
+        poller.look_at_timers(guard.is_some());
+        if poller.is_virtual() {
+            idleness.look(pool);
         }
         poller.set_on_guard(guard.is_some());
         // Partner of the fences in `Worker::sleep` and `Poller::want_guard`. Who relied on the guard

@@ -36,6 +36,7 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     let slot = &pool.slots[index];
     slot.occupied.store(true, Ordering::Relaxed);
     let started = start_thread(pool, name, move |pool| {
+        crate::poller::keep_time();
         if let Some(worker) = Worker::new(pool.clone(), index) {
             worker.run();
         }

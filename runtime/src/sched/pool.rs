@@ -7,15 +7,16 @@ use crossbeam_utils::CachePadded;
 
 use super::queue::Injector;
 use super::sleepers::Sleepers;
-use super::slot::{Counters, Slot};
+use super::slot::{Counter, Counters, Slot};
 use super::threads::Threads;
 use super::watch::{Level, Watch};
+use super::worker::Worker;
 use crate::blocking::BlockingPool;
 use crate::context::{self, Role};
 use crate::poller::Poller;
-use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
+use crate::primitives::plain::{AtomicPtr, AtomicUsize as PlainUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
-use crate::task::{self, Header, JoinHandle, Origin, OwnedTasks, Runnable, Schedule};
+use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Runnable, Schedule};
 
 /// The settings of a runtime, checked by its builder.
 #[derive(Clone, Debug)]
@@ -23,7 +24,11 @@ pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) spares: usize,
     pub(crate) searchers: usize,
-    pub(crate) may_spin: bool,
+    /// A worker spins only while no more workers than this are awake: a core must be left over for
+    /// those whose answer it waits for.
+    pub(crate) awake_to_spin: usize,
+    /// Percentage of its time that a worker leaves to a computation while tasks wait.
+    pub(crate) compute_share: u32,
     pub(crate) stuck_after: Duration,
     pub(crate) max_blocking: usize,
     pub(crate) blocking_keep_alive: Duration,
@@ -39,6 +44,10 @@ pub(crate) struct Pool {
     pub(crate) lane: CachePadded<Injector>,
     /// What foreign threads push.
     pub(crate) injector: CachePadded<Injector>,
+    /// Fork-join roots: beside the tasks, so that neither queues behind the other.
+    pub(crate) roots: CachePadded<Injector>,
+    /// How many workers sleep in a join. A hint.
+    pub(crate) joiners: CachePadded<PlainUsize>,
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.
     pub(crate) slots: Box<[CachePadded<Slot>]>,
@@ -51,6 +60,8 @@ pub(crate) struct Pool {
     pub(crate) threads: Threads,
     /// Counts what happens on threads that are no workers of this runtime.
     pub(crate) foreign: CachePadded<Counters>,
+    /// Tasks that such a thread spawned too late, and dropped.
+    pub(crate) refused: Counter,
     closing: AtomicBool,
 }
 
@@ -64,6 +75,8 @@ impl Pool {
         let pool = Arc::new(Self {
             lane: CachePadded::new(Injector::new()),
             injector: CachePadded::new(Injector::new()),
+            roots: CachePadded::new(Injector::new()),
+            joiners: CachePadded::default(),
             sleepers: CachePadded::new(Sleepers::new(slots)),
             slots: (0..slots).map(|_| CachePadded::new(Slot::new())).collect(),
             owned,
@@ -73,6 +86,7 @@ impl Pool {
             blocking: BlockingPool::new(),
             threads: Threads::new(),
             foreign: CachePadded::default(),
+            refused: Counter::default(),
             closing: AtomicBool::new(false),
             config,
         });
@@ -93,6 +107,16 @@ impl Pool {
         unsafe { self.spawn_unchecked(future, origin) }
     }
 
+    /// As [`spawn`](Self::spawn), for a fork-join root.
+    pub(crate) fn spawn_root<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: both are `Send`.
+        unsafe { self.spawn_as(future, origin, Kind::Root) }
+    }
+
     /// # Safety
     ///
     /// The future and its output are `Send`, or the pool runs its tasks on the current thread only.
@@ -105,30 +129,77 @@ impl Pool {
         F: Future + 'static,
         F::Output: 'static,
     {
+        // SAFETY: the caller says so.
+        unsafe { self.spawn_as(future, origin, Kind::Task) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`spawn_unchecked`](Self::spawn_unchecked).
+    unsafe fn spawn_as<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
         context::with_worker(|worker| {
-            let worker = worker.filter(|worker| ptr::eq(&**worker.pool(), self));
-            let shard = match worker {
-                Some(worker) => {
-                    let count = worker.slot().counters.spawned.get();
-                    self.owned.worker_shard(worker.index(), count)
-                }
-                None => self.owned.foreign_shard(foreign_spread()),
-            };
-            let home = Home(NonNull::from(&self.homes[shard]));
-            let (runnable, handle) = task::new_task(future, home, origin);
-            match worker {
-                Some(worker) => worker.slot().counters.spawned.bump(),
-                None => self.foreign.spawned.bump_shared(),
+            match worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
+                Some(worker) if matches!(kind, Kind::Task) => self.spawn_on(worker, future, origin),
+                _ => self.spawn_shared(future, origin, kind),
             }
-            if !self.owned.bind(shard, &runnable) {
-                runnable.cancel();
-            } else if let Some(worker) = worker {
-                worker.push(runnable);
-            } else {
-                self.push(runnable);
-            }
-            handle
         })
+    }
+
+    /// Spawns onto the queue of the current worker.
+    #[inline]
+    fn spawn_on<F>(&self, worker: &Worker, future: F, origin: Origin) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let spawned = &worker.slot().counters.spawned;
+        let shard = self.owned.worker_shard(worker.index(), spawned.get());
+        // The list waits until the task does, which many never do. A named one is listed at once, for
+        // shutdown to name it; so is one that no task has spawned, for then no unfinished task
+        // tells that there may be more.
+        let late = origin.name.is_none() && worker.slot().is_polling();
+        let listing = if late { Listing::Late } else { Listing::AtSpawn };
+        let (runnable, handle) = task::new_task(future, self.home(shard), origin, listing);
+        // Before it can finish: nobody may see more tasks finished than spawned.
+        spawned.bump();
+        let refused =
+            if late { self.is_closing() } else { !self.owned.bind(shard, runnable.header()) };
+        if refused {
+            runnable.cancel();
+        } else {
+            worker.push(runnable);
+        }
+        handle
+    }
+
+    /// Spawns for any worker to take.
+    fn spawn_shared<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let shard = self.owned.foreign_shard(foreign_spread());
+        let (runnable, handle) = task::new_task(future, self.home(shard), origin, Listing::AtSpawn);
+        if self.owned.bind(shard, runnable.header()) {
+            // Before it can finish, as above.
+            self.foreign.spawned.bump_shared();
+            match kind {
+                Kind::Task => self.injector.push(runnable),
+                Kind::Root => self.roots.push(runnable),
+            }
+            self.after_push();
+        } else {
+            runnable.cancel();
+        }
+        handle
+    }
+
+    fn home(&self, shard: usize) -> Home {
+        Home(NonNull::from(&self.homes[shard]))
     }
 
     /// Puts a task into the injector and sees to it that somebody comes.
@@ -154,7 +225,9 @@ impl Pool {
     /// after it if all are busy. A searcher will come to it by itself.
     pub(crate) fn call_somebody(&self) {
         if !self.wake_one() && self.sleepers.all_busy() {
-            self.watch.request(Level::Coarse);
+            // A computation may show no split point: then a spare must come soon.
+            let computing = self.slots.iter().any(|slot| slot.is_computing());
+            self.watch.request(if computing { Level::Fine } else { Level::Coarse });
         }
     }
 
@@ -201,9 +274,25 @@ impl Pool {
         at_work > self.sleepers.sleeping() + slow + more_than
     }
 
-    /// True if work waits that no particular worker answers for.
+    /// How many workers are not asleep.
+    pub(crate) fn awake(&self) -> usize {
+        let at_work = self.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count();
+        at_work.saturating_sub(self.sleepers.sleeping())
+    }
+
+    /// True if tasks wait that no particular worker answers for.
     pub(crate) fn has_shared_work(&self) -> bool {
         !self.lane.is_empty() || !self.injector.is_empty()
+    }
+
+    /// True if a worker has tasks in its own queue, which it may be kept from.
+    pub(crate) fn has_kept_work(&self) -> bool {
+        self.slots.iter().any(|slot| slot.has_work())
+    }
+
+    /// True if a computation waits to be begun.
+    pub(crate) fn has_root(&self) -> bool {
+        !self.roots.is_empty()
     }
 
     /// A worker keeps work for itself: has the watch step in if the worker does not get to it.
@@ -237,19 +326,50 @@ impl Pool {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// True once the pool is closing and no task is left. A worker asks after it announced its
-    /// sleep, and the one that takes the last task off its shard asks after that: the shards' locks
-    /// put the two in an order, so that at least one of them gets the right answer.
+    /// True once the pool is closing and no task is left. The list is asked first, then the counters:
+    /// see *Shutdown* in this folder's `README.md`.
     pub(crate) fn is_over(&self) -> bool {
-        self.is_closing() && self.owned.is_over()
+        self.is_closing() && self.owned.is_over() && self.unfinished() == 0
     }
 
-    fn released(&self) {
+    /// How many tasks are unfinished, listed or not.
+    pub(crate) fn unfinished(&self) -> u64 {
+        // Finished before spawned: a task that ends in between must not count as ended only, nor hide
+        // another.
+        let finished: u64 = self.slots.iter().map(|slot| slot.counters.finished.get()).sum();
+        self.spawned() - finished
+    }
+
+    /// How many tasks were taken in.
+    pub(crate) fn spawned(&self) -> u64 {
+        let by_workers: u64 = self.slots.iter().map(|slot| slot.counters.spawned.get()).sum();
+        by_workers + self.foreign.spawned.get()
+    }
+
+    /// The tasks that are being polled at this moment.
+    pub(crate) fn running(&self) -> Vec<Origin> {
+        let mut running = self.owned.running();
+        let unlisted = self.slots.iter().filter_map(|slot| slot.unlisted());
+        running.extend(unlisted.map(|location| Origin::new(location, None)));
+        running
+    }
+
+    /// A worker leaves. If it finds the pool over, all others are to find that too.
+    pub(super) fn left(&self) {
+        // Partner of the fence in `Worker::sleep`: of those who have ended a task, the last to pass its
+        // fence sees what all of them have done, and whoever sleeps.
+        fence(Ordering::SeqCst);
         if self.is_over() {
             self.wake_all();
             self.poller.kick();
         }
     }
+}
+
+/// What is spawned.
+enum Kind {
+    Task,
+    Root,
 }
 
 /// Spreads the tasks of foreign threads over the shards, by thread.
@@ -268,8 +388,8 @@ struct HomeShard {
 ///
 /// A bare pointer, because counting references to the pool would make all spawning threads share
 /// a cache line. It is valid while the task is in its shard: workers hold the pool and leave only
-/// when the shards are empty. Wakers use it only with a `Runnable` in hand, and the task stays in
-/// its shard until that was run.
+/// when the shards are empty. Wakers use it only with the `Runnable` of a task that was idle, which is
+/// in its shard then, and stays there until that was run. All others who use it are workers.
 #[derive(Clone, Copy)]
 pub(crate) struct Home(NonNull<HomeShard>);
 
@@ -291,7 +411,7 @@ impl Home {
 
 impl Schedule for Home {
     fn schedule(self, runnable: Runnable) {
-        // SAFETY: the task is in its shard until `runnable` was run.
+        // SAFETY: the task was idle, so it is in its shard, and stays there until `runnable` was run.
         let (pool, _) = unsafe { self.get() };
         context::with_worker(|worker| {
             if let Some(worker) = worker.filter(|worker| Arc::as_ptr(worker.pool()) == pool) {
@@ -318,29 +438,38 @@ impl Schedule for Home {
         });
     }
 
-    fn release(self, task: NonNull<Header>, panicked: bool) {
+    fn bind(self, task: NonNull<Header>) -> bool {
+        // SAFETY: the caller is a worker of the pool.
+        let (pool, shard) = unsafe { self.get() };
+        // SAFETY: as above.
+        unsafe { &*pool }.owned.bind(shard, task)
+    }
+
+    fn release(self, task: NonNull<Header>, end: End) {
         // SAFETY: the caller is a worker of the pool, or a spawner that holds it.
         let (pool, shard) = unsafe { self.get() };
         // SAFETY: as above.
         let pool = unsafe { &*pool };
+        if end.listed {
+            pool.owned.remove(shard, task);
+        }
         context::with_worker(|worker| {
-            match worker.filter(|worker| std::ptr::eq(Arc::as_ptr(worker.pool()), pool)) {
+            match worker.filter(|worker| ptr::eq(Arc::as_ptr(worker.pool()), pool)) {
                 Some(worker) => {
                     let counters = &worker.slot().counters;
-                    counters.finished.bump();
-                    if panicked {
+                    if end.panicked {
                         counters.panicked.bump();
                     }
+                    counters.finished.bump();
                 }
+                // Only workers finish what was taken in.
                 None => {
-                    pool.foreign.finished.bump_shared();
-                    if panicked {
+                    if end.panicked {
                         pool.foreign.panicked.bump_shared();
                     }
+                    pool.refused.bump_shared();
                 }
             }
         });
-        pool.owned.remove(shard, task);
-        pool.released();
     }
 }

@@ -4,8 +4,9 @@
 
 use std::time::Instant;
 
-use super::slot::Slot;
+use super::slot::{LONG_POLL, Slot};
 use super::worker::Worker;
+use crate::fork::JobRef;
 use crate::poller::Seat;
 use crate::primitives::{Ordering, fence, hint};
 use crate::task::Runnable;
@@ -19,6 +20,7 @@ const LITTLE: u64 = 5_000;
 /// What a search came to.
 pub(super) enum Search {
     Found(Runnable),
+    Job(JobRef),
     Leave,
 }
 
@@ -29,9 +31,9 @@ impl Worker {
         let mut searching = pool.sleepers.start_search(pool.config.searchers);
         loop {
             if searching {
-                if let Some(runnable) = self.look_everywhere() {
+                if let Some(found) = self.look_everywhere() {
                     self.found(searching);
-                    return Search::Found(runnable);
+                    return found;
                 }
             }
             if self.may_leave() {
@@ -50,7 +52,7 @@ impl Worker {
         let pool = &*self.pool;
         if searching && pool.sleepers.stop_search() {
             fence(Ordering::SeqCst);
-            if pool.has_shared_work() {
+            if pool.has_shared_work() || pool.has_root() {
                 pool.call_somebody();
             }
         }
@@ -63,13 +65,14 @@ impl Worker {
     }
 
     /// Looks once and, if nobody else is awake who would look, keeps its eyes open for a while.
-    fn look_everywhere(&self) -> Option<Runnable> {
+    fn look_everywhere(&self) -> Option<Search> {
         let alone = !self.pool.get_on(1);
         self.look_once(alone).or_else(|| {
-            if !alone {
+            if !alone || self.pool.awake() > self.pool.config.awake_to_spin {
                 return None;
             }
-            self.spin.wait_for(|| self.pool.has_shared_work() || self.harvest())?;
+            // A timer is no reason to stay awake: when it is due is known.
+            self.spin.wait_for(|| self.pool.has_shared_work() || self.harvest_events())?;
             self.look_once(alone)
         })
     }
@@ -77,21 +80,37 @@ impl Worker {
     /// With `alone`, the OS is ours to look at. Otherwise a worker is awake that does it when it runs
     /// dry, and takes what it finds in one go: two that snatch single events from each other get
     /// less done.
-    fn look_once(&self, alone: bool) -> Option<Runnable> {
+    fn look_once(&self, alone: bool) -> Option<Search> {
         self.take_own()
             .or_else(|| self.take_shared())
+            .or_else(|| self.take_root())
             .or_else(|| if alone && self.harvest() { self.take_own() } else { None })
-            .or_else(|| self.steal(|victim| self.take_from_backlog(victim)))
-            .or_else(|| self.steal(take_from_stuck))
+            .or_else(|| self.steal_task())
+            .map(Search::Found)
+            .or_else(|| if self.may_compute() { self.next_job().map(Search::Job) } else { None })
+    }
+
+    /// Takes tasks that lie with other workers.
+    pub(crate) fn steal_task(&self) -> Option<Runnable> {
+        self.steal(|victim| self.take_from_backlog(victim)).or_else(|| self.steal(take_from_stuck))
     }
 
     /// Takes half of a worker's queue, if that is worth the trouble: what its owner will have done in
     /// a moment is better left to it.
     fn take_from_backlog(&self, victim: &Slot) -> Option<Runnable> {
-        if victim.stealer.is_empty() || (victim.backlog() < LITTLE && gets_on(victim)) {
+        // One task is no backlog of a worker between two polls, who is about to take it.
+        let at_once = victim.stealer.len() == 1 && !victim.is_polling();
+        if victim.stealer.is_empty() || ((at_once || victim.backlog() < LITTLE) && gets_on(victim))
+        {
             return None;
         }
-        victim.stealer.steal_into(&self.queue)
+        let stolen = victim.stealer.steal_into(&self.queue)?;
+        // Who takes over long polls is not to be counted on from the first of them.
+        let poll_time = victim.counters.poll_time.get();
+        if poll_time >= LONG_POLL {
+            self.slot().counters.poll_time.set(poll_time);
+        }
+        Some(stolen)
     }
 
     /// Tries every other slot once, from a random one on.
@@ -108,7 +127,7 @@ impl Worker {
         Some(stolen)
     }
 
-    fn next_random(&self) -> u32 {
+    pub(crate) fn next_random(&self) -> u32 {
         // xorshift: good enough to spread thieves.
         let mut x = self.random.get();
         x ^= x << 13;
@@ -130,7 +149,7 @@ impl Worker {
         if self.may_leave() {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();
-        } else if pool.has_shared_work() {
+        } else if pool.has_shared_work() || (pool.has_root() && self.may_compute()) {
             pool.call_somebody();
         }
         let counters = &self.slot().counters;
@@ -145,7 +164,9 @@ impl Worker {
                     if !relied_on {
                         pool.poller().arm_gate();
                     }
+                    pool.poller().entrust_timers(relied_on);
                     self.parker.park();
+                    true
                 }
             }
         });
@@ -153,8 +174,8 @@ impl Worker {
     }
 
     /// Sleeps on the OS: what a parked worker learns from the poller, by way of another thread, this
-    /// one learns at first hand.
-    fn sit(&self, mut seat: Seat<'_>) {
+    /// one learns at first hand. False if it was for timers only.
+    fn sit(&self, mut seat: Seat<'_>) -> bool {
         let pool = &*self.pool;
         let slot = self.slot();
         slot.seated.store(true, Ordering::Relaxed);
@@ -175,13 +196,16 @@ impl Worker {
                     pool.wake(other);
                     seat.leave();
                     self.hand_over();
-                    return self.parker.park();
+                    self.parker.park();
+                    return true;
                 }
                 // We are being called at this very moment.
                 None => self.parker.park(),
             }
         }
+        let for_events = token || seat.has_events();
         seat.leave();
+        for_events
     }
 }
 
@@ -193,9 +217,9 @@ fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
 
 /// Watches a worker for some microseconds; true if its tick moves.
 fn gets_on(worker: &Slot) -> bool {
-    let tick = worker.counters.tick.get();
+    let before = worker.progress();
     (0..PATIENCE).any(|_| {
         hint::spin_loop();
-        worker.counters.tick.get() != tick
+        worker.progress() != before
     })
 }

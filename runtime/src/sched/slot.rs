@@ -1,18 +1,27 @@
 //! What a worker shows to the others.
 
-use crate::primitives::plain::{AtomicBool as PlainBool, AtomicU64, Ordering as Plain};
-use crate::primitives::{AtomicBool, AtomicUsize, Mutex};
+use std::panic::Location;
+use std::ptr;
 
+use crate::primitives::plain::{
+    AtomicBool as PlainBool, AtomicPtr as PlainPtr, AtomicU64 as PlainU64, Ordering as Plain,
+};
+use crate::primitives::{Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
+
+use crossbeam_utils::CachePadded;
 use windlass_sync::{Parker, Unparker};
 
 use super::lifo::LifoSlot;
 use super::queue::{LocalQueue, Stealer};
+use crate::fork::{Offer, Pending};
 
 /// One place for a worker; spares have theirs from the start, so that the list of victims never
 /// changes.
 pub(crate) struct Slot {
     pub(crate) stealer: Stealer,
     pub(crate) lifo: LifoSlot,
+    /// The fork-join job that others may take.
+    pub(crate) offer: Arc<CachePadded<Offer>>,
     pub(crate) unparker: Unparker,
     pub(crate) counters: Counters,
     /// Index of the spare that stands in for this worker, plus one; set by the watch, cleared by
@@ -24,6 +33,16 @@ pub(crate) struct Slot {
     pub(crate) occupied: PlainBool,
     /// True while the worker waits on the OS instead of being parked.
     pub(crate) seated: AtomicBool,
+    /// True while the worker sleeps in a join, to be called by whoever has what it waits for.
+    pub(crate) joining: AtomicBool,
+    /// True while the worker is inside a fork-join root or job.
+    pub(crate) computing: PlainBool,
+    /// True while that computation has split points all the time.
+    pub(crate) fine: PlainBool,
+    /// True for a spare that stands in for a worker which computes.
+    pub(crate) for_tasks: PlainBool,
+    /// Spawn site of the task that is being polled or was last, if that is in no list; else null.
+    unlisted: PlainPtr<Location<'static>>,
     /// What the thread takes along when it moves in, and leaves when it moves out.
     pub(crate) kit: Mutex<Option<Kit>>,
 }
@@ -32,20 +51,27 @@ pub(crate) struct Slot {
 pub(crate) struct Kit {
     pub(crate) queue: LocalQueue,
     pub(crate) parker: Parker,
+    pub(crate) pending: Pending,
 }
 
 impl Slot {
     pub(crate) fn new() -> Self {
-        let kit = Kit { queue: LocalQueue::new(), parker: Parker::new() };
+        let kit = Kit { queue: LocalQueue::new(), parker: Parker::new(), pending: Pending::new() };
         Self {
             stealer: kit.queue.stealer(),
             lifo: LifoSlot::new(),
+            offer: kit.pending.offer(),
             unparker: kit.parker.unparker(),
             counters: Counters::new(),
             relief: AtomicUsize::new(0),
             retire: AtomicBool::new(false),
             occupied: PlainBool::new(false),
             seated: AtomicBool::new(false),
+            joining: AtomicBool::new(false),
+            computing: PlainBool::new(false),
+            fine: PlainBool::new(false),
+            for_tasks: PlainBool::new(false),
+            unlisted: PlainPtr::new(ptr::null_mut()),
             kit: Mutex::new(Some(kit)),
         }
     }
@@ -56,10 +82,43 @@ impl Slot {
         (self.stealer.len() as u64).saturating_mul(self.counters.poll_time.get())
     }
 
-    /// True for a worker in a poll whose recent polls were so long that nobody should count on it
-    /// to come out of this one soon.
+    /// True for a worker that computes, or is in a poll and whose recent polls were so long, that
+    /// nobody should count on it to come out of this one soon.
     pub(crate) fn is_slow(&self) -> bool {
-        self.counters.tick.get() % 2 == 1 && self.counters.poll_time.get() >= LONG_POLL
+        self.is_polling() && (self.counters.poll_time.get() >= LONG_POLL || self.is_computing())
+    }
+
+    /// True while the worker polls a task.
+    pub(crate) fn is_polling(&self) -> bool {
+        self.counters.tick.get() % 2 == 1
+    }
+
+    /// True if the worker is inside a fork-join root or job.
+    pub(crate) fn is_computing(&self) -> bool {
+        self.computing.load(Plain::Relaxed)
+    }
+
+    /// Moves when the worker gets on; odd while it is in a poll.
+    pub(crate) fn progress(&self) -> u64 {
+        self.counters.tick.get().wrapping_add(self.counters.splits.get().wrapping_mul(2))
+    }
+
+    /// Tells, for shutdown's report, what the worker is about to poll if no list does.
+    #[inline]
+    pub(crate) fn polls_unlisted(&self, location: Option<&'static Location<'static>>) {
+        let location = location.map_or(ptr::null(), ptr::from_ref);
+        self.unlisted.store(location.cast_mut(), Plain::Relaxed);
+    }
+
+    /// Spawn site of the task that is being polled, if that is in no list.
+    pub(crate) fn unlisted(&self) -> Option<&'static Location<'static>> {
+        let tick = self.counters.tick.get();
+        let location = self.unlisted.load(Plain::Relaxed);
+        if tick % 2 == 0 || self.counters.tick.get() != tick {
+            return None;
+        }
+        // SAFETY: null, or made from a reference that lives for ever.
+        unsafe { location.as_ref() }
     }
 
     /// True if tasks wait here for their turn.
@@ -78,13 +137,15 @@ pub(crate) const LONG_POLL: u64 = 50_000;
 pub(crate) struct Counters {
     /// Odd while a task is being polled; moves on with every poll.
     pub(crate) tick: Counter,
+    /// Split points of computations at which the clock was read.
+    pub(crate) splits: Counter,
     /// Moving average of a poll's time, in nanoseconds.
     pub(crate) poll_time: Counter,
     pub(crate) steals: Counter,
     pub(crate) parks: Counter,
     pub(crate) wakeups: Counter,
-    pub(crate) spawned: Counter,
-    pub(crate) finished: Counter,
+    pub(crate) spawned: Tally,
+    pub(crate) finished: Tally,
     pub(crate) panicked: Counter,
 }
 
@@ -99,13 +160,19 @@ impl Counters {
 
 /// A number with one writer and any number of readers.
 #[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
+pub(crate) struct Counter(PlainU64);
 
 impl Counter {
     /// Adds one, by the only writer.
     #[inline]
     pub(crate) fn bump(&self) {
-        self.0.store(self.0.load(Plain::Relaxed).wrapping_add(1), Plain::Relaxed);
+        self.add(1);
+    }
+
+    /// Adds to it, by the only writer.
+    #[inline]
+    pub(crate) fn add(&self, more: u64) {
+        self.0.store(self.0.load(Plain::Relaxed).wrapping_add(more), Plain::Relaxed);
     }
 
     /// Sets it, by the only writer.
@@ -120,5 +187,31 @@ impl Counter {
 
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Plain::Relaxed)
+    }
+}
+
+/// As [`Counter`], for what more than statistics rests on: whether a task is left is the difference of
+/// two sums of these. See *Shutdown* in this folder's `README.md`.
+#[derive(Default)]
+pub(crate) struct Tally(AtomicU64);
+
+impl Tally {
+    /// Adds one, by the only writer.
+    #[inline]
+    pub(crate) fn bump(&self) {
+        // Release pairs with the Acquire in `get`.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(1), Ordering::Release);
+    }
+
+    /// Adds one, by any thread.
+    pub(crate) fn bump_shared(&self) {
+        // Release pairs with the Acquire in `get`.
+        self.0.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whoever sees a task counted sees all that its counter did before.
+    pub(crate) fn get(&self) -> u64 {
+        // Acquire pairs with the Release in `bump`.
+        self.0.load(Ordering::Acquire)
     }
 }

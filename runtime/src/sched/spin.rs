@@ -64,14 +64,15 @@ impl Spin {
         }
     }
 
-    /// Runs `sleep` and learns from how long it took.
-    pub(crate) fn measure_sleep(&self, sleep: impl FnOnce()) {
+    /// Runs `sleep` and learns from how long it took, unless it ended for a reason that was known
+    /// before (`false`).
+    pub(crate) fn measure_sleep(&self, sleep: impl FnOnce() -> bool) {
         if !self.allowed {
-            return sleep();
+            sleep();
+            return;
         }
         let start = Instant::now();
-        sleep();
-        if start.elapsed() < SHORT_SLEEP {
+        if sleep() && start.elapsed() < SHORT_SLEEP {
             self.learn(1);
         }
     }
@@ -93,14 +94,14 @@ mod tests {
         assert!(spin.score.get() <= 0);
         assert_eq!(spin.wait_for(|| true), None, "off, whatever there is");
         spin.score.set(0);
-        spin.measure_sleep(|| {});
+        spin.measure_sleep(|| true);
         assert_eq!(spin.wait_for(|| true), Some(()));
     }
 
     #[test]
     fn where_it_is_not_allowed_nothing_turns_it_on() {
         let spin = Spin::new(false);
-        spin.measure_sleep(|| {});
+        spin.measure_sleep(|| true);
         assert_eq!(spin.wait_for(|| true), None);
     }
 }

@@ -75,16 +75,22 @@ impl Watch {
 /// The shortest and the longest pause between two looks at [`Level::Fine`].
 const FINE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 
+/// How long a worker that computes may show no split point, with tasks waiting, before a spare comes.
+const COMPUTES: Duration = Duration::from_micros(300);
+
 /// What the watching thread remembers between two looks.
 pub(crate) struct Watcher {
     /// The tick last seen in each slot, and since when.
     seen: Vec<(u64, Instant)>,
+    /// Who computed at the last look.
+    computed: Vec<bool>,
     pause: Duration,
 }
 
 impl Watcher {
     pub(crate) fn new(pool: &Pool) -> Self {
-        Self { seen: vec![(0, Instant::now()); pool.slots.len()], pause: FINE.0 }
+        let slots = pool.slots.len();
+        Self { seen: vec![(0, Instant::now()); slots], computed: vec![false; slots], pause: FINE.0 }
     }
 
     /// How long the thread may sleep before the next look; `None` while nothing is to be watched.
@@ -100,7 +106,7 @@ impl Watcher {
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, now: Instant) {
         let mut active = false;
         for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
-            let tick = slot.counters.tick.get();
+            let tick = slot.progress();
             if seen.0 != tick {
                 *seen = (tick, now);
                 active = true;
@@ -111,7 +117,9 @@ impl Watcher {
             return;
         }
         // Whoever is stuck, what waits may lie in the queue of another who is stuck too.
-        if pool.has_shared_work() || pool.slots.iter().any(|slot| slot.has_work()) {
+        let tasks_wait = pool.has_shared_work() || pool.has_kept_work();
+        let mut closely = false;
+        if tasks_wait || pool.has_root() {
             let stuck_after = pool.config.stuck_after;
             for index in 0..pool.slots.len() {
                 let stalled = self.stalled(pool, index, now).unwrap_or_default();
@@ -120,13 +128,37 @@ impl Watcher {
                 }
                 // While another gets on, it comes to what waits; one more thread would only take the
                 // CPU from it.
-                if stalled >= stuck_after && !self.any_gets_on(pool, now, stuck_after) {
+                let slot = &pool.slots[index];
+                let computing = slot.is_computing();
+                // With split points all the time, it is the OS that keeps the worker from running.
+                let patience = match (computing, slot.fine.load(Plain::Relaxed)) {
+                    (false, _) => stuck_after,
+                    (true, false) => COMPUTES.min(stuck_after),
+                    (true, true) => (COMPUTES * 16).min(stuck_after),
+                };
+                // Spares do not compute in the place of workers that do.
+                let needed = tasks_wait || !computing;
+                closely |= computing && needed;
+                if needed && stalled >= patience && !self.any_gets_on(pool, now, patience) {
                     self.relieve(pool, index);
                 }
             }
         }
+        self.see_to_offers(pool);
         // As long as the workers get on by themselves, there is less and less need to look.
-        self.pause = (self.pause * 2).min(FINE.1);
+        self.pause = if closely { COMPUTES / 2 } else { (self.pause * 2).min(FINE.1) };
+    }
+
+    /// A job is offered in a computation that has lasted since the last look: it is worth a thief.
+    fn see_to_offers(&mut self, pool: &Pool) {
+        let mut wanted = false;
+        for (computed, slot) in self.computed.iter_mut().zip(&pool.slots) {
+            let computes = slot.is_computing();
+            wanted |= std::mem::replace(computed, computes) && computes && !slot.offer.is_empty();
+        }
+        if wanted && pool.has_idle() {
+            pool.wake_thief();
+        }
     }
 
     /// How long a worker has been in the poll it is in, as far as was seen; `None` if it is in none.
@@ -149,6 +181,9 @@ impl Watcher {
         if pool.sleepers.sleeping() < at_work(pool) {
             return false;
         }
+        if self.dismiss_spares(pool) {
+            return false;
+        }
         let before = pool.watch.level.swap(Level::Off as usize, Ordering::Relaxed);
         if pool.sleepers.sleeping_settled() < at_work(pool) {
             pool.watch.level.fetch_max(before, Ordering::Relaxed);
@@ -156,6 +191,29 @@ impl Watcher {
         }
         self.pause = FINE.0;
         true
+    }
+
+    /// Sends spares home that linger after a computation, now that nothing goes on any more; true if
+    /// there were any.
+    fn dismiss_spares(&self, pool: &Pool) -> bool {
+        let mut any = false;
+        for slot in &pool.slots {
+            if slot.relief.load(Ordering::Relaxed) == 0 {
+                continue;
+            }
+            // Acquire: as in `Worker::end_relief`, which may have been faster.
+            if let Some(spare) = slot.relief.swap(0, Ordering::Acquire).checked_sub(1) {
+                // Release pairs with the Acquire in `Worker::must_retire`.
+                pool.slots[spare].retire.store(true, Ordering::Release);
+                any = true;
+            }
+        }
+        if any {
+            // Partner of the fence in `Worker::sleep`.
+            fence(Ordering::SeqCst);
+            pool.wake_all();
+        }
+        any
     }
 
     /// Starts a spare for a worker that is stuck, if it has none and one is left.
@@ -172,13 +230,14 @@ impl Watcher {
         // What was said to the spare that was here before does not concern the next. Nobody else
         // writes it: that spare has moved out, and no worker knows of the next yet.
         pool.slots[spare].retire.store(false, Ordering::Relaxed);
+        pool.slots[spare].for_tasks.store(pool.slots[stuck].is_computing(), Plain::Relaxed);
         // Release pairs with the Acquire in `end_relief`: what is said to the spare there comes after
         // what was taken back here.
         relief.store(spare + 1, Ordering::Release);
         // Partner of the fence in `Worker::sleep`: a worker that has come back and gone to sleep
         // finds its relief there, or is seen here to have come back.
         fence(Ordering::SeqCst);
-        let came_back = pool.slots[stuck].counters.tick.get() != self.seen[stuck].0;
+        let came_back = pool.slots[stuck].progress() != self.seen[stuck].0;
         // If no thread is to be had, the next look tries again.
         if came_back || super::start_worker(pool, spare).is_err() {
             relief.store(0, Ordering::Relaxed);

@@ -7,13 +7,14 @@
 //! 2. the LIFO slot, at most three times in a row;
 //! 3. the worker's own queue;
 //! 4. the lane (what the poller pushed), the injector (what foreign threads pushed);
-//! 5. other workers' queues, and their LIFO slots last.
+//! 5. fork-join roots, also looked at by time;
+//! 6. other workers' queues, and their LIFO slots and offered jobs last.
 //!
 //! A worker answers for what lies in its own queue: it wakes a sleeper when there is more than it
 //! will get done in the time a wake-up takes, and the watch steps in when it does not come to that.
 
 use std::cell::Cell;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use windlass_sync::Parker;
 
@@ -23,6 +24,8 @@ use super::search::Search;
 use super::slot::{Kit, LONG_POLL, Slot};
 use super::spin::Spin;
 use crate::coop;
+use crate::fork::{Pace, Pending};
+use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::task::Runnable;
 
@@ -40,38 +43,45 @@ const LONG_BACKLOG: u64 = 200_000;
 /// Pushes in one poll after which a second worker is considered.
 const PUSHES_PER_LOOK: u32 = 64;
 
+/// How long after a computation the spare stays that has looked after tasks meanwhile.
+const LINGER: Duration = Duration::from_millis(20);
+
 /// The thread-bound part of a worker. Others see only its [`Slot`].
 pub(crate) struct Worker {
-    pub(super) pool: Arc<Pool>,
+    pub(crate) pool: Arc<Pool>,
     pub(super) index: usize,
     pub(super) queue: LocalQueue,
-    pub(super) parker: Parker,
+    pub(crate) parker: Parker,
+    pub(crate) pending: Pending,
+    pub(crate) pace: Pace,
     pub(super) spin: Spin,
     lifo_runs: Cell<u32>,
     /// Polls left before the clock is read.
     pub(super) until_clock: Cell<u32>,
     pub(super) polls_per_clock: Cell<u32>,
     pub(super) clock: Cell<Instant>,
-    pub(super) last_look_out: Cell<Instant>,
+    pub(crate) last_look_out: Cell<Instant>,
     /// Since when there has been a backlog.
     busy_since: Cell<Instant>,
     pushes: Cell<u32>,
     /// The next `reschedule` goes through the injector.
-    hop: Cell<bool>,
+    pub(crate) hop: Cell<bool>,
     pub(super) random: Cell<u32>,
 }
 
 impl Worker {
     /// Moves into a slot; `None` if somebody works there.
     pub(crate) fn new(pool: Arc<Pool>, index: usize) -> Option<Self> {
-        let Kit { queue, parker } = pool.slots[index].kit.lock().take()?;
+        let Kit { queue, parker, pending } = pool.slots[index].kit.lock().take()?;
         let now = Instant::now();
         Some(Self {
-            spin: Spin::new(pool.config.may_spin),
+            spin: Spin::new(pool.config.awake_to_spin > 0),
             pool,
             index,
             queue,
             parker,
+            pending,
+            pace: Pace::new(now),
             lifo_runs: Cell::new(0),
             until_clock: Cell::new(POLLS_PER_CLOCK),
             polls_per_clock: Cell::new(POLLS_PER_CLOCK),
@@ -99,40 +109,75 @@ impl Worker {
     /// Works until the runtime ends or, for a spare, until it is not needed any more; then moves
     /// out.
     pub(crate) fn run(self) {
+        self.pace.may_poll.set(true);
         crate::context::enter_worker(&self, || {
             loop {
                 self.end_relief();
                 if self.must_retire() {
                     break;
                 }
-                match self.next() {
-                    Some(runnable) => self.run_task(runnable),
-                    None => match self.search() {
+                if let Some(runnable) = self.next() {
+                    self.run_task(runnable);
+                } else if let Some(job) = self.another_job() {
+                    self.run_job(job);
+                } else {
+                    match self.search() {
                         Search::Found(runnable) => self.run_task(runnable),
+                        Search::Job(job) => self.run_job(job),
                         Search::Leave => break,
-                    },
+                    }
                 }
             }
             self.hand_over();
+            self.pool.left();
         });
-        let Worker { pool, index, queue, parker, .. } = self;
+        let Worker { pool, index, queue, parker, pending, .. } = self;
         let slot = &pool.slots[index];
-        *slot.kit.lock() = Some(Kit { queue, parker });
+        *slot.kit.lock() = Some(Kit { queue, parker, pending });
     }
 
     /// Runs one task, as the current worker.
     pub(crate) fn run_task(&self, runnable: Runnable) {
         let tick = &self.slot().counters.tick;
         tick.bump();
+        self.slot().polls_unlisted(runnable.unlisted_location());
         self.hop.set(false);
         coop::start();
-        runnable.run();
+        self.run_or_cancel(runnable);
+        self.end_computing();
         coop::stop();
         tick.bump();
     }
 
+    /// Polls a task, unless the runtime ends.
+    pub(crate) fn run_or_cancel(&self, runnable: Runnable) {
+        if self.pool.is_closing() {
+            // `close` has not reached it, or never will if it is in no list.
+            runnable.cancel();
+        } else {
+            runnable.run();
+        }
+    }
+
+    /// Spares leave computing to the workers, as long as these do it.
+    pub(crate) fn may_compute(&self) -> bool {
+        let Pool { slots, config, .. } = &*self.pool;
+        self.index < config.workers
+            || self.pool.is_closing()
+            || slots.iter().filter(|slot| slot.is_computing()).count() < config.workers
+    }
+
+    /// Takes a fork-join root, except in a poll in place.
+    pub(super) fn take_root(&self) -> Option<Runnable> {
+        if self.pool.has_root() && !self.is_in_place() && self.may_compute() {
+            self.pool.roots.take()
+        } else {
+            None
+        }
+    }
+
     /// The next task from what is at hand.
-    fn next(&self) -> Option<Runnable> {
+    pub(crate) fn next(&self) -> Option<Runnable> {
         let left = self.until_clock.get() - 1;
         self.until_clock.set(left);
         if left == 0 {
@@ -147,7 +192,11 @@ impl Worker {
             }
         }
         self.lifo_runs.set(0);
-        self.queue.pop().or_else(|| self.slot().lifo.take()).or_else(|| self.take_shared())
+        self.queue
+            .pop()
+            .or_else(|| self.slot().lifo.take())
+            .or_else(|| self.take_shared())
+            .or_else(|| self.take_root())
     }
 
     /// Takes a batch from the lane or the injector; what it leaves in our queue is ours to answer
@@ -165,10 +214,20 @@ impl Worker {
 
     /// Work stays in our queue while we run something else: has the watch step in if we don't get
     /// to it.
-    pub(super) fn watch_over_kept(&self) {
-        if self.queue.len() > 0 || !self.slot().lifo.is_empty() {
+    pub(crate) fn watch_over_kept(&self) {
+        if self.has_own() {
             self.pool.watch_over_kept();
         }
+    }
+
+    pub(crate) fn has_own(&self) -> bool {
+        self.queue.len() > 0 || !self.slot().lifo.is_empty()
+    }
+
+    /// From here on the clock counts afresh: what was done until now says nothing about polls.
+    pub(crate) fn restart_clock(&self, now: Instant) {
+        self.clock.set(now);
+        self.until_clock.set(self.polls_per_clock.get());
     }
 
     /// Keeps the average up to date, looks out for what came from outside, and wakes a second
@@ -190,6 +249,10 @@ impl Worker {
             return None;
         }
         self.last_look_out.set(now);
+        // Computations get their turn also if there is no end of tasks. Inside, split points look out.
+        if let Some(root) = self.take_root() {
+            return Some(root);
+        }
         if average.get() >= LONG_POLL {
             // Whatever we took would wait behind our own long polls: others get there sooner. But
             // one task we owe to those who wait.
@@ -213,7 +276,8 @@ impl Worker {
     /// Everything that is ready at this moment, without running any of it.
     pub(crate) fn take_ready(&self) -> Vec<Runnable> {
         let mut ready = Vec::new();
-        while let Some(runnable) = self.take_own().or_else(|| self.take_batch()) {
+        let more = || self.take_own().or_else(|| self.take_batch()).or_else(|| self.take_root());
+        while let Some(runnable) = more() {
             ready.push(runnable);
         }
         ready
@@ -221,7 +285,15 @@ impl Worker {
 
     /// Looks at the OS; true if there were events. What they woke is in our own queue.
     pub(crate) fn harvest(&self) -> bool {
-        let harvested = self.pool.poller().harvest();
+        self.harvested(self.pool.poller().harvest())
+    }
+
+    /// As [`harvest`](Self::harvest), timers aside.
+    pub(super) fn harvest_events(&self) -> bool {
+        self.harvested(self.pool.poller().harvest_sources())
+    }
+
+    fn harvested(&self, harvested: usize) -> bool {
         if harvested > 1 {
             self.consider_waking();
         }
@@ -243,7 +315,7 @@ impl Worker {
     }
 
     /// Puts what is left into the injector, for others to run.
-    pub(super) fn hand_over(&self) {
+    pub(crate) fn hand_over(&self) {
         while let Some(runnable) = self.take_own() {
             self.pool.push(runnable);
         }
@@ -251,6 +323,17 @@ impl Worker {
 
     /// Sends the spare home that stood in for this worker.
     pub(super) fn end_relief(&self) {
+        let Some(spare) = self.slot().relief.load(Ordering::Relaxed).checked_sub(1) else {
+            return;
+        };
+        // The next leaf of a computation would need it again at once.
+        let for_tasks = self.pool.slots[spare].for_tasks.load(Plain::Relaxed);
+        if !for_tasks || !self.computed_within(LINGER) {
+            self.send_spare_home();
+        }
+    }
+
+    pub(crate) fn send_spare_home(&self) {
         if self.slot().relief.load(Ordering::Relaxed) == 0 {
             return;
         }
@@ -286,7 +369,7 @@ impl Worker {
     /// What a poll pushes waits for the poll to end. Between polls, `found` sees to it.
     #[inline]
     fn pushed(&self) {
-        if self.slot().counters.tick.get() % 2 == 1 {
+        if self.slot().is_polling() {
             self.pool.watch_over_kept();
         }
     }
@@ -320,7 +403,7 @@ impl Worker {
     }
 }
 
-const LOOK_OUT: std::time::Duration = std::time::Duration::from_nanos(LOOK_OUT_EVERY);
+const LOOK_OUT: Duration = Duration::from_nanos(LOOK_OUT_EVERY);
 
 fn nanos_between(earlier: Instant, later: Instant) -> u64 {
     later.saturating_duration_since(earlier).as_nanos() as u64

@@ -12,9 +12,9 @@ use std::task::{Context, Poll};
 use super::error::JoinError;
 use super::header::{Header, Name, Vtable};
 use super::id::Id;
-use super::state::{Complete, EndPoll, Start};
+use super::state::{Complete, EndPoll, Listing, Start, State};
 use super::waker::WakerRef;
-use super::{Runnable, Schedule};
+use super::{End, Runnable, Schedule};
 use crate::primitives::UnsafeCell;
 // loom's allocator finds tasks that are leaked or freed twice.
 #[cfg(loom)]
@@ -36,7 +36,7 @@ enum Stage<F: Future> {
 ///
 /// | field | who may touch it |
 /// |---|---|
-/// | `scheduler` | the holder of the `Runnable`, and the completing runner |
+/// | `scheduler` | the holder of the `Runnable`, and the runner |
 /// | `name` | anyone with a reference, read only |
 /// | `stage` | the runner while RUNNING; after COMPLETE the `JoinHandle` if it still had interest, else the runner; the last reference |
 #[repr(C)]
@@ -71,6 +71,7 @@ where
         scheduler: S,
         name: N,
         location: &'static Location<'static>,
+        listing: Listing,
     ) -> NonNull<Header> {
         let layout = Layout::new::<Self>();
         // SAFETY: the layout has a size, for the header has one.
@@ -81,7 +82,7 @@ where
         // SAFETY: freshly allocated with the layout of `Self`, so valid for one write.
         unsafe {
             cell.write(Self {
-                header: Header::new(&Self::VTABLE, Id::next(), location),
+                header: Header::new(&Self::VTABLE, Id::next(), location, listing),
                 scheduler,
                 name,
                 stage: UnsafeCell::new(Stage::Future(future)),
@@ -106,26 +107,45 @@ where
     unsafe fn run(header: NonNull<Header>) {
         // SAFETY: the `Runnable` keeps the task alive until `end_poll` or `complete`.
         let cell = unsafe { Self::of(header) };
-        let result = match cell.header.state.start() {
+        let start = cell.header.state.start();
+        let polled = match start {
+            Start::Cancel => None,
             // SAFETY: RUNNING is ours.
-            Start::Cancel => unsafe { cell.drop_future() }
+            Start::Poll | Start::PollUnlisted => Some(unsafe { cell.poll(&header) }),
+        };
+        let result = match polled {
+            Some(Poll::Ready(result)) => result,
+            Some(Poll::Pending) if start == Start::Poll => {
+                // SAFETY: RUNNING is ours, and the task was bound before.
+                return unsafe { Self::pause(header, State::end_poll) };
+            }
+            Some(Poll::Pending) if cell.scheduler.bind(header) => {
+                // SAFETY: RUNNING is ours, and the task is bound now.
+                return unsafe { Self::pause(header, State::end_poll_listed) };
+            }
+            // Cancelled, or pending in a runtime that takes in no task any more.
+            // SAFETY: RUNNING is ours.
+            _ => unsafe { cell.drop_future() }
                 .and_then(|()| Err(JoinError::cancelled(cell.header.id))),
-            // SAFETY: RUNNING is ours.
-            Start::Poll => match unsafe { cell.poll(&header) } {
-                Poll::Ready(result) => result,
-                Poll::Pending => {
-                    let scheduler = cell.scheduler;
-                    match cell.header.state.end_poll() {
-                        EndPoll::Idle => {}
-                        // SAFETY: `Requeue` gives us the `Runnable` back.
-                        EndPoll::Requeue => scheduler.reschedule(unsafe { Runnable::new(header) }),
-                    }
-                    return;
-                }
-            },
         };
         // SAFETY: RUNNING is ours, and the future is gone.
         unsafe { Self::complete(header, result) }
+    }
+
+    /// Ends a poll that returned `Pending`.
+    ///
+    /// # Safety
+    ///
+    /// RUNNING is the caller's, who gives it up, and the task is bound.
+    unsafe fn pause(header: NonNull<Header>, end_poll: fn(&State) -> EndPoll) {
+        // SAFETY: RUNNING keeps the task alive until `end_poll`.
+        let cell = unsafe { Self::of(header) };
+        let scheduler = cell.scheduler;
+        match end_poll(&cell.header.state) {
+            EndPoll::Idle => {}
+            // SAFETY: `Requeue` gives us the `Runnable` back.
+            EndPoll::Requeue => scheduler.reschedule(unsafe { Runnable::new(header) }),
+        }
     }
 
     /// Polls the future; on `Ready` and on a panic it is dropped before the result is returned.
@@ -194,9 +214,11 @@ where
         // SAFETY: the owner's reference is given up at the end only.
         let cell = unsafe { Self::of(header) };
         let panicked = matches!(&result, Err(error) if error.is_panic());
-        if !cell.header.state.load().has_join_interest() {
+        let state = cell.header.state.load();
+        let end = End { listed: !state.is_unlisted(), panicked };
+        if !state.has_join_interest() {
             drop_quietly(result);
-            cell.scheduler.release(header, panicked);
+            cell.scheduler.release(header, end);
             if cell.header.state.complete_and_release() {
                 // SAFETY: that was the last reference.
                 unsafe { Self::free(header) }
@@ -217,7 +239,7 @@ where
             }
             Complete::Nothing => {}
         }
-        cell.scheduler.release(header, panicked);
+        cell.scheduler.release(header, end);
         if cell.header.state.release() {
             // SAFETY: that was the last reference.
             unsafe { Self::free(header) }

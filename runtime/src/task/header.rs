@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 use super::id::Id;
-use super::state::State;
+use super::state::{Listing, State};
 use crate::primitives::UnsafeCell;
 
 /// What can be done with a task whose future's type is forgotten.
@@ -86,9 +86,10 @@ impl Header {
         vtable: &'static Vtable,
         id: Id,
         location: &'static Location<'static>,
+        listing: Listing,
     ) -> Self {
         Self {
-            state: State::new(),
+            state: State::new(listing),
             vtable,
             links: UnsafeCell::new(Links::default()),
             join_waker: UnsafeCell::new(None),

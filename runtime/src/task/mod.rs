@@ -13,7 +13,9 @@
 //   running the task. It holds no reference; the owner's stands until the task is complete, and only
 //   the `Runnable` leads there.
 // - `JoinHandle`, `AbortHandle` and wakers: a counted reference each.
-// - The owner (`OwnedTasks`, or the blocking pool): one counted reference until COMPLETE.
+// - The owner (`OwnedTasks`, or the blocking pool): one counted reference until COMPLETE, also as long
+//   as the task is not in the owner's list yet. That is so until its first poll has returned `Pending`,
+//   for tasks that a worker spawns in a poll; most of those end in that poll and are never listed.
 //
 // Only the thread that runs a task ever completes it. Aborting and shutting down set a flag and queue
 // the task; the worker that takes it drops the future. So a future is polled and dropped on workers
@@ -40,6 +42,7 @@ mod waker;
 use std::fmt;
 use std::future::Future;
 use std::mem;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 pub use abort::AbortHandle;
@@ -52,9 +55,10 @@ pub use join_set::JoinSet;
 pub use crate::coop::consume_budget;
 pub use crate::free::yield_now;
 
-pub(crate) use cell::quietly;
+pub(crate) use cell::{drop_quietly, quietly};
 pub(crate) use header::{Header, Origin};
 pub(crate) use owned::OwnedTasks;
+pub(crate) use state::Listing;
 
 /// Where the ready tasks of a kind go, and who owns them.
 ///
@@ -69,9 +73,24 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
         self.schedule(runnable);
     }
 
+    /// The first poll of a task with [`Listing::Late`] has returned `Pending`: takes it into the
+    /// owner's list. False if the owner takes in nothing more; then the task is cancelled. Called by
+    /// its runner.
+    fn bind(self, _task: NonNull<Header>) -> bool {
+        unreachable!("this owner's tasks are bound when they are spawned");
+    }
+
     /// A task is complete: takes it off the owner's list. Called by its runner, which gives up
     /// the owner's reference afterwards.
-    fn release(self, task: NonNull<Header>, panicked: bool);
+    fn release(self, task: NonNull<Header>, end: End);
+}
+
+/// How a task has ended.
+#[derive(Clone, Copy)]
+pub(crate) struct End {
+    /// It is in the owner's list, or was refused there when it was spawned.
+    pub(crate) listed: bool,
+    pub(crate) panicked: bool,
 }
 
 /// The right, and the duty, to run a task that is ready.
@@ -112,6 +131,14 @@ impl Runnable {
     pub(crate) fn origin(&self) -> Origin {
         // SAFETY: alive, as in `run`.
         unsafe { self.0.as_ref() }.origin()
+    }
+
+    /// The spawn site of a task that no list has, so that its runner can tell what it runs.
+    #[inline]
+    pub(crate) fn unlisted_location(&self) -> Option<&'static Location<'static>> {
+        // SAFETY: alive, as in `run`.
+        let header = unsafe { self.0.as_ref() };
+        header.state.load().is_unlisted().then_some(header.location)
     }
 
     /// For queues that store a bare pointer; [`Runnable::new`] is the way back.
@@ -161,6 +188,7 @@ pub(crate) fn new_task<F, S>(
     future: F,
     scheduler: S,
     origin: Origin,
+    listing: Listing,
 ) -> (Runnable, JoinHandle<F::Output>)
 where
     F: Future,
@@ -168,8 +196,8 @@ where
 {
     let Origin { location, name } = origin;
     let header = match name {
-        None => cell::Cell::allocate(future, scheduler, header::Unnamed, location),
-        Some(name) => cell::Cell::allocate(future, scheduler, name, location),
+        None => cell::Cell::allocate(future, scheduler, header::Unnamed, location, listing),
+        Some(name) => cell::Cell::allocate(future, scheduler, name, location, listing),
     };
     // SAFETY: a new task is NOTIFIED, and this is its one `Runnable`.
     let runnable = unsafe { Runnable::new(header) };

@@ -1,9 +1,13 @@
 //! The list of a runtime's unfinished tasks, so that shutdown reaches every one of them.
 //!
-//! The list is cut into shards, each with a lock of its own: a worker binds what it spawns to its
+//! The list is cut into shards, each with a lock of its own: what a worker spawns belongs to its
 //! own shards in turn, and other threads spread over the rest. A task stays in its shard until it is
 //! complete, and that is also what keeps the runtime in memory for the task's wakers: workers
 //! leave only when every shard is empty.
+//!
+//! Nobody but its waker knows an idle task, so every task is bound here before it is idle for the first
+//! time; what a worker spawns in a poll is bound no sooner. Until then it lies in a queue, which workers
+//! empty, or is being run by one of them.
 
 use std::ptr::NonNull;
 
@@ -29,7 +33,7 @@ struct List {
 // under the lock only.
 unsafe impl Send for List {}
 
-/// All unfinished tasks of one runtime.
+/// The unfinished tasks of one runtime.
 pub(crate) struct OwnedTasks {
     shards: Box<[CachePadded<Mutex<List>>]>,
 }
@@ -56,11 +60,10 @@ impl OwnedTasks {
         self.shards.len() - 1 - spread % FOREIGN_SHARDS
     }
 
-    /// Takes a new task into a shard, with the owner's reference. False if the runtime is
-    /// shutting down: then the caller must cancel the task.
+    /// Takes a task into a shard, whose `Runnable` the caller holds or which it runs. False if the
+    /// runtime is shutting down: then the caller must cancel the task.
     #[must_use]
-    pub(crate) fn bind(&self, shard: usize, task: &Runnable) -> bool {
-        let header = task.header();
+    pub(crate) fn bind(&self, shard: usize, header: NonNull<Header>) -> bool {
         let mut list = self.shards[shard].lock();
         if list.closed {
             return false;
@@ -93,7 +96,7 @@ impl OwnedTasks {
         }
     }
 
-    /// Lets no new task in, and cancels all there are. What was idle is returned, to be queued.
+    /// Lets no task in any more, and cancels all there are. What was idle is returned, to be queued.
     pub(crate) fn close(&self) -> Vec<Runnable> {
         let mut idle = Vec::new();
         for shard in &self.shards {
@@ -110,20 +113,13 @@ impl OwnedTasks {
         idle
     }
 
-    /// True if every task is complete and no other can come. A shard that is not closed yet does
+    /// True if every task that was bound is complete and no other can be. A shard that is not closed yet does
     /// not count as empty: a task could be bound to it after the look.
     pub(crate) fn is_over(&self) -> bool {
         self.shards.iter().all(|shard| {
             let list = shard.lock();
             list.closed && list.head.is_none()
         })
-    }
-
-    /// How many tasks are unfinished.
-    pub(crate) fn len(&self) -> usize {
-        let mut count = 0;
-        self.shards.iter().for_each(|shard| for_each(&shard.lock(), |_| count += 1));
-        count
     }
 
     /// The tasks that are being polled at this moment.

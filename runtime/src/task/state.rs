@@ -1,7 +1,9 @@
-//! The state word of a task: six flags and the reference count in one atomic.
+//! The state word of a task: seven flags and the reference count in one atomic.
 //!
 //! Every transition is one method that returns what the caller must do next, so that no caller
-//! ever looks at a bit. All but three are a single read-modify-write without a loop.
+//! ever looks at a bit. All but three are a single read-modify-write without a loop. The runner's know
+//! which flags they find, and set and clear them by adding and subtracting: that is one instruction
+//! where others take a loop, and together with a reference it is still one.
 //!
 //! ```text
 //!                 notify                start                 complete
@@ -13,10 +15,17 @@
 //!
 //! # Who keeps the task alive
 //!
-//! The count has one reference for the owner (the list that the task was bound to; given up
-//! after COMPLETE), one for the `JoinHandle`, and one for each waker and `AbortHandle`. A ready
-//! queue holds none: whoever holds the one [`Runnable`](super::Runnable) of a task knows that the
-//! task is not COMPLETE, and until COMPLETE the owner's reference stands.
+//! The count has one reference for the owner, given up after COMPLETE, one for the `JoinHandle`, and
+//! one for each waker and `AbortHandle`. A ready queue holds none: whoever holds the one
+//! [`Runnable`](super::Runnable) of a task knows that the task is not COMPLETE, and until COMPLETE
+//! the owner's reference stands.
+//!
+//! # Who knows the task
+//!
+//! While it is idle, its owner's list does, for nothing else can be counted on to. A task that is
+//! queued or RUNNING is known to whoever has the queue or runs it, so it need not be in the list
+//! before it is idle for the first time: UNLISTED says that it is not. Many tasks end in their first
+//! poll, and never are.
 
 use crate::primitives::{AtomicUsize, Ordering};
 
@@ -36,8 +45,20 @@ const JOIN_INTEREST: usize = 1 << 4;
 /// it and wakes it. While it is clear, the waker's place belongs to the `JoinHandle`. Can't be
 /// set or cleared any more once COMPLETE is set.
 const JOIN_WAKER: usize = 1 << 5;
+/// Set from the spawn of a task that is not bound to its owner's list yet until the end of its first
+/// poll. Cleared by the runner only; can't be set while the task is idle.
+const UNLISTED: usize = 1 << 6;
 /// One reference.
-const REFERENCE: usize = 1 << 6;
+const REFERENCE: usize = 1 << 7;
+
+/// When a task is bound to its owner's list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listing {
+    /// Before it is queued; the spawner sees to it.
+    AtSpawn,
+    /// When its first poll returns `Pending`; the runner sees to it.
+    Late,
+}
 
 /// What to do with a task taken from a queue.
 #[must_use]
@@ -45,6 +66,8 @@ const REFERENCE: usize = 1 << 6;
 pub(crate) enum Start {
     /// Poll its future.
     Poll,
+    /// Poll its future, and bind it to its owner's list before that poll ends with `Pending`.
+    PollUnlisted,
     /// Drop its future: the task was cancelled.
     Cancel,
 }
@@ -102,6 +125,11 @@ impl Snapshot {
         self.0 & RUNNING != 0
     }
 
+    /// Changed by the runner only, so for the runner this is no snapshot but the truth.
+    pub(crate) fn is_unlisted(self) -> bool {
+        self.0 & UNLISTED != 0
+    }
+
     pub(crate) fn is_complete(self) -> bool {
         self.0 & COMPLETE != 0
     }
@@ -121,8 +149,9 @@ pub(crate) struct State(AtomicUsize);
 
 impl State {
     /// A new task: notified (its first `Runnable` exists), joined, owned.
-    pub(crate) fn new() -> Self {
-        Self(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | (2 * REFERENCE)))
+    pub(crate) fn new(listing: Listing) -> Self {
+        let unlisted = if listing == Listing::Late { UNLISTED } else { 0 };
+        Self(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | unlisted | (2 * REFERENCE)))
     }
 
     /// Acquire pairs with the Release in `complete`, so that a reader who sees COMPLETE may read
@@ -136,16 +165,29 @@ impl State {
         // Acquire pairs with the Release of every `notify` (what wakers did before is seen by the
         // poll, also of those that found NOTIFIED set) and of the last `end_poll` (the future is
         // handed from thread to thread).
-        let before = self.0.fetch_xor(NOTIFIED | RUNNING, Ordering::Acquire);
+        let before = self.0.fetch_sub(NOTIFIED - RUNNING, Ordering::Acquire);
         debug_assert_eq!(before & (NOTIFIED | RUNNING | COMPLETE), NOTIFIED, "started twice");
-        if before & CANCELLED == 0 { Start::Poll } else { Start::Cancel }
+        match before & (CANCELLED | UNLISTED) {
+            0 => Start::Poll,
+            UNLISTED => Start::PollUnlisted,
+            _ => Start::Cancel,
+        }
     }
 
     /// RUNNING → idle, or back into the queue if a wake-up came in between.
     pub(crate) fn end_poll(&self) -> EndPoll {
+        self.stop(RUNNING)
+    }
+
+    /// As `end_poll`, for a task that was unlisted when the poll began and is bound now.
+    pub(crate) fn end_poll_listed(&self) -> EndPoll {
+        self.stop(RUNNING | UNLISTED)
+    }
+
+    fn stop(&self, flags: usize) -> EndPoll {
         // Release pairs with the Acquire in the next `start`.
-        let before = self.0.fetch_and(!RUNNING, Ordering::Release);
-        debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING);
+        let before = self.0.fetch_sub(flags, Ordering::Release);
+        debug_assert_eq!(before & (RUNNING | COMPLETE | UNLISTED), flags);
         if before & NOTIFIED == 0 { EndPoll::Idle } else { EndPoll::Requeue }
     }
 
@@ -153,7 +195,7 @@ impl State {
     pub(crate) fn complete(&self) -> Complete {
         // Release pairs with the Acquire in `load` and in the join transitions (the output).
         // Acquire pairs with the Release in `set_join_waker` (the waker's place).
-        let before = self.0.fetch_xor(RUNNING | COMPLETE, Ordering::AcqRel);
+        let before = self.0.fetch_add(COMPLETE - RUNNING, Ordering::AcqRel);
         debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING);
         if before & JOIN_INTEREST == 0 {
             Complete::DropOutput
@@ -168,7 +210,6 @@ impl State {
     /// reference. True if that was the last.
     #[must_use]
     pub(crate) fn complete_and_release(&self) -> bool {
-        // One subtraction: RUNNING is set, COMPLETE is not, and the reference is there.
         // AcqRel as in `release`.
         let before = self.0.fetch_sub(REFERENCE + RUNNING - COMPLETE, Ordering::AcqRel);
         debug_assert_eq!(before & (RUNNING | COMPLETE | JOIN_INTEREST), RUNNING);

@@ -3,7 +3,6 @@
 use std::io;
 use std::mem::size_of;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 
 use libc::{
@@ -69,7 +68,7 @@ impl RawAddress {
         let mut local: sockaddr_un = unsafe { std::mem::zeroed() };
         local.sun_family = libc::AF_UNIX as sa_family_t;
         // A path ends with a zero; an abstract name begins with one and has a length.
-        let (name, start, end) = match (address.as_pathname(), address.as_abstract_name()) {
+        let (name, start, end) = match (address.as_pathname(), abstract_name(address)) {
             (Some(path), _) => (path.as_os_str().as_bytes(), 0, 1),
             (None, Some(name)) => (name, 1, 0),
             (None, None) => {
@@ -128,6 +127,17 @@ impl RawAddress {
     }
 }
 
+/// The name in the abstract namespace, which only Linux has.
+#[cfg(target_os = "linux")]
+fn abstract_name(address: &local::SocketAddr) -> Option<&[u8]> {
+    std::os::linux::net::SocketAddrExt::as_abstract_name(address)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn abstract_name(_address: &local::SocketAddr) -> Option<&[u8]> {
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,9 +151,16 @@ mod tests {
     }
 
     #[test]
-    fn a_local_path_has_a_zero_at_its_end_and_an_abstract_name_at_its_start() {
+    fn a_local_path_has_a_zero_at_its_end() {
         let path = local::SocketAddr::from_pathname("/x").unwrap();
         assert_eq!(RawAddress::from_local(&path).unwrap().len(), 2 + 3);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_abstract_name_has_a_zero_at_its_start() {
+        use std::os::linux::net::SocketAddrExt;
+
         let name = local::SocketAddr::from_abstract_name("xyz").unwrap();
         assert_eq!(RawAddress::from_local(&name).unwrap().len(), 2 + 4);
     }

@@ -7,7 +7,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use super::{check, check_len, own, uninterrupted};
+use super::{Descriptor, check, check_len, own, uninterrupted};
 
 #[derive(Debug)]
 pub(crate) struct Event {
@@ -48,9 +48,16 @@ impl Event {
         self.poll(0)
     }
 
-    /// Blocks the thread until the event is set. Somebody else may take the signal first.
-    pub(crate) fn wait_until_set(&self) -> io::Result<()> {
-        self.poll(-1).map(drop)
+    /// Blocks the thread until it has got the signal.
+    pub(crate) fn take_blocking(&self) -> io::Result<()> {
+        loop {
+            self.poll(-1)?;
+            match self.take() {
+                // Somebody else was quicker.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
+            }
+        }
     }
 
     fn poll(&self, timeout: libc::c_int) -> io::Result<bool> {
@@ -59,8 +66,14 @@ impl Event {
         let count = uninterrupted(|| unsafe { libc::poll(&mut entry, 1, timeout) })?;
         Ok(count > 0)
     }
+
+    /// What sets the event when it is written to.
+    pub(crate) fn setter(&self) -> Descriptor<'_> {
+        self.fd.as_fd()
+    }
 }
 
+/// What becomes readable when the event is set.
 impl AsFd for Event {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()

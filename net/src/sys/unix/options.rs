@@ -8,45 +8,82 @@ use std::time::Duration;
 use libc::{c_int, socklen_t};
 
 use super::{Descriptor, check};
-use crate::unix::Credentials;
 
 /// A socket option with a number for its value.
 #[derive(Clone, Copy)]
 pub(crate) struct SocketOption {
-    level: c_int,
-    name: c_int,
+    pub(super) level: c_int,
+    pub(super) name: c_int,
+}
+
+impl SocketOption {
+    pub(super) const fn of_socket(name: c_int) -> Self {
+        Self { level: libc::SOL_SOCKET, name }
+    }
 }
 
 pub(crate) mod option {
     use super::SocketOption;
 
     const fn of_socket(name: libc::c_int) -> SocketOption {
-        SocketOption { level: libc::SOL_SOCKET, name }
+        SocketOption::of_socket(name)
     }
 
-    const fn of_tcp(name: libc::c_int) -> SocketOption {
-        SocketOption { level: libc::IPPROTO_TCP, name }
+    #[cfg(not(target_os = "openbsd"))]
+    const fn of_tcp(name: libc::c_int) -> Option<SocketOption> {
+        Some(SocketOption { level: libc::IPPROTO_TCP, name })
     }
 
     pub(crate) const REUSE_ADDRESS: SocketOption = of_socket(libc::SO_REUSEADDR);
+    /// FreeBSD deals connections out only if asked to; the older option has the last socket get all.
+    #[cfg(target_os = "freebsd")]
+    pub(crate) const REUSE_PORT: SocketOption = of_socket(libc::SO_REUSEPORT_LB);
+    #[cfg(not(target_os = "freebsd"))]
     pub(crate) const REUSE_PORT: SocketOption = of_socket(libc::SO_REUSEPORT);
     pub(crate) const SEND_BUFFER: SocketOption = of_socket(libc::SO_SNDBUF);
     pub(crate) const RECV_BUFFER: SocketOption = of_socket(libc::SO_RCVBUF);
     pub(crate) const KEEPALIVE: SocketOption = of_socket(libc::SO_KEEPALIVE);
-    /// In seconds.
-    pub(crate) const KEEPALIVE_IDLE: SocketOption = of_tcp(libc::TCP_KEEPIDLE);
-    /// In seconds.
-    pub(crate) const KEEPALIVE_INTERVAL: SocketOption = of_tcp(libc::TCP_KEEPINTVL);
-    pub(crate) const KEEPALIVE_RETRIES: SocketOption = of_tcp(libc::TCP_KEEPCNT);
+
+    // OpenBSD has these for all sockets together only.
+    #[cfg(target_os = "openbsd")]
+    mod keepalive {
+        use super::SocketOption;
+
+        pub(crate) const KEEPALIVE_IDLE: Option<SocketOption> = None;
+        pub(crate) const KEEPALIVE_INTERVAL: Option<SocketOption> = None;
+        pub(crate) const KEEPALIVE_RETRIES: Option<SocketOption> = None;
+    }
+    #[cfg(not(target_os = "openbsd"))]
+    mod keepalive {
+        use super::{SocketOption, of_tcp};
+
+        /// In seconds.
+        #[cfg(target_os = "macos")]
+        pub(crate) const KEEPALIVE_IDLE: Option<SocketOption> = of_tcp(libc::TCP_KEEPALIVE);
+        /// In seconds.
+        #[cfg(not(target_os = "macos"))]
+        pub(crate) const KEEPALIVE_IDLE: Option<SocketOption> = of_tcp(libc::TCP_KEEPIDLE);
+        /// In seconds.
+        pub(crate) const KEEPALIVE_INTERVAL: Option<SocketOption> = of_tcp(libc::TCP_KEEPINTVL);
+        pub(crate) const KEEPALIVE_RETRIES: Option<SocketOption> = of_tcp(libc::TCP_KEEPCNT);
+    }
+    pub(crate) use keepalive::{KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES};
 }
 
 /// Types of option values: plain data, any bytes of which are a value.
-trait OptionValue: Copy {}
+pub(super) trait OptionValue: Copy {}
 impl OptionValue for c_int {}
 impl OptionValue for libc::linger {}
+#[cfg(target_os = "linux")]
 impl OptionValue for libc::ucred {}
+#[cfg(target_os = "openbsd")]
+impl OptionValue for libc::sockpeercred {}
+#[cfg(target_os = "freebsd")]
+impl OptionValue for libc::xucred {}
+#[cfg(target_os = "netbsd")]
+impl OptionValue for libc::unpcbid {}
 
-fn get<T: OptionValue>(
+pub(super) fn get<T: OptionValue>(
     socket: Descriptor<'_>,
     SocketOption { level, name }: SocketOption,
     mut value: T,
@@ -82,7 +119,11 @@ pub(crate) fn set_option(
     set(socket, option, value)
 }
 
-const LINGER: SocketOption = SocketOption { level: libc::SOL_SOCKET, name: libc::SO_LINGER };
+/// In seconds, which on macOS are those of another option.
+#[cfg(target_os = "macos")]
+const LINGER: SocketOption = SocketOption::of_socket(libc::SO_LINGER_SEC);
+#[cfg(not(target_os = "macos"))]
+const LINGER: SocketOption = SocketOption::of_socket(libc::SO_LINGER);
 
 pub(crate) fn linger(socket: Descriptor<'_>) -> io::Result<Option<Duration>> {
     let value = get(socket, LINGER, libc::linger { l_onoff: 0, l_linger: 0 })?;
@@ -94,11 +135,4 @@ pub(crate) fn set_linger(socket: Descriptor<'_>, linger: Option<Duration>) -> io
     let seconds = linger.unwrap_or_default().as_secs();
     let l_linger = c_int::try_from(seconds).unwrap_or(c_int::MAX);
     set(socket, LINGER, libc::linger { l_onoff: linger.is_some().into(), l_linger })
-}
-
-/// Who the process at the other end of a local socket belonged to when it connected.
-pub(crate) fn peer_credentials(socket: Descriptor<'_>) -> io::Result<Credentials> {
-    let option = SocketOption { level: libc::SOL_SOCKET, name: libc::SO_PEERCRED };
-    let value = get(socket, option, libc::ucred { pid: 0, uid: 0, gid: 0 })?;
-    Ok(Credentials::new(value.uid, value.gid, (value.pid > 0).then_some(value.pid)))
 }

@@ -68,10 +68,12 @@ impl<T: Into<OwnedFd>> From<Async<T>> for OwnedFd {
     }
 }
 
-/// For foreign code that signals the event: a `write` of an eight-byte number above zero sets it.
+/// For foreign code that signals the event: a `write` of an eight-byte number above zero sets it. On
+/// Linux it can also be waited for, and taken, by `poll` and `read`; elsewhere it is a pipe's end for
+/// writing.
 impl AsFd for OsEvent {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.event().as_fd()
+        self.event().setter()
     }
 }
 

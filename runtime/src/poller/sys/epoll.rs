@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use super::Woken;
 use crate::poller::source::Readiness;
+use crate::primitives::plain::{AtomicBool, Ordering as Plain};
 
 /// A borrowed file descriptor.
 pub type Descriptor<'a> = BorrowedFd<'a>;
@@ -27,8 +28,9 @@ pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
 /// Events taken in one harvest.
 const HARVEST: usize = 256;
 
-/// The one token in the inner instance that is no source's.
+/// The tokens in the inner instance that are no source's.
 const SEAT: u64 = u64::MAX;
+const SEAT_TIMER: u64 = u64::MAX - 1;
 /// Tokens in the outer instance.
 const GATE: u64 = 0;
 const KICK: u64 = 1;
@@ -40,8 +42,12 @@ pub(crate) struct Selector {
     kick: OwnedFd,
     /// Interrupts a worker that waits on the inner instance. Edge-triggered, so never emptied.
     seat: OwnedFd,
-    /// Where the kernel has no `epoll_pwait2`: times the waits, made at the first that needs it.
-    timer: OnceLock<Option<OwnedFd>>,
+    /// In the outer instance: the alarm.
+    timer: Timer,
+    /// In the inner instance, where the kernel is old.
+    seat_timer: Timer,
+    /// The kernel has no `epoll_pwait2`: timers time the waits.
+    is_old: AtomicBool,
 }
 
 impl Selector {
@@ -60,7 +66,15 @@ impl Selector {
         // Shut until it is armed.
         control(&outer, libc::EPOLL_CTL_ADD, inner.as_raw_fd(), libc::EPOLLONESHOT, GATE)?;
         control(&outer, libc::EPOLL_CTL_ADD, kick.as_raw_fd(), libc::EPOLLIN, KICK)?;
-        Ok(Self { inner, outer, kick, seat, timer: OnceLock::new() })
+        Ok(Self {
+            inner,
+            outer,
+            kick,
+            seat,
+            timer: Timer::new(TIMER),
+            seat_timer: Timer::new(SEAT_TIMER),
+            is_old: AtomicBool::new(false),
+        })
     }
 
     pub(crate) fn register(&self, fd: Descriptor<'_>, token: u64) -> io::Result<()> {
@@ -75,30 +89,23 @@ impl Selector {
     }
 
     pub(crate) fn harvest(&self, events: &mut Events) -> io::Result<usize> {
-        self.take(events, 0)
+        events.len = 0;
+        let (room, most) = events.room();
+        // SAFETY: there is room for so many events, and the kernel writes no more.
+        let taken = unsafe { libc::epoll_wait(self.inner.as_raw_fd(), room, most, 0) };
+        events.filled(taken)
     }
 
-    pub(crate) fn sit(&self, events: &mut Events) -> io::Result<usize> {
-        self.take(events, -1)
+    pub(crate) fn sit(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
+        events.len = 0;
+        let (room, most) = events.room();
+        // SAFETY: there is room for so many events.
+        let taken = unsafe { self.wait_on(&self.inner, &self.seat_timer, room, most, timeout) };
+        events.filled(taken)
     }
 
     pub(crate) fn kick_seat(&self) {
         write(&self.seat);
-    }
-
-    fn take(&self, events: &mut Events, millis: libc::c_int) -> io::Result<usize> {
-        events.len = 0;
-        let room = events.buffer.as_mut_ptr().cast::<libc::epoll_event>();
-        let (inner, most) = (self.inner.as_raw_fd(), HARVEST as libc::c_int);
-        // SAFETY: the buffer has room for `HARVEST` events, and the kernel writes no more.
-        let taken = unsafe { libc::epoll_wait(inner, room, most, millis) };
-        match usize::try_from(taken) {
-            Ok(taken) => {
-                events.len = taken;
-                Ok(taken)
-            }
-            Err(_) => uninterrupted(io::Error::last_os_error()).map(|()| 0),
-        }
     }
 
     pub(crate) fn arm_gate(&self) -> io::Result<()> {
@@ -108,7 +115,10 @@ impl Selector {
 
     pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
         let mut room = [const { MaybeUninit::<libc::epoll_event>::uninit() }; 3];
-        let taken = match usize::try_from(self.wait_outer(&mut room, timeout)) {
+        let (first, most) = (room.as_mut_ptr().cast(), room.len() as libc::c_int);
+        // SAFETY: there is room for so many events.
+        let taken = unsafe { self.wait_on(&self.outer, &self.timer, first, most, timeout) };
+        let taken = match usize::try_from(taken) {
             Ok(taken) => taken,
             // The caller computes the time anew and waits again.
             Err(_) => uninterrupted(io::Error::last_os_error()).map(|()| 0)?,
@@ -128,25 +138,34 @@ impl Selector {
         Ok(woken)
     }
 
-    fn wait_outer(
+    /// Waits on one of the two instances, with the timer that belongs to it.
+    ///
+    /// # Safety
+    ///
+    /// There is room for `most` events from `room` on.
+    unsafe fn wait_on(
         &self,
-        room: &mut [MaybeUninit<libc::epoll_event>; 3],
+        epoll: &OwnedFd,
+        timer: &Timer,
+        room: *mut libc::epoll_event,
+        most: libc::c_int,
         timeout: Option<Duration>,
     ) -> libc::c_int {
-        let (outer, most) = (self.outer.as_raw_fd(), room.len() as libc::c_int);
-        let room = room.as_mut_ptr().cast::<libc::epoll_event>();
-        let spec = timeout.map(timespec);
-        if self.timer.get().is_none() {
-            let spec = spec.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-            // SAFETY: `room` has room for `most` events, `spec` is null or points to a time on
-            // this frame, and a null signal mask is allowed.
+        // Without a time there is no need for the newer call, nor for a timer.
+        let Some(timeout) = timeout else {
+            // SAFETY: the caller says so.
+            return unsafe { libc::epoll_wait(epoll.as_raw_fd(), room, most, -1) };
+        };
+        if !self.is_old.load(Plain::Relaxed) {
+            let spec = timespec(timeout);
+            // SAFETY: as above; `spec` outlives the call, and a null signal mask is allowed.
             let taken = unsafe {
                 libc::syscall(
                     libc::SYS_epoll_pwait2,
-                    outer,
+                    epoll.as_raw_fd(),
                     room,
                     most,
-                    spec,
+                    &raw const spec,
                     std::ptr::null::<libc::sigset_t>(),
                     0_usize,
                 )
@@ -154,20 +173,22 @@ impl Selector {
             if taken >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ENOSYS) {
                 return taken;
             }
+            self.is_old.store(true, Plain::Relaxed);
         }
         // A kernel before 5.11. Without a timer either, times are rounded up to milliseconds.
-        let timer = self.timer.get_or_init(|| timer(&self.outer).ok());
-        let millis = match (timer, timeout) {
-            (Some(timer), _) => {
-                set_timer(timer, spec);
-                -1
-            }
-            (None, Some(timeout)) => libc::c_int::try_from(timeout.as_nanos().div_ceil(1_000_000))
+        let millis = match timer.set(epoll, Some(timeout)) {
+            Ok(()) => -1,
+            Err(_) => libc::c_int::try_from(timeout.as_nanos().div_ceil(1_000_000))
                 .unwrap_or(libc::c_int::MAX),
-            (None, None) => -1,
         };
-        // SAFETY: `room` has room for `most` events.
-        unsafe { libc::epoll_wait(outer, room, most, millis) }
+        // SAFETY: as above.
+        let taken = unsafe { libc::epoll_wait(epoll.as_raw_fd(), room, most, millis) };
+        let _ = timer.set(epoll, None);
+        taken
+    }
+
+    pub(crate) fn alarm(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.timer.set(&self.outer, timeout)
     }
 
     pub(crate) fn descriptor(&self) -> Descriptor<'_> {
@@ -190,10 +211,25 @@ impl Events {
         Self { buffer: vec![const { MaybeUninit::uninit() }; HARVEST].into(), len: 0 }
     }
 
+    fn room(&mut self) -> (*mut libc::epoll_event, libc::c_int) {
+        (self.buffer.as_mut_ptr().cast(), HARVEST as libc::c_int)
+    }
+
+    /// The kernel has filled so many places, or failed.
+    fn filled(&mut self, taken: libc::c_int) -> io::Result<usize> {
+        match usize::try_from(taken) {
+            Ok(taken) => {
+                self.len = taken;
+                Ok(taken)
+            }
+            Err(_) => uninterrupted(io::Error::last_os_error()).map(|()| 0),
+        }
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> + '_ {
         // SAFETY: the kernel has filled the first `len` places.
         let filled = self.buffer[..self.len].iter().map(|event| unsafe { event.assume_init_ref() });
-        filled.filter(|event| event.u64 != SEAT).map(|event| {
+        filled.filter(|event| event.u64 < SEAT_TIMER).map(|event| {
             let flags = event.events as libc::c_int;
             let any = |wanted: libc::c_int| flags & wanted != 0;
             let readiness = Readiness {
@@ -246,36 +282,58 @@ fn write(eventfd: &OwnedFd) {
     let _ = unsafe { libc::write(eventfd.as_raw_fd(), one.as_ptr().cast(), one.len()) };
 }
 
-/// Empties an eventfd or a timerfd, so that it is not ready any more.
+/// Empties an eventfd, so that it is not ready any more.
 fn drain(fd: &OwnedFd) {
     let mut count = [0_u8; 8];
     // SAFETY: the buffer is eight bytes long and outlives the call.
     let _ = unsafe { libc::read(fd.as_raw_fd(), count.as_mut_ptr().cast(), count.len()) };
 }
 
-fn timer(outer: &OwnedFd) -> io::Result<OwnedFd> {
-    let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
-    // SAFETY: no pointers are passed; the result is a new descriptor or an error.
-    let timer = unsafe { owned(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))? };
-    control(outer, libc::EPOLL_CTL_ADD, timer.as_raw_fd(), libc::EPOLLIN, TIMER)?;
-    Ok(timer)
+/// A timerfd inside an epoll instance, made when it is first set.
+struct Timer {
+    token: u64,
+    fd: OnceLock<Option<OwnedFd>>,
 }
 
-/// Sets the timer to go off once, or stops it. Setting it also takes an old expiry back.
-fn set_timer(timer: &OwnedFd, time: Option<libc::timespec>) {
-    let stopped = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // Zero would stop it; the shortest time there is goes off at once.
-    let at_once = libc::timespec { tv_sec: 0, tv_nsec: 1 };
-    let value = match time {
-        None => stopped,
-        Some(time) if time.tv_sec == 0 && time.tv_nsec == 0 => at_once,
-        Some(time) => time,
-    };
-    let setting = libc::itimerspec { it_interval: stopped, it_value: value };
-    // SAFETY: `setting` outlives the call, and the old setting is not asked for.
-    unsafe {
-        libc::timerfd_settime(timer.as_raw_fd(), 0, &raw const setting, std::ptr::null_mut())
-    };
+impl Timer {
+    fn new(token: u64) -> Self {
+        Self { token, fd: OnceLock::new() }
+    }
+
+    /// Sets the timer to go off once, or stops it. Setting it also takes an old expiry back.
+    fn set(&self, epoll: &OwnedFd, time: Option<Duration>) -> io::Result<()> {
+        if time.is_none() && self.fd.get().is_none() {
+            return Ok(());
+        }
+        let Some(fd) = self.fd.get_or_init(|| self.make(epoll).ok()) else {
+            return Err(io::Error::other("the OS has no timer left"));
+        };
+        let stopped = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // Zero would stop it; the shortest time there is goes off at once.
+        let value = time.map_or(stopped, |time| timespec(time.max(Duration::from_nanos(1))));
+        let setting = libc::itimerspec { it_interval: stopped, it_value: value };
+        let (fd, none) = (fd.as_raw_fd(), std::ptr::null_mut());
+        // SAFETY: `setting` outlives the call, and the old setting is not asked for.
+        match unsafe { libc::timerfd_settime(fd, 0, &raw const setting, none) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+
+    fn make(&self, epoll: &OwnedFd) -> io::Result<OwnedFd> {
+        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
+        // SAFETY: no pointers are passed; the result is a new descriptor or an error.
+        let timer = unsafe { owned(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags))? };
+        control(epoll, libc::EPOLL_CTL_ADD, timer.as_raw_fd(), libc::EPOLLIN, self.token)?;
+        Ok(timer)
+    }
+}
+
+/// Has the kernel wake the current thread on time, and not up to 50 µs later.
+pub(crate) fn keep_time() {
+    // Fails only on kernels without timer slack, which are punctual by themselves.
+    // SAFETY: no pointers are passed.
+    let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
 /// A time-out as the kernel wants it; one that it can't express is cut to the longest.

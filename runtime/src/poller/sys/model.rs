@@ -14,6 +14,8 @@ pub type RawDescriptor = ();
 
 pub(crate) fn raw(_descriptor: Descriptor<'_>) -> RawDescriptor {}
 
+pub(crate) fn keep_time() {}
+
 pub(crate) struct Selector {
     kicked: Mutex<bool>,
     changed: Condvar,
@@ -53,13 +55,18 @@ impl Selector {
         Ok(0)
     }
 
-    pub(crate) fn sit(&self, _events: &mut Events) -> io::Result<usize> {
+    /// The time never runs out, unless it is over at once.
+    pub(crate) fn sit(&self, _events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
         let mut kicked = self.seat_kicked.lock();
-        while !*kicked {
+        while !*kicked && timeout != Some(Duration::ZERO) {
             kicked = self.seat_changed.wait(kicked);
         }
         *kicked = false;
         Ok(0)
+    }
+
+    pub(crate) fn alarm(&self, _timeout: Option<Duration>) -> io::Result<()> {
+        Ok(())
     }
 
     pub(crate) fn kick_seat(&self) {
@@ -71,13 +78,14 @@ impl Selector {
         Ok(())
     }
 
-    pub(crate) fn wait(&self, _timeout: Option<Duration>) -> io::Result<Woken> {
+    /// As for `sit`.
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
         let mut kicked = self.kicked.lock();
-        while !*kicked {
+        while !*kicked && timeout != Some(Duration::ZERO) {
             kicked = self.changed.wait(kicked);
         }
-        *kicked = false;
-        Ok(Woken { gate: false, kicked: true })
+        let kicked = std::mem::replace(&mut *kicked, false);
+        Ok(Woken { gate: false, kicked })
     }
 
     pub(crate) fn descriptor(&self) -> Descriptor<'_> {

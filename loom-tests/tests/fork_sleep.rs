@@ -1,0 +1,72 @@
+//! Sleeping in a join, falling asleep beside a root, and the last job of a scope.
+#![cfg(loom)]
+
+use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::thread;
+use windlass_loom_tests::{Poison, check};
+use windlass_runtime::model::Pool;
+
+#[global_allocator]
+static POISON: Poison = Poison;
+
+/// Property: a joiner that falls asleep is called by the thief that ends its job at that moment, and by
+/// one who wants it for an offer; a token is owed once and none is left over.
+///
+/// Seen to fail with: no fence in `latch_was_set`; no fence in `sleep_joining`; `sleep_joining` that does not
+/// look once more, or that leaves although it was called (a token left over).
+#[test]
+fn a_joiner_falls_asleep_while_its_job_ends_and_others_call() {
+    check(3, || {
+        let pool = Pool::new(2, 0);
+        let thief = pool.fork(1);
+        let calling = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.wake_thief())
+        };
+        let stealing = thread::spawn(move || thief.steal_once());
+        let owner = pool.fork(0);
+        let (_, b) = owner.join(thread::yield_now, || 2);
+        assert_eq!(b, 2);
+        stealing.join().unwrap();
+        calling.join().unwrap();
+        assert!(!owner.has_token(), "a token was left over");
+    });
+}
+
+/// Property: a root pushed while the only worker falls asleep is run.
+///
+/// Seen to fail with: a `sleep` that does not look for roots; `spawn_root` that calls nobody.
+#[test]
+fn a_root_comes_while_the_worker_falls_asleep() {
+    check(3, || {
+        let pool = Pool::new(1, 0);
+        let place = pool.occupy(0);
+        let worker = thread::spawn(move || place.work());
+        let closing = pool.clone();
+        drop(pool.compute(move || {
+            loom::skip_branch();
+            closing.close();
+        }));
+        worker.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: a scope waits for its last job, also if a thief ends it while the owner falls asleep, and is
+/// not touched when it is gone.
+///
+/// Seen to fail with: a count without Release (the job's write is not seen); `job_ended` that calls nobody.
+#[test]
+fn a_scope_waits_while_a_thief_ends_its_last_job() {
+    check(3, || {
+        let pool = Pool::new(2, 0);
+        let thief = pool.fork(1);
+        let stealing = thread::spawn(move || thief.steal_once());
+        let owner = pool.fork(0);
+        // Orders nothing by itself: that its value is seen is the scope's doing.
+        let written = AtomicUsize::new(0);
+        owner.scope(|s| s.spawn(|_| written.store(1, Ordering::Relaxed)));
+        assert_eq!(written.load(Ordering::Relaxed), 1);
+        stealing.join().unwrap();
+    });
+}

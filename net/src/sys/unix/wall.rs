@@ -1,0 +1,60 @@
+//! A timer of the OS on the wall clock: a timerfd that tells when that clock is set.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::{check, check_len, own};
+
+#[derive(Debug)]
+pub(crate) struct WallClock {
+    fd: OwnedFd,
+}
+
+impl WallClock {
+    pub(crate) fn new() -> io::Result<Self> {
+        let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
+        // SAFETY: takes no pointers.
+        let fd = check(unsafe { libc::timerfd_create(libc::CLOCK_REALTIME, flags) })?;
+        Ok(Self { fd: own(fd) })
+    }
+
+    /// Has `take` succeed at that time, or when the clock is set.
+    pub(crate) fn set(&self, time: SystemTime) -> io::Result<()> {
+        // The longest time the kernel takes; it cuts what is beyond its own range.
+        const LONGEST: u64 = i64::MAX as u64;
+        // A time of zero would stop it.
+        let since =
+            time.duration_since(UNIX_EPOCH).unwrap_or_default().max(Duration::from_nanos(1));
+        let value = libc::timespec {
+            tv_sec: since.as_secs().min(LONGEST) as libc::time_t,
+            tv_nsec: since.subsec_nanos().into(),
+        };
+        let once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        let setting = libc::itimerspec { it_interval: once, it_value: value };
+        let flags = libc::TFD_TIMER_ABSTIME | libc::TFD_TIMER_CANCEL_ON_SET;
+        let (fd, none) = (self.fd.as_raw_fd(), std::ptr::null_mut());
+        // SAFETY: `setting` outlives the call, and the old setting is not asked for.
+        check(unsafe { libc::timerfd_settime(fd, flags, &raw const setting, none) }).map(drop)
+    }
+
+    /// Takes the news that the time has come or the clock was set, or says `WouldBlock`. It has to be
+    /// set again for the next.
+    pub(crate) fn take(&self) -> io::Result<()> {
+        let mut count = [0; 8];
+        // SAFETY: pointer and length describe `count`.
+        let read = check_len(unsafe {
+            libc::read(self.fd.as_raw_fd(), count.as_mut_ptr().cast(), count.len())
+        });
+        match read {
+            Err(error) if error.raw_os_error() == Some(libc::ECANCELED) => Ok(()),
+            read => read.map(drop),
+        }
+    }
+}
+
+impl AsFd for WallClock {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}

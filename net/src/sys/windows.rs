@@ -1,0 +1,214 @@
+//! Sockets as Windows has them: std's types, and what WinSock has beyond them.
+
+mod address;
+mod event;
+mod options;
+mod traits;
+mod wait;
+mod wall_wait;
+
+use std::io::{self, IoSlice};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::os::windows::io::{AsRawSocket, FromRawSocket, OwnedSocket, RawSocket};
+
+use windows_sys::Win32::Networking::WinSock as ws;
+
+use address::RawAddress;
+
+pub(crate) use event::{Event, EventWaits};
+pub(crate) use options::{SocketOption, get_option, linger, option, set_linger, set_option};
+pub(crate) use std::os::windows::io::AsSocket as AsDescriptor;
+pub(crate) use traits::descriptor_traits;
+pub use wait::WaitHandle;
+pub(crate) use wall_wait::WallWait;
+
+pub(crate) use windlass_runtime::io::Descriptor;
+
+/// The OS reports a socket as writable again only after a send that found no room at all.
+pub(crate) const SHORT_WRITE_FILLS: bool = false;
+
+/// The option would let others take the address, and an old connection is no obstacle without it.
+pub(crate) const REUSES_ADDRESSES: bool = false;
+
+/// Ending a direction is reported to the peer only: who waits at this end has to be woken.
+pub(crate) const SHUTDOWN_WAKES: bool = false;
+
+/// What has become of an attempt to connect is reported to those who were there when it began.
+pub(crate) const CONNECTS_REGISTERED: bool = true;
+
+pub(crate) fn descriptor<T: AsDescriptor + ?Sized>(source: &T) -> Descriptor<'_> {
+    Descriptor::Socket(source.as_socket())
+}
+
+/// The number of the socket, which is all that descriptors are in this crate.
+fn raw(descriptor: Descriptor<'_>) -> ws::SOCKET {
+    match descriptor {
+        Descriptor::Socket(socket) => socket.as_raw_socket() as ws::SOCKET,
+        Descriptor::Handle(_) => ws::INVALID_SOCKET,
+    }
+}
+
+/// Turns the result of a WinSock call into its error.
+fn check(result: i32) -> io::Result<()> {
+    if result == ws::SOCKET_ERROR { Err(last_error()) } else { Ok(()) }
+}
+
+fn last_error() -> io::Error {
+    // SAFETY: takes nothing.
+    io::Error::from_raw_os_error(unsafe { ws::WSAGetLastError() })
+}
+
+/// Nothing to add: what can't be registered is no socket.
+pub(crate) fn explain(error: io::Error) -> io::Error {
+    error
+}
+
+pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
+    let mut on = 1;
+    // SAFETY: there is a number to read.
+    check(unsafe { ws::ioctlsocket(raw(descriptor), ws::FIONBIO, &mut on) })
+}
+
+/// An unconnected TCP socket, for IPv4 or IPv6.
+pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
+    start_winsock();
+    let family = if v6 { ws::AF_INET6 } else { ws::AF_INET };
+    let flags = ws::WSA_FLAG_OVERLAPPED | ws::WSA_FLAG_NO_HANDLE_INHERIT;
+    // SAFETY: null is allowed: the protocol is said by the numbers.
+    let socket = unsafe {
+        ws::WSASocketW(family.into(), ws::SOCK_STREAM, ws::IPPROTO_TCP, std::ptr::null(), 0, flags)
+    };
+    if socket == ws::INVALID_SOCKET {
+        return Err(last_error());
+    }
+    // SAFETY: the socket is new, and nobody else has it.
+    let socket = unsafe { OwnedSocket::from_raw_socket(socket as RawSocket) };
+    let socket = TcpStream::from(socket);
+    socket.set_nonblocking(true)?;
+    Ok(socket)
+}
+
+/// std starts WinSock with the first socket of its own, and never ends it.
+fn start_winsock() {
+    static STARTED: std::sync::Once = std::sync::Once::new();
+    STARTED.call_once(|| {
+        // Whether there is a port to be had is of no interest.
+        drop(std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0)));
+    });
+}
+
+pub(crate) fn bind(socket: Descriptor<'_>, address: &SocketAddr) -> io::Result<()> {
+    let address = RawAddress::new(address);
+    // SAFETY: pointer and length describe `address`, which outlives the call.
+    check(unsafe { ws::bind(raw(socket), address.as_ptr(), address.len()) })
+}
+
+pub(crate) fn listen(socket: Descriptor<'_>, backlog: u32) -> io::Result<()> {
+    let backlog = i32::try_from(backlog).unwrap_or(i32::MAX);
+    // SAFETY: takes no pointers.
+    check(unsafe { ws::listen(raw(socket), backlog) })
+}
+
+/// Begins to connect. When the socket gets writable the attempt has ended, one way or the other.
+pub(crate) fn start_connect(socket: Descriptor<'_>, address: &SocketAddr) -> io::Result<()> {
+    let address = RawAddress::new(address);
+    // SAFETY: pointer and length describe `address`, which outlives the call.
+    match check(unsafe { ws::connect(raw(socket), address.as_ptr(), address.len()) }) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
+        result => result,
+    }
+}
+
+/// Takes a connection, which has the listener's mode: non-blocking.
+pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
+    listener.accept()
+}
+
+/// Sends to the peer of a connected socket.
+pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
+    let len = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
+    // SAFETY: there are at least `len` bytes.
+    let sent = unsafe { ws::send(raw(socket), bytes.as_ptr(), len, 0) };
+    usize::try_from(sent).map_err(|_| send_error())
+}
+
+/// What other systems call a broken pipe, std has no name for here.
+fn send_error() -> io::Error {
+    match last_error() {
+        error if error.raw_os_error() == Some(ws::WSAESHUTDOWN) => {
+            io::Error::new(io::ErrorKind::BrokenPipe, error)
+        }
+        error => error,
+    }
+}
+
+/// So many buffers are taken at a time; Wine takes no more.
+const MOST_BUFFERS: usize = 1024;
+
+/// As [`send`], from several buffers.
+pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
+    let count = buffers.len().min(MOST_BUFFERS) as u32;
+    let mut sent = 0;
+    // SAFETY: std promises that `IoSlice` is laid out as `WSABUF`, and they are only read. Without an
+    // overlapped structure the call ends before it returns.
+    check(unsafe {
+        ws::WSASend(
+            raw(socket),
+            buffers.as_ptr().cast(),
+            count,
+            &mut sent,
+            0,
+            std::ptr::null_mut(),
+            None,
+        )
+    })
+    .map_err(|_| send_error())?;
+    Ok(sent as usize)
+}
+
+/// Receives a datagram, or only looks at it, and says where it came from. What does not fit is thrown
+/// away, as elsewhere: the OS calls that an error.
+pub(crate) fn recv_from(
+    socket: &UdpSocket,
+    bytes: &mut [u8],
+    peek: bool,
+) -> io::Result<(usize, SocketAddr)> {
+    let mut from = RawAddress::empty();
+    let (address, address_len) = from.as_mut_parts();
+    // SAFETY: there is room for the address, and its length says how much.
+    let received = unsafe { receive(socket, bytes, peek, address, address_len)? };
+    Ok((received, from.to_inet()?))
+}
+
+/// As [`recv_from`], and leaves out where it came from.
+pub(crate) fn recv(socket: &UdpSocket, bytes: &mut [u8], peek: bool) -> io::Result<usize> {
+    // SAFETY: no address is asked for.
+    unsafe { receive(socket, bytes, peek, std::ptr::null_mut(), std::ptr::null_mut()) }
+}
+
+/// # Safety
+///
+/// `address` is null, or has room for as many bytes as `address_len` points to.
+unsafe fn receive(
+    socket: &UdpSocket,
+    bytes: &mut [u8],
+    peek: bool,
+    address: *mut ws::SOCKADDR,
+    address_len: *mut i32,
+) -> io::Result<usize> {
+    let len = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
+    let flags = if peek { ws::MSG_PEEK } else { 0 };
+    let socket = socket.as_raw_socket() as ws::SOCKET;
+    // SAFETY: there are at least `len` bytes; of the address, the caller says so.
+    let received =
+        unsafe { ws::recvfrom(socket, bytes.as_mut_ptr(), len, flags, address, address_len) };
+    match usize::try_from(received).map_err(|_| last_error()) {
+        Err(error) if error.raw_os_error() == Some(ws::WSAEMSGSIZE) => Ok(len as usize),
+        result => result,
+    }
+}
+
+/// The type of a socket that has begun to listen.
+pub(crate) fn into_listener(socket: TcpStream) -> TcpListener {
+    OwnedSocket::from(socket).into()
+}

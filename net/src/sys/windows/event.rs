@@ -1,0 +1,90 @@
+//! An auto-reset event that is an object of the OS: an event object, reset by the wait that it lets
+//! through. So however often it is set, exactly one taker gets it.
+
+use std::io;
+use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
+
+use windows_sys::Win32::Foundation::{WAIT_OBJECT_0, WAIT_TIMEOUT};
+use windows_sys::Win32::System::Threading::{
+    CreateEventW, INFINITE, SetEvent, WaitForSingleObject,
+};
+
+use super::wait::Signalled;
+
+#[derive(Debug)]
+pub(crate) struct Event {
+    handle: OwnedHandle,
+}
+
+impl Event {
+    pub(crate) fn new(set: bool) -> io::Result<Self> {
+        // SAFETY: null is allowed for the attributes and for the name.
+        let handle = unsafe { CreateEventW(std::ptr::null(), 0, set.into(), std::ptr::null()) };
+        if handle.is_null() {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: the handle is new, and nobody else has it.
+        Ok(Self { handle: unsafe { OwnedHandle::from_raw_handle(handle) } })
+    }
+
+    pub(crate) fn set(&self) -> io::Result<()> {
+        set(self.as_handle())
+    }
+
+    /// Takes the signal, or says `WouldBlock`.
+    pub(crate) fn take(&self) -> io::Result<()> {
+        take(self.as_handle())
+    }
+
+    /// The OS tells only those who take it: it is taken, and put back.
+    pub(crate) fn is_set(&self) -> io::Result<bool> {
+        match self.take() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
+            result => result.and_then(|()| self.set()).map(|()| true),
+        }
+    }
+
+    /// Blocks the thread until it has got the signal.
+    pub(crate) fn take_blocking(&self) -> io::Result<()> {
+        wait(self.as_handle(), INFINITE)
+    }
+}
+
+impl AsHandle for Event {
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.handle.as_handle()
+    }
+}
+
+/// Waits for a handle as the OS does it: whatever a wait takes is taken.
+pub(super) fn take(handle: BorrowedHandle<'_>) -> io::Result<()> {
+    wait(handle, 0)
+}
+
+fn wait(handle: BorrowedHandle<'_>, millis: u32) -> io::Result<()> {
+    // SAFETY: the handle is open for as long as it is borrowed.
+    match unsafe { WaitForSingleObject(handle.as_raw_handle(), millis) } {
+        WAIT_OBJECT_0 => Ok(()),
+        WAIT_TIMEOUT => Err(io::ErrorKind::WouldBlock.into()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn set(handle: BorrowedHandle<'_>) -> io::Result<()> {
+    // SAFETY: the handle is open for as long as it is borrowed.
+    match unsafe { SetEvent(handle.as_raw_handle()) } {
+        0 => Err(io::Error::last_os_error()),
+        _ => Ok(()),
+    }
+}
+
+/// How tasks wait for an event: each by a wait of its own.
+#[derive(Debug, Default)]
+pub(crate) struct EventWaits;
+
+impl EventWaits {
+    pub(crate) async fn wait(&self, event: &Event) -> io::Result<()> {
+        // Taken for a task that does not want it any more: the next gets it.
+        Signalled::new(event.as_handle(), |handle| drop(set(handle)))?.await
+    }
+}

@@ -1,0 +1,103 @@
+//! The conversions between this crate's types and sockets and handles.
+
+use std::os::windows::io::{
+    AsHandle, AsRawHandle, AsRawSocket, AsSocket, BorrowedHandle, BorrowedSocket, OwnedSocket,
+    RawHandle, RawSocket,
+};
+
+use crate::{Async, OsEvent, TcpSocket};
+
+/// For a type with a method `io()` that gives its `Async<$std>`, a function `from_std` and
+/// `into_inner`.
+macro_rules! descriptor_traits {
+    ($type:ty, $std:ty) => {
+        impl std::os::windows::io::AsSocket for $type {
+            fn as_socket(&self) -> std::os::windows::io::BorrowedSocket<'_> {
+                std::os::windows::io::AsSocket::as_socket(self.io().get_ref())
+            }
+        }
+
+        impl std::os::windows::io::AsRawSocket for $type {
+            fn as_raw_socket(&self) -> std::os::windows::io::RawSocket {
+                std::os::windows::io::AsRawSocket::as_raw_socket(self.io().get_ref())
+            }
+        }
+
+        /// Leaves the socket non-blocking.
+        impl From<$type> for std::os::windows::io::OwnedSocket {
+            fn from(this: $type) -> Self {
+                this.into_inner().into()
+            }
+        }
+
+        /// Makes the socket non-blocking and registers it with the current runtime.
+        impl TryFrom<std::os::windows::io::OwnedSocket> for $type {
+            type Error = std::io::Error;
+
+            fn try_from(socket: std::os::windows::io::OwnedSocket) -> std::io::Result<Self> {
+                Self::from_std(socket.into())
+            }
+        }
+
+        /// The same as `from_std`.
+        impl TryFrom<$std> for $type {
+            type Error = std::io::Error;
+
+            fn try_from(source: $std) -> std::io::Result<Self> {
+                Self::from_std(source)
+            }
+        }
+    };
+}
+
+pub(crate) use descriptor_traits;
+
+impl<T: AsSocket> AsSocket for Async<T> {
+    fn as_socket(&self) -> BorrowedSocket<'_> {
+        self.get_ref().as_socket()
+    }
+}
+
+impl<T: AsRawSocket> AsRawSocket for Async<T> {
+    fn as_raw_socket(&self) -> RawSocket {
+        self.get_ref().as_raw_socket()
+    }
+}
+
+/// Leaves the socket non-blocking.
+impl<T: Into<OwnedSocket>> From<Async<T>> for OwnedSocket {
+    fn from(this: Async<T>) -> Self {
+        this.into_inner().into()
+    }
+}
+
+/// For foreign code that signals the event: `SetEvent` sets it.
+impl AsHandle for OsEvent {
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.event().as_handle()
+    }
+}
+
+impl AsRawHandle for OsEvent {
+    fn as_raw_handle(&self) -> RawHandle {
+        self.as_handle().as_raw_handle()
+    }
+}
+
+impl AsSocket for TcpSocket {
+    fn as_socket(&self) -> BorrowedSocket<'_> {
+        self.socket().as_socket()
+    }
+}
+
+impl AsRawSocket for TcpSocket {
+    fn as_raw_socket(&self) -> RawSocket {
+        self.socket().as_raw_socket()
+    }
+}
+
+impl From<TcpSocket> for OwnedSocket {
+    fn from(socket: TcpSocket) -> Self {
+        socket.into_socket().into()
+    }
+}

@@ -1,0 +1,123 @@
+//! Waiting for handles: the OS's thread pool stands by for as long as a task waits.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::os::windows::io::{AsHandle, BorrowedHandle};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use windlass_runtime::io::{Descriptor, Direction, Registration};
+
+use super::event::take;
+
+/// Any handle that can be waited for (a process, a thread, an event, a waitable timer), made awaitable.
+///
+/// Waiting does to the handle what any wait of Windows does: nothing to a process, a thread or a
+/// manual-reset event; it takes the signal of an auto-reset event or of a synchronization timer, and
+/// one unit of a semaphore. Mutexes are no use: they would belong to a thread of the OS's pool.
+///
+/// Any number of tasks may wait. Windows only.
+///
+/// # Examples
+///
+/// ```
+/// use std::process::Command;
+/// use windlass_net::WaitHandle;
+///
+/// # windlass_runtime::block_on(async {
+/// let mut process = WaitHandle::new(Command::new("cmd").args(["/C", "exit 7"]).spawn()?);
+/// process.wait().await?;
+/// assert_eq!(process.get_mut().wait()?.code(), Some(7)); // at once
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct WaitHandle<T> {
+    inner: T,
+}
+
+impl<T: AsHandle> WaitHandle<T> {
+    /// Wraps anything that has a handle. Nothing is asked of the OS before somebody waits.
+    pub fn new(inner: T) -> Self {
+        Self { inner }
+    }
+
+    /// What has the handle.
+    pub fn get_ref(&self) -> &T {
+        &self.inner
+    }
+
+    /// What has the handle.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+
+    /// Gives back what has the handle.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+
+    /// Waits until the handle is signalled.
+    ///
+    /// Dropping the future ends the wait; nothing is left behind, and the handle may be closed. A
+    /// signal that the OS has taken for it by then (see above) is lost with it: for an event of which
+    /// no signal may be lost use [`OsEvent`](crate::OsEvent), which puts it back.
+    ///
+    /// # Errors
+    ///
+    /// If the handle can't be waited for, or if the runtime shuts down.
+    pub async fn wait(&self) -> io::Result<()> {
+        match take(self.inner.as_handle()) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            result => return result,
+        }
+        Signalled::new(self.inner.as_handle(), |_| ())?.await
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for WaitHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("WaitHandle").field(&self.inner).finish()
+    }
+}
+
+/// One wait, by way of the current runtime.
+pub(super) struct Signalled<'a> {
+    handle: BorrowedHandle<'a>,
+    /// `None` when it has ended.
+    registration: Option<Registration>,
+    /// What becomes of a signal that came too late.
+    put_back: fn(BorrowedHandle<'_>),
+}
+
+impl<'a> Signalled<'a> {
+    pub(super) fn new(
+        handle: BorrowedHandle<'a>,
+        put_back: fn(BorrowedHandle<'_>),
+    ) -> io::Result<Self> {
+        let registration = Some(Registration::unready(Descriptor::Handle(handle))?);
+        Ok(Self { handle, registration, put_back })
+    }
+}
+
+impl Future for Signalled<'_> {
+    type Output = io::Result<()>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if let Some(registration) = &self.registration {
+            ready!(registration.poll_ready(Direction::Read, cx))?;
+            // What it came for: nothing is to be put back.
+            self.registration = None;
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Signalled<'_> {
+    fn drop(&mut self) {
+        let signalled = self.registration.take().is_some_and(|it| it.end(Direction::Read));
+        if signalled {
+            (self.put_back)(self.handle);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Jobs: closures that whoever gets hold of them may run, once.
+//!
+//! A [`StackJob`] lies in the frame of the `join` that waits for it, and is reached through a bare
+//! pointer to its header. The protocol that keeps it alive and run once is in `README.md`.
+
+use std::mem::MaybeUninit;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::NonNull;
+use std::thread;
+
+use super::latch::Latch;
+use crate::primitives::UnsafeCell;
+use crate::sched::Worker;
+
+/// The header of a job: how it is run.
+pub(crate) struct Job {
+    run: unsafe fn(NonNull<Job>, &Worker, usize),
+}
+
+impl Job {
+    /// # Safety
+    ///
+    /// `run` must be right for what this becomes the header of.
+    pub(super) unsafe fn new(run: unsafe fn(NonNull<Job>, &Worker, usize)) -> Self {
+        Self { run }
+    }
+}
+
+/// The right, and the duty, to run a job. Remembers which worker it came from.
+#[must_use = "a job that is not run has its joiner wait for ever"]
+pub(crate) struct JobRef {
+    job: NonNull<Job>,
+    from: usize,
+}
+
+impl JobRef {
+    /// # Safety
+    ///
+    /// The caller has just taken the job out of an offer, or out of its own list, of worker `from`.
+    pub(super) unsafe fn new(job: NonNull<Job>, from: usize) -> Self {
+        Self { job, from }
+    }
+
+    /// Runs the job on the current thread, which is `worker`'s.
+    pub(crate) fn run(self, worker: &Worker) {
+        // SAFETY: whoever has a `JobRef` is the only one to run the job, which its owner keeps
+        // until it is done.
+        unsafe { (self.job.as_ref().run)(self.job, worker, self.from) }
+    }
+}
+
+/// A closure in its joiner's frame, and its result once a thief has run it.
+///
+/// Neither is dropped with the job: the closure is taken by the one who runs it, and the result by
+/// the joiner.
+#[repr(C)]
+pub(crate) struct StackJob<F, R> {
+    job: Job,
+    latch: Latch,
+    closure: UnsafeCell<MaybeUninit<F>>,
+    result: UnsafeCell<MaybeUninit<thread::Result<R>>>,
+}
+
+impl<F, R> StackJob<F, R>
+where
+    F: FnOnce() -> R,
+{
+    #[inline(always)]
+    pub(crate) fn new(closure: F) -> Self {
+        Self {
+            // SAFETY: `repr(C)` with the header first.
+            job: unsafe { Job::new(Self::run) },
+            latch: Latch::new(),
+            closure: UnsafeCell::new(MaybeUninit::new(closure)),
+            result: UnsafeCell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn as_job(&self) -> NonNull<Job> {
+        // From the whole, so that the pointer may be used for all of it.
+        NonNull::from(self).cast()
+    }
+
+    pub(crate) fn latch(&self) -> &Latch {
+        &self.latch
+    }
+
+    /// # Safety
+    ///
+    /// The caller runs the job, and nobody else does.
+    #[inline(always)]
+    pub(crate) unsafe fn take_closure(&self) -> F {
+        // SAFETY: there since `new`, and taken once.
+        self.closure.with(|closure| unsafe { closure.read().assume_init() })
+    }
+
+    /// # Safety
+    ///
+    /// The latch was seen set, and the result has not been taken.
+    pub(crate) unsafe fn take_result(&self) -> thread::Result<R> {
+        // SAFETY: written before the latch was set.
+        self.result.with(|result| unsafe { result.read().assume_init() })
+    }
+
+    /// # Safety
+    ///
+    /// As for [`JobRef::run`], by a thief.
+    unsafe fn run(job: NonNull<Job>, worker: &Worker, from: usize) {
+        let this = job.cast::<Self>().as_ptr();
+        // SAFETY: the joiner keeps its frame until the latch is set, and nobody else runs the job.
+        let closure = unsafe { (*this).take_closure() };
+        let result = panic::catch_unwind(AssertUnwindSafe(closure));
+        // SAFETY: as above; the joiner reads it after the latch.
+        unsafe { (*this).result.with_mut(|place| (*place).write(result)) };
+        // SAFETY: as above. From here on the frame may be gone.
+        unsafe { Latch::set(&raw const (*this).latch) };
+        worker.latch_was_set(from);
+    }
+}

@@ -1,0 +1,141 @@
+//! `join`: two closures, the second of which a thief may take.
+
+use std::mem;
+use std::panic::{self, AssertUnwindSafe};
+
+use super::job::StackJob;
+use super::outside;
+use crate::context;
+use crate::sched::Worker;
+use crate::task::quietly;
+
+/// Runs two closures, in parallel if a worker is free, and gives both results.
+///
+/// On a worker it costs a few nanoseconds if nobody takes the second closure: it is noted in a list,
+/// `a` runs, and then `b`. The oldest note of each worker is what idle workers take, so that
+/// both fine and coarse recursions spread well. Elsewhere (in [`block_on`](crate::block_on), in
+/// [`spawn_blocking`](crate::spawn_blocking), on a thread of your own) the pair moves to a worker of the
+/// current runtime, or of the global one, and the thread blocks until both are done. On a worker it is
+/// that worker's runtime which serves, whatever runtime has been entered.
+///
+/// # In async code
+///
+/// A `join` in a task holds its worker until both closures are done. The worker looks after other
+/// tasks meanwhile: at calls of `join` it polls those that are ready, in place, for the share of time
+/// that [`compute_share`](crate::Builder::compute_share) leaves them. To wait for a computation without
+/// blocking the task, use [`compute`](crate::compute).
+///
+/// # Locks, and calls that block
+///
+/// While `join` runs, the same thread may run other jobs and poll other tasks. **Don't hold a lock
+/// across it that any of them takes**: the thread would wait for itself, for ever. Nor may one closure
+/// wait for the other to do something, because one thread may run both.
+///
+/// A closure that blocks (on a file, say) holds its worker, like a task that blocks: tasks go on, on a
+/// spare worker, and so does fork-join work that others have or have been offered. What lies
+/// in the blocked worker's own list, its part of the same computation, waits for it.
+///
+/// # Depth
+///
+/// Calls nest on the thread's stack, each with its closures and some 200 bytes (1 KiB or more without
+/// optimisation) besides what the closures themselves need; a pending `join` takes 8 bytes of heap. With
+/// [`stack_size`](crate::Builder::stack_size) of 64 MiB (512 MiB without optimisation) 100,000 levels
+/// fit. A worker that waits for a stolen closure may run another one on top of its stack: leave room
+/// for as many such levels as there are workers.
+///
+/// # Panics
+///
+/// If a closure panics, after both have ended: the other one is run or awaited first. If both
+/// panic, `a`'s panic is passed on.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// fn sum(numbers: &[u64]) -> u64 {
+///     if numbers.len() < 512 {
+///         return numbers.iter().sum();
+///     }
+///     let (left, right) = numbers.split_at(numbers.len() / 2);
+///     let (left, right) = windlass::join(|| sum(left), || sum(right));
+///     left + right
+/// }
+/// let numbers: Vec<u64> = (0..10_000).collect();
+/// assert_eq!(sum(&numbers), 49_995_000);
+/// ```
+#[inline]
+pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    context::with_worker(|worker| match worker {
+        Some(worker) => on_worker(worker, a, b),
+        None => outside::join(a, b),
+    })
+}
+
+#[inline(always)]
+pub(super) fn on_worker<A, B, RA, RB>(worker: &Worker, a: A, b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA,
+    B: FnOnce() -> RB,
+{
+    let job = StackJob::new(b);
+    let index = worker.pending.push(job.as_job());
+    if worker.pending.counts_down() {
+        worker.attend();
+    }
+    let end = EndOnUnwind { worker, job: &job, index };
+    let a = a();
+    mem::forget(end);
+    if worker.pending.pop(index) {
+        // SAFETY: nobody else knows of a private job.
+        let b = unsafe { job.take_closure() };
+        return (a, b());
+    }
+    let b = come_back(worker, &job, index).unwrap_or_else(|payload| panic::resume_unwind(payload));
+    (a, b)
+}
+
+/// The result of a job that was offered: taken back and run here, or awaited.
+#[cold]
+#[inline(never)]
+fn come_back<B, RB>(worker: &Worker, job: &StackJob<B, RB>, index: usize) -> std::thread::Result<RB>
+where
+    B: FnOnce() -> RB,
+{
+    if worker.pending.take_back(job.as_job(), index) {
+        // SAFETY: taken out of the offer.
+        let b = unsafe { job.take_closure() };
+        return panic::catch_unwind(AssertUnwindSafe(b));
+    }
+    worker.wait_for(|| job.latch().is_set());
+    // SAFETY: the latch is set, and nobody else takes the result.
+    unsafe { job.take_result() }
+}
+
+/// Sees to `b` when `a` panics.
+struct EndOnUnwind<'a, B: FnOnce() -> RB, RB> {
+    worker: &'a Worker,
+    job: &'a StackJob<B, RB>,
+    index: usize,
+}
+
+impl<B: FnOnce() -> RB, RB> Drop for EndOnUnwind<'_, B, RB> {
+    #[cold]
+    fn drop(&mut self) {
+        let Self { worker, job, index } = *self;
+        // The panic of `a` goes on; that of `b`, and of what drops its result, ends here.
+        quietly(|| {
+            if worker.pending.pop(index) {
+                // SAFETY: nobody else knows of a private job.
+                drop(unsafe { job.take_closure() }());
+            } else {
+                drop(come_back(worker, job, index));
+            }
+        });
+    }
+}

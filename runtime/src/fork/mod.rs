@@ -1,0 +1,26 @@
+//! Fork-join on the workers: `join`, `scope`, `compute` and `par`. `README.md` in this folder has the
+//! protocol and its proof.
+
+mod compute;
+mod job;
+mod join;
+mod latch;
+#[cfg(loom)]
+pub(crate) mod model;
+mod offer;
+mod outside;
+mod pace;
+pub mod par;
+mod pending;
+mod scope;
+mod split;
+mod wait;
+
+pub use compute::compute;
+pub use join::join;
+pub use scope::{Scope, scope};
+
+pub(crate) use job::JobRef;
+pub(crate) use offer::Offer;
+pub(crate) use pace::Pace;
+pub(crate) use pending::Pending;

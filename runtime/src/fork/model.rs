@@ -1,0 +1,57 @@
+//! How the models in `loom-tests` reach fork-join: a worker that does nothing but what it is told.
+
+use super::compute::Root;
+use super::scope::Scope;
+use super::{join, scope};
+use crate::context;
+use crate::primitives::Arc;
+use crate::sched::{Pool, Worker};
+use crate::task::{JoinHandle, Origin};
+
+/// A worker on the thread of a model.
+pub struct Fork(Worker);
+
+impl Fork {
+    pub(crate) fn new(pool: &Arc<Pool>, index: usize) -> Self {
+        Self(Worker::new(pool.clone(), index).expect("somebody works there"))
+    }
+
+    /// `join` on this worker.
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce() -> RB,
+    {
+        context::enter_worker(&self.0, || join::on_worker(&self.0, a, b))
+    }
+
+    /// `scope` on this worker.
+    pub fn scope<'scope, F>(&self, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send,
+    {
+        context::enter_worker(&self.0, || scope(f));
+    }
+
+    /// Takes an offer, if there is one, and runs it.
+    pub fn steal_once(&self) {
+        context::enter_worker(&self.0, || {
+            if let Some(job) = self.0.steal_job() {
+                self.0.run_job(job);
+            }
+        });
+    }
+
+    /// True if a token was left over.
+    pub fn has_token(&self) -> bool {
+        self.0.parker.take_token()
+    }
+}
+
+pub(crate) fn compute<F, T>(pool: &Pool, f: F, origin: Origin) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    pool.spawn_root(Root::new(f), origin)
+}

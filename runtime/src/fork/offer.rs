@@ -1,0 +1,44 @@
+//! The one job of a worker that others may take.
+
+use std::ptr::{self, NonNull};
+
+use super::job::Job;
+use crate::primitives::{AtomicPtr, Ordering};
+
+/// Filled by its owner only; emptied by a thief, or by the owner that takes its job back.
+pub(crate) struct Offer(AtomicPtr<Job>);
+
+impl Offer {
+    pub(crate) fn new() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    /// The owner's look at each join, and a thief's before it tries. Orders nothing.
+    #[inline(always)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.load(Ordering::Relaxed).is_null()
+    }
+
+    /// Puts a job in, by the owner, who has seen it empty.
+    pub(super) fn put(&self, job: NonNull<Job>) {
+        // Nobody else fills it, so it still is empty. Release pairs with the Acquire in `take`.
+        self.0.store(job.as_ptr(), Ordering::Release);
+    }
+
+    /// Takes the job out, by a thief.
+    pub(super) fn take(&self) -> Option<NonNull<Job>> {
+        if self.is_empty() {
+            return None;
+        }
+        // Acquire pairs with the Release in `put`: the closure is seen as its owner left it.
+        NonNull::new(self.0.swap(ptr::null_mut(), Ordering::Acquire))
+    }
+
+    /// Takes this job out, by the owner; false if a thief has it.
+    pub(super) fn take_back(&self, job: NonNull<Job>) -> bool {
+        // Relaxed: what the owner gets back, it has written itself.
+        self.0
+            .compare_exchange(job.as_ptr(), ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed)
+            .is_ok()
+    }
+}

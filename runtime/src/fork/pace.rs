@@ -1,0 +1,102 @@
+//! What a worker remembers of its computation: since when, and when it last did what.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use super::pending::FIRST_COUNT;
+
+/// The time between two looks at the clock that the count of joins aims at.
+const PERIOD: Duration = Duration::from_micros(20);
+/// The most joins between two looks at the clock.
+const MOST_JOINS: u32 = 1 << 14;
+/// What a root must have run for to be worth a wake-up.
+pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
+/// Split points that far apart are those of a computation with long leaves.
+pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
+/// So many split points in a row that are closer make a computation fine-grained.
+const FINE: u32 = 64;
+/// Offers of a root between two looks at the clock; the first one looks.
+const OFFERS_PER_CLOCK: u32 = 16;
+
+/// Touched by its worker only.
+pub(crate) struct Pace {
+    /// When the clock was last read, by a count of joins.
+    clock: Cell<Instant>,
+    per_clock: Cell<u32>,
+    /// Split points in a row that were not far apart; halved by one that was. A worker that the OS has
+    /// kept from running looks like one in a long leaf, now and then.
+    close: Cell<u32>,
+    root_began: Cell<Instant>,
+    offers: Cell<u32>,
+    /// Not before this are tasks polled in place again.
+    pub(super) next_poll: Cell<Instant>,
+    /// A poll in place is under way.
+    pub(super) in_place: Cell<bool>,
+    /// The worker may poll tasks of its own accord. Not so in a loop that is driven by hand.
+    pub(crate) may_poll: Cell<bool>,
+    pub(super) computing: Cell<bool>,
+    /// The last thing run was a stolen job.
+    pub(super) stole: Cell<bool>,
+    /// When the last computation ended.
+    pub(super) ended: Cell<Option<Instant>>,
+}
+
+impl Pace {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            clock: Cell::new(now),
+            per_clock: Cell::new(FIRST_COUNT),
+            close: Cell::new(0),
+            root_began: Cell::new(now),
+            offers: Cell::new(0),
+            next_poll: Cell::new(now),
+            in_place: Cell::new(false),
+            may_poll: Cell::new(false),
+            computing: Cell::new(false),
+            stole: Cell::new(false),
+            ended: Cell::new(None),
+        }
+    }
+
+    /// A root or a stolen job begins; gives the count of joins to the first look at the clock.
+    pub(super) fn begin(&self, now: Instant) -> u32 {
+        self.root_began.set(now);
+        self.offers.set(0);
+        self.restart(now);
+        FIRST_COUNT
+    }
+
+    /// What was done until now was no part of the computation.
+    pub(super) fn restart(&self, now: Instant) {
+        self.clock.set(now);
+    }
+
+    /// The count of joins ran out; gives the next.
+    pub(super) fn next_count(&self, now: Instant) -> u32 {
+        let elapsed = now.saturating_duration_since(self.clock.replace(now));
+        let close = self.close.get();
+        self.close.set(if elapsed < LONG_LEAF { (close + 1).min(4 * FINE) } else { close / 2 });
+        let elapsed = elapsed.as_nanos().max(1);
+        let joins = u128::from(self.per_clock.get());
+        let fitting = joins * PERIOD.as_nanos() / elapsed;
+        // Up step by step: the next joins may be slower than the last.
+        let next = fitting.min(joins * 2).clamp(1, MOST_JOINS.into()) as u32;
+        self.per_clock.set(next);
+        next
+    }
+
+    /// True if this computation has split points all the time.
+    pub(super) fn is_fine(&self) -> bool {
+        self.close.get() >= FINE
+    }
+
+    /// Counts an offer; true if the clock should be read.
+    pub(super) fn counts_offer(&self) -> bool {
+        let offers = self.offers.replace(self.offers.get().wrapping_add(1));
+        offers % OFFERS_PER_CLOCK == 0
+    }
+
+    pub(super) fn is_worth_a_thief(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.root_began.get()) >= WORTH_A_THIEF
+    }
+}

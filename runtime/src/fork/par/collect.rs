@@ -1,0 +1,84 @@
+//! `map_collect`: results written in place, by whoever computes them.
+
+use std::mem::MaybeUninit;
+
+use super::items::parts::Parts;
+use super::splitter::Splitter;
+use super::{Items, join};
+
+/// Maps each item and collects the results, in the order of the items.
+///
+/// # Panics
+///
+/// If `f` does. Results that are there already are dropped.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let lengths = windlass::par::map_collect(&["a", "bc", ""], |text| text.len());
+/// assert_eq!(lengths, [1, 2, 0]);
+/// ```
+pub fn map_collect<I, R, F>(items: I, f: F) -> Vec<R>
+where
+    I: Items,
+    R: Send,
+    F: Fn(I::Item) -> R + Sync,
+{
+    let items = items.parts();
+    let length = items.length();
+    let mut results = Vec::with_capacity(length);
+    let filled = fill(items, &mut results.spare_capacity_mut()[..length], &f, Splitter::new());
+    assert_eq!(filled.length, length, "each item has its place");
+    std::mem::forget(filled);
+    // SAFETY: the first `length` places have been filled, and who filled them has let go of them.
+    unsafe { results.set_len(length) };
+    results
+}
+
+fn fill<'a, I, R, F>(
+    items: I,
+    places: &'a mut [MaybeUninit<R>],
+    f: &F,
+    mut splitter: Splitter,
+) -> Filled<'a, R>
+where
+    I: Parts,
+    R: Send,
+    F: Fn(I::Item) -> R + Sync,
+{
+    if !splitter.splits(items.length()) {
+        let mut filled = Filled { places, length: 0 };
+        for item in items.each() {
+            filled.places[filled.length].write(f(item));
+            filled.length += 1;
+        }
+        return filled;
+    }
+    let middle = items.length() / 2;
+    let (left, right) = items.halves();
+    let whole = &raw mut *places;
+    let (first, second) = places.split_at_mut(middle);
+    let (first, second) =
+        join(|| fill(left, first, f, splitter), || fill(right, second, f, splitter));
+    // Neighbours, both full.
+    let length = first.length + second.length;
+    std::mem::forget((first, second));
+    // SAFETY: the halves are forgotten, so this is the only reference to the places again.
+    Filled { places: unsafe { &mut *whole }, length }
+}
+
+/// Places of which the first are filled. They are emptied again when a panic comes between.
+struct Filled<'a, R> {
+    places: &'a mut [MaybeUninit<R>],
+    length: usize,
+}
+
+impl<R> Drop for Filled<'_, R> {
+    fn drop(&mut self) {
+        for place in &mut self.places[..self.length] {
+            // SAFETY: filled, and dropped once.
+            unsafe { place.assume_init_drop() };
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Data parallelism in the handful of shapes that servers reach for, on slices and ranges.
+//!
+//! Everything here is built on [`join`](crate::join): it may be called anywhere `join` may, and what its
+//! documentation says about locks, calls that block and async code holds. The work is halved until there
+//! is enough for all workers, further where thieves come for it, and where there are many items, so that
+//! a computation over them can be interrupted for tasks that wait.
+//!
+//! For more (chains of adapters, parallel iterators over maps and strings, stable sorts), use
+//! [rayon](https://docs.rs/rayon), on its own threads beside this runtime: call it from
+//! [`spawn_blocking`](crate::spawn_blocking).
+//!
+//! # Panics
+//!
+//! If a closure panics, the panic is passed on after all that had begun has ended; items that nobody had come
+//! to may be left out. Slices being sorted keep all of their items, in some order.
+//!
+//! # Examples
+//!
+//! ```
+//! # use windlass_runtime as windlass;
+//! use windlass::par;
+//!
+//! let mut numbers: Vec<u64> = (0..10_000).rev().collect();
+//! par::for_each_mut(&mut numbers, |x| *x *= 2);
+//! par::sort_unstable(&mut numbers);
+//! let sum = par::map_reduce(&numbers, |&x| x, |a, b| a + b);
+//! assert_eq!(sum, Some(99_990_000));
+//! let texts = par::map_collect(0..4_usize, |i| i.to_string());
+//! assert_eq!(texts, ["0", "1", "2", "3"]);
+//! ```
+
+mod collect;
+mod items;
+mod sort;
+mod splitter;
+
+pub use collect::map_collect;
+pub use items::Items;
+pub use sort::{sort_unstable, sort_unstable_by, sort_unstable_by_key};
+
+use items::parts::Parts;
+use splitter::Splitter;
+
+use super::join::join;
+
+/// Calls `f` with each item: those of `&[T]`, `&mut [T]`, or a range of integers.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// let sum = AtomicU64::new(0);
+/// windlass::par::for_each(0..1000_u64, |i| {
+///     sum.fetch_add(i, Ordering::Relaxed);
+/// });
+/// assert_eq!(sum.into_inner(), 499_500);
+/// ```
+pub fn for_each<I, F>(items: I, f: F)
+where
+    I: Items,
+    F: Fn(I::Item) + Sync,
+{
+    each(items.parts(), &f, Splitter::new());
+}
+
+fn each<I, F>(items: I, f: &F, mut splitter: Splitter)
+where
+    I: Parts,
+    F: Fn(I::Item) + Sync,
+{
+    if splitter.splits(items.length()) {
+        let (left, right) = items.halves();
+        join(|| each(left, f, splitter), || each(right, f, splitter));
+    } else {
+        items.each().for_each(f);
+    }
+}
+
+/// Calls `f` with each item of a slice, to change it.
+pub fn for_each_mut<T, F>(items: &mut [T], f: F)
+where
+    T: Send,
+    F: Fn(&mut T) + Sync,
+{
+    for_each(items, f);
+}
+
+/// Calls `f` with the index and the items of each chunk of `size` items; the last may be shorter. Each
+/// chunk is one call, however large.
+///
+/// # Panics
+///
+/// If `size` is 0, or if `f` panics.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let mut picture = vec![0; 640 * 480];
+/// windlass::par::chunks_mut(&mut picture, 640, |y, row| row.fill(y));
+/// assert_eq!(picture[640 * 7], 7);
+/// ```
+pub fn chunks_mut<T, F>(items: &mut [T], size: usize, f: F)
+where
+    T: Send,
+    F: Fn(usize, &mut [T]) + Sync,
+{
+    assert!(size > 0, "chunks of 0 items");
+    chunks(items, size, 0, &f);
+}
+
+fn chunks<T, F>(items: &mut [T], size: usize, first: usize, f: &F)
+where
+    T: Send,
+    F: Fn(usize, &mut [T]) + Sync,
+{
+    let count = items.len().div_ceil(size);
+    if count > 1 {
+        // A chunk is as much work as its caller made it: each is worth a join.
+        let (left, right) = items.split_at_mut(count / 2 * size);
+        let middle = first + count / 2;
+        join(|| chunks(left, size, first, f), || chunks(right, size, middle, f));
+    } else if count == 1 {
+        f(first, items);
+    }
+}
+
+/// Maps each item and reduces the results to one; `None` without items. The order of the items is
+/// kept, where they are put together is not: `reduce` has to be associative.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let words = ["fork", "and", "join"];
+/// let longest = windlass::par::map_reduce(&words, |word| word.len(), usize::max);
+/// assert_eq!(longest, Some(4));
+/// ```
+pub fn map_reduce<I, R, M, F>(items: I, map: M, reduce: F) -> Option<R>
+where
+    I: Items,
+    R: Send,
+    M: Fn(I::Item) -> R + Sync,
+    F: Fn(R, R) -> R + Sync,
+{
+    reduced(items.parts(), &map, &reduce, Splitter::new())
+}
+
+fn reduced<I, R, M, F>(items: I, map: &M, reduce: &F, mut splitter: Splitter) -> Option<R>
+where
+    I: Parts,
+    R: Send,
+    M: Fn(I::Item) -> R + Sync,
+    F: Fn(R, R) -> R + Sync,
+{
+    if !splitter.splits(items.length()) {
+        return items.each().map(map).reduce(reduce);
+    }
+    let (left, right) = items.halves();
+    let both =
+        join(|| reduced(left, map, reduce, splitter), || reduced(right, map, reduce, splitter));
+    match both {
+        (Some(left), Some(right)) => Some(reduce(left, right)),
+        (left, right) => left.or(right),
+    }
+}

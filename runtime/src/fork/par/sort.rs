@@ -1,0 +1,136 @@
+//! Sorting slices: quicksort down to pieces that `std` sorts well by itself.
+//!
+//! A slice is partitioned around a pivot and its parts are sorted by a `join`. Items move by swaps only,
+//! so that a comparison may panic at any time. Where pivots are bad again and again, `std`'s sort takes
+//! over, which is never quadratic.
+
+use std::cmp::Ordering;
+
+use super::join;
+use crate::context;
+
+/// Pieces up to this length are always left to `std`.
+const SHORT: usize = 4096;
+/// The most items in a piece without a split point.
+const LONG: usize = 1 << 16;
+/// Pieces for each worker.
+const PIECES: usize = 8;
+
+/// Sorts a slice, not keeping the order of equal items. As `slice::sort_unstable`, on all workers.
+///
+/// # Panics
+///
+/// If comparing does, or if `T`'s order is not total; the slice has all of its items then, in some
+/// order.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let mut numbers = vec![3, 1, 2];
+/// windlass::par::sort_unstable(&mut numbers);
+/// assert_eq!(numbers, [1, 2, 3]);
+/// ```
+pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
+    sort(items, &T::lt, &T::cmp);
+}
+
+/// As [`sort_unstable`], with a comparison of your own.
+///
+/// # Panics
+///
+/// As `sort_unstable`.
+pub fn sort_unstable_by<T, F>(items: &mut [T], compare: F)
+where
+    T: Send,
+    F: Fn(&T, &T) -> Ordering + Sync,
+{
+    sort(items, &|a, b| compare(a, b) == Ordering::Less, &compare);
+}
+
+/// As [`sort_unstable`], by a key that is computed for each comparison.
+///
+/// # Panics
+///
+/// As `sort_unstable`, and if `key` does.
+pub fn sort_unstable_by_key<T, K, F>(items: &mut [T], key: F)
+where
+    T: Send,
+    K: Ord,
+    F: Fn(&T) -> K + Sync,
+{
+    sort_unstable_by(items, |a, b| key(a).cmp(&key(b)));
+}
+
+fn sort<T: Send>(
+    items: &mut [T],
+    less: &(impl Fn(&T, &T) -> bool + Sync),
+    compare: &(impl Fn(&T, &T) -> Ordering + Sync),
+) {
+    let workers = context::with_worker(|worker| worker.map_or(2, |w| w.pool().config.workers));
+    let piece = (items.len() / (workers * PIECES)).clamp(SHORT, LONG);
+    // Twice the depth of a sort whose pivots are all in the middle.
+    let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
+    recurse(items, less, compare, piece, depth);
+}
+
+fn recurse<T: Send>(
+    items: &mut [T],
+    less: &(impl Fn(&T, &T) -> bool + Sync),
+    compare: &(impl Fn(&T, &T) -> Ordering + Sync),
+    piece: usize,
+    depth: u32,
+) {
+    if items.len() <= piece || depth == 0 {
+        return items.sort_unstable_by(compare);
+    }
+    choose_pivot(items, less);
+    let (pivot, rest) = items.split_first_mut().expect("longer than a piece");
+    let middle = partition(rest, |item| less(item, pivot));
+    // The pivot is among the smallest: put aside what equals it, for there may be a lot.
+    let few = middle < rest.len() / 8;
+    let equal = if few { partition(&mut rest[middle..], |item| !less(pivot, item)) } else { 0 };
+    items.swap(0, middle);
+    let (left, right) = items.split_at_mut(middle);
+    let right = &mut right[1 + equal..];
+    join(
+        || recurse(left, less, compare, piece, depth - 1),
+        || recurse(right, less, compare, piece, depth - 1),
+    );
+}
+
+/// Moves the items for which `first` holds to the front; gives their number.
+fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
+    let mut count = 0;
+    for index in 0..items.len() {
+        // No branch that depends on the outcome.
+        let belongs = first(&items[index]);
+        items.swap(count, index);
+        count += usize::from(belongs);
+    }
+    count
+}
+
+/// Brings an item to the front that is about the median: of 3 times 3 times 3, spread over the slice.
+fn choose_pivot<T>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
+    let length = items.len();
+    let median = |a: usize, b: usize, c: usize| {
+        let before = |x: usize, y: usize| less(&items[x], &items[y]);
+        let (low, high) = if before(b, a) { (b, a) } else { (a, b) };
+        if before(c, low) {
+            low
+        } else if before(high, c) {
+            high
+        } else {
+            c
+        }
+    };
+    let of_nine = |start: usize| {
+        let step = length / 32;
+        let of_three = |at: usize| median(at, at + step, at + 2 * step);
+        median(of_three(start), of_three(start + 3 * step), of_three(start + 6 * step))
+    };
+    let third = length / 3;
+    let pivot = median(of_nine(0), of_nine(third), of_nine(2 * third));
+    items.swap(0, pivot);
+}

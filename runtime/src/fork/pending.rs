@@ -1,0 +1,169 @@
+//! A worker's own fork-join work: the joins it is inside of, and the jobs it has spawned.
+//!
+//! All of it is touched by its worker only; what others may take goes through the [`Offer`]. The
+//! rules, and what follows from offering the oldest first, are in `README.md`.
+
+use std::cell::{Cell, RefCell, UnsafeCell};
+use std::collections::VecDeque;
+use std::ptr::{self, NonNull};
+
+use crossbeam_utils::CachePadded;
+
+use super::job::{Job, JobRef};
+use super::offer::Offer;
+use crate::primitives::Arc;
+
+/// Places for pending joins that a worker begins with.
+const FIRST_PLACES: usize = 256;
+
+/// Joins before the clock is read for the first time in a root.
+pub(super) const FIRST_COUNT: u32 = 64;
+
+/// The owner's side.
+pub(crate) struct Pending {
+    offer: Arc<CachePadded<Offer>>,
+    /// Pointers to the pending joins, oldest first, up to `top`.
+    places: UnsafeCell<Box<[Cell<*mut Job>]>>,
+    top: Cell<usize>,
+    /// The first that has not been offered.
+    private: Cell<usize>,
+    /// Joins and spawns left before the clock is read.
+    count: Cell<u32>,
+    spawned: RefCell<VecDeque<NonNull<Job>>>,
+    /// The spawned job that was last put into the offer, if that was the last thing put there.
+    offered_spawn: Cell<Option<NonNull<Job>>>,
+}
+
+// SAFETY: the pointers are to jobs, which are `Send`; and the lists are empty whenever the thread of
+// a worker gives up what it took along from its slot.
+unsafe impl Send for Pending {}
+
+impl Pending {
+    pub(crate) fn new() -> Self {
+        Self {
+            offer: Arc::new(CachePadded::new(Offer::new())),
+            places: UnsafeCell::new(Box::default()),
+            top: Cell::new(0),
+            private: Cell::new(0),
+            count: Cell::new(FIRST_COUNT),
+            spawned: RefCell::default(),
+            offered_spawn: Cell::new(None),
+        }
+    }
+
+    /// What thieves get to see.
+    pub(crate) fn offer(&self) -> Arc<CachePadded<Offer>> {
+        self.offer.clone()
+    }
+
+    /// Notes a join, and gives the index to come back with.
+    #[inline(always)]
+    pub(super) fn push(&self, job: NonNull<Job>) -> usize {
+        let top = self.top.get();
+        // SAFETY: only this worker's thread is here, and `grow` is not called while the borrow lasts.
+        match unsafe { &*self.places.get() }.get(top) {
+            Some(place) => place.set(job.as_ptr()),
+            None => self.grow(job),
+        }
+        self.top.set(top + 1);
+        top
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&self, job: NonNull<Job>) {
+        let places = self.places.get();
+        // SAFETY: only this worker's thread is here, and `push` has given up its borrow.
+        let places = unsafe { &mut *places };
+        let mut longer = std::mem::take(places).into_vec();
+        let length = (longer.len() * 2).max(FIRST_PLACES);
+        longer.push(Cell::new(job.as_ptr()));
+        longer.resize_with(length, || Cell::new(ptr::null_mut()));
+        *places = longer.into_boxed_slice();
+    }
+
+    /// True if the owner has something to see to: the offer is empty, or the clock is to be read.
+    #[inline(always)]
+    pub(super) fn counts_down(&self) -> bool {
+        let count = self.count.get().wrapping_sub(1);
+        self.count.set(count);
+        count == 0 || self.offer.is_empty()
+    }
+
+    pub(super) fn count_is_out(&self) -> bool {
+        self.count.get() == 0
+    }
+
+    pub(super) fn set_count(&self, count: u32) {
+        self.count.set(count);
+    }
+
+    /// Comes back to a join; true if it is private. It is pending no more.
+    #[inline(always)]
+    pub(super) fn pop(&self, index: usize) -> bool {
+        debug_assert_eq!(
+            self.top.get(),
+            index + 1,
+            "joins end in the reverse order of their begin"
+        );
+        self.top.set(index);
+        self.private.get() <= index
+    }
+
+    /// Comes back to a join that `pop` found to be offered; true if no thief has it.
+    pub(super) fn take_back(&self, job: NonNull<Job>, index: usize) -> bool {
+        debug_assert_eq!(self.private.get(), index + 1, "only the youngest offered can come back");
+        self.private.set(index);
+        self.offer.take_back(job)
+    }
+
+    pub(super) fn offers_nothing(&self) -> bool {
+        self.offer.is_empty()
+    }
+
+    /// Offers the oldest job there is; false if there is none. The offer was seen empty.
+    pub(super) fn offer_oldest(&self) -> bool {
+        let private = self.private.get();
+        if private < self.top.get() {
+            // SAFETY: only this worker's thread is here, and `grow` is not called while the borrow
+            // lasts.
+            let job = unsafe { &*self.places.get() }[private].get();
+            self.private.set(private + 1);
+            self.offered_spawn.set(None);
+            self.offer.put(NonNull::new(job).expect("below `top` are jobs"));
+            return true;
+        }
+        let oldest = self.spawned.borrow_mut().pop_front();
+        if let Some(job) = oldest {
+            self.offered_spawn.set(oldest);
+            self.offer.put(job);
+        }
+        oldest.is_some()
+    }
+
+    /// Queues a job that any worker may run at any time.
+    #[inline]
+    pub(super) fn push_spawned(&self, job: NonNull<Job>) {
+        self.spawned.borrow_mut().push_back(job);
+    }
+
+    /// The newest spawned job, also if it was offered and nobody took it.
+    #[inline]
+    pub(super) fn pop_spawned(&self, index: usize) -> Option<JobRef> {
+        let newest = self.spawned.borrow_mut().pop_back();
+        let job = newest.or_else(|| {
+            self.offered_spawn.take().filter(|&offered| self.offer.take_back(offered))
+        })?;
+        // SAFETY: it was in the list, or in the offer, and is no more.
+        Some(unsafe { JobRef::new(job, index) })
+    }
+}
+
+impl Offer {
+    /// Takes the job of worker `from`, to run it elsewhere.
+    pub(crate) fn steal(&self, from: usize) -> Option<JobRef> {
+        let job = self.take()?;
+        // SAFETY: just taken out of the offer.
+        Some(unsafe { JobRef::new(job, from) })
+    }
+}

@@ -1,0 +1,201 @@
+//! `scope`: any number of jobs that borrow from their surroundings.
+
+use std::any::Any;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr::{self, NonNull};
+
+use super::job::Job;
+use super::outside;
+use crate::context;
+use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::sched::{Pool, Worker};
+use crate::task::drop_quietly;
+
+/// Runs a closure that may spawn jobs, and returns when it and all of its jobs have ended. The jobs may
+/// borrow whatever outlives the scope, and may spawn further ones.
+///
+/// On a worker, the jobs wait in its own list and are taken from there by idle workers, oldest first;
+/// the worker itself runs the newest when the closure is done. On other threads the whole scope moves to
+/// a worker, as with [`join`](crate::join). Whatever its documentation says about locks, calls that block
+/// and async code holds here too.
+///
+/// A job costs an allocation; for two closures `join` is cheaper, and for slices there is
+/// [`par`](crate::par).
+///
+/// # Panics
+///
+/// If the closure or a job panics, after all have ended, with the first payload.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass_runtime as windlass;
+/// let mut squares = [0; 8];
+/// windlass::scope(|s| {
+///     for (i, square) in squares.iter_mut().enumerate() {
+///         s.spawn(move |_| *square = i * i);
+///     }
+/// });
+/// assert_eq!(squares, [0, 1, 4, 9, 16, 25, 36, 49]);
+/// ```
+pub fn scope<'scope, F, R>(f: F) -> R
+where
+    F: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    context::with_worker(|worker| match worker {
+        Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
+        None => outside::on_pool(f, scope).unwrap_or_else(|f| Scope::new(None).complete(None, f)),
+    })
+}
+
+/// What jobs are spawned on; see [`scope`].
+pub struct Scope<'scope> {
+    /// The pool and the worker that wait for the jobs; null if the jobs are run by who spawns them.
+    pool: *const Pool,
+    owner: usize,
+    /// Jobs that have not ended.
+    left: AtomicUsize,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+    /// Jobs are called with the scope, and borrow for `'scope`: neither may be stretched or shrunk.
+    #[allow(clippy::type_complexity)]
+    jobs: PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>>,
+}
+
+// SAFETY: the pool is compared, never followed; the rest is `Sync`.
+unsafe impl Sync for Scope<'_> {}
+// SAFETY: as above.
+unsafe impl Send for Scope<'_> {}
+
+impl<'scope> Scope<'scope> {
+    fn new(worker: Option<&Worker>) -> Self {
+        Self {
+            pool: worker.map_or(ptr::null(), |worker| &raw const **worker.pool()),
+            owner: worker.map_or(0, Worker::index),
+            left: AtomicUsize::new(0),
+            panic: Mutex::new(None),
+            jobs: PhantomData,
+        }
+    }
+
+    /// Spawns a job, which gets the scope to spawn more. It is run by a worker of the runtime that
+    /// serves the scope; on any other thread it is run here and now.
+    pub fn spawn<F>(&self, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        context::with_worker(|worker| {
+            match worker.filter(|worker| ptr::eq(&**worker.pool(), self.pool)) {
+                Some(worker) => self.spawn_on(worker, f),
+                None => self.call(f),
+            }
+        });
+    }
+
+    fn spawn_on<F>(&self, worker: &Worker, f: F)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        // Relaxed: whoever spawns is the scope's closure or one of its jobs, which is counted until
+        // after this.
+        self.left.fetch_add(1, Ordering::Relaxed);
+        let job = HeapJob {
+            // SAFETY: `repr(C)` with the header first.
+            job: unsafe { Job::new(HeapJob::<F>::run) },
+            scope: ptr::from_ref(self).cast(),
+            f,
+        };
+        let job = NonNull::from(Box::leak(Box::new(job)));
+        worker.pending.push_spawned(job.cast());
+        if worker.pending.counts_down() {
+            worker.attend();
+        }
+    }
+
+    /// Runs the closure, waits for all jobs, and passes on what came out.
+    fn complete<F, R>(self, worker: Option<&Worker>, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        let result = panic::catch_unwind(AssertUnwindSafe(|| f(&self)));
+        let result = result.map_err(|payload| self.keep_first(payload)).ok();
+        if let Some(worker) = worker {
+            // Acquire pairs with the Release in `job_ended`.
+            let done = || self.left.load(Ordering::Acquire) == 0;
+            if !done() {
+                worker.wait_for(done);
+            }
+        }
+        let first = self.panic.lock().take();
+        match (result, first) {
+            (Some(result), None) => result,
+            (result, payload) => {
+                drop_quietly(result);
+                panic::resume_unwind(payload.expect("a closure without a result has panicked"))
+            }
+        }
+    }
+
+    fn call<F: FnOnce(&Scope<'scope>)>(&self, f: F) {
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| f(self))) {
+            self.keep_first(payload);
+        }
+    }
+
+    fn keep_first(&self, payload: Box<dyn Any + Send>) {
+        let mut payload = Some(payload);
+        {
+            let mut first = self.panic.lock();
+            if first.is_none() {
+                *first = payload.take();
+            }
+        }
+        drop_quietly(payload);
+    }
+
+    /// # Safety
+    ///
+    /// The scope is there, with the caller's job counted. It may be gone when this returns.
+    unsafe fn job_ended(scope: *const Self, worker: &Worker) {
+        // SAFETY: the scope waits for the count.
+        let owner = unsafe { (*scope).owner };
+        // SAFETY: as above. Release pairs with the Acquire in `complete`.
+        if unsafe { (*scope).left.fetch_sub(1, Ordering::Release) } == 1 {
+            worker.latch_was_set(owner);
+        }
+    }
+}
+
+impl fmt::Debug for Scope<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
+
+/// A job on the heap.
+#[repr(C)]
+struct HeapJob<F> {
+    job: Job,
+    scope: *const (),
+    f: F,
+}
+
+impl<F> HeapJob<F> {
+    /// # Safety
+    ///
+    /// As for `JobRef::run`.
+    unsafe fn run<'scope>(job: NonNull<Job>, worker: &Worker, _from: usize)
+    where
+        F: FnOnce(&Scope<'scope>) + Send + 'scope,
+    {
+        // SAFETY: leaked by `spawn_on`, and run once.
+        let Self { scope, f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+        let scope = scope.cast::<Scope<'scope>>();
+        // SAFETY: the scope waits for this job.
+        unsafe { (*scope).call(f) };
+        // SAFETY: as above, and nothing of it is touched afterwards.
+        unsafe { Scope::job_ended(scope, worker) };
+    }
+}

@@ -1,0 +1,194 @@
+//! Split points: what a worker sees to in the middle of a computation.
+//!
+//! It offers the next job when the last was taken, wakes thieves for a computation that is worth
+//! it, and polls tasks that wait.
+
+use std::time::{Duration, Instant};
+
+use super::job::JobRef;
+use crate::coop;
+use crate::primitives::Ordering;
+use crate::primitives::plain::Ordering as Plain;
+use crate::sched::Worker;
+use crate::task::Runnable;
+
+/// How long tasks are polled in place at a stretch.
+const STRETCH: Duration = Duration::from_micros(200);
+/// Nobody has looked at the OS for so long: it is time.
+const LOOK_OUT: Duration = Duration::from_micros(30);
+/// Polls in place between two looks at the clock.
+const POLLS_PER_CLOCK: u32 = 8;
+
+impl Worker {
+    /// At a join or a spawn: the offer is empty, or the count of joins ran out.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn attend(&self) {
+        if self.pending.offers_nothing() && self.pending.offer_oldest() {
+            self.has_offered();
+        }
+        if self.pending.count_is_out() {
+            self.split_point();
+        }
+    }
+
+    fn has_offered(&self) {
+        if !self.pace.computing.get() {
+            self.begin_computing();
+        }
+        let look = self.pace.counts_offer();
+        if !self.pool.has_idle() {
+            return;
+        }
+        if look && self.pace.is_worth_a_thief(Instant::now()) {
+            self.pool.wake_thief();
+        } else {
+            self.pool.watch_over_kept();
+        }
+    }
+
+    fn split_point(&self) {
+        let now = Instant::now();
+        self.pending.set_count(self.pace.next_count(now));
+        self.slot().counters.splits.bump();
+        if !self.pending.offers_nothing() && self.pool.has_idle() && self.pace.is_worth_a_thief(now)
+        {
+            self.pool.wake_thief();
+        }
+        if self.pace.may_poll.get() && !self.pace.in_place.get() && now >= self.pace.next_poll.get()
+        {
+            self.consider_polling(now);
+        }
+    }
+
+    /// Polls tasks in place if some wait.
+    fn consider_polling(&self, now: Instant) {
+        let own = self.has_own();
+        let fine = self.pace.is_fine();
+        self.slot().fine.store(fine, Plain::Relaxed);
+        if fine {
+            // No leaves, or none any more: this worker comes to tasks by itself.
+            self.send_spare_home();
+        } else if self.slot().relief.load(Ordering::Relaxed) != 0 {
+            // A spare is there for them.
+            if own {
+                self.hand_over();
+            }
+            return;
+        }
+        let look_out = self.pool.poller().in_use()
+            && now.saturating_duration_since(self.last_look_out.get()) >= LOOK_OUT;
+        if own || look_out || self.pool.has_shared_work() || self.pool.has_kept_work() {
+            self.poll_in_place(now, look_out);
+        }
+    }
+
+    fn poll_in_place(&self, start: Instant, look_out: bool) {
+        self.pace.in_place.set(true);
+        self.restart_clock(start);
+        let mut now = start;
+        let mut polls = 0_u32;
+        if look_out {
+            self.last_look_out.set(start);
+            self.harvest();
+        }
+        loop {
+            let Some(runnable) = self.next().or_else(|| self.steal_task()) else {
+                // The tasks just polled may have brought each other something to do.
+                if polls > 0 && self.harvest() {
+                    continue;
+                }
+                break;
+            };
+            self.run_in_place(runnable);
+            polls += 1;
+            if polls % POLLS_PER_CLOCK == 0 {
+                now = Instant::now();
+                if now.saturating_duration_since(start) >= STRETCH {
+                    break;
+                }
+            }
+        }
+        if polls > 0 {
+            self.watch_over_kept();
+            // Whoever waits for what these tasks have sent may have been put behind us by the OS, for
+            // as long as we compute.
+            std::thread::yield_now();
+            now = Instant::now();
+        }
+        let spent = now.saturating_duration_since(start);
+        let share = self.pool.config.compute_share;
+        self.pace.next_poll.set(now + spent * share / (100 - share));
+        self.pace.restart(now);
+        self.pace.in_place.set(false);
+    }
+
+    /// Polls a task on top of the poll that this worker is in.
+    fn run_in_place(&self, runnable: Runnable) {
+        let hop = self.hop.replace(false);
+        let around = self.slot().unlisted();
+        self.slot().polls_unlisted(runnable.unlisted_location());
+        coop::unconstrained(|| {
+            coop::start();
+            self.run_or_cancel(runnable);
+        });
+        self.slot().polls_unlisted(around);
+        self.hop.set(hop);
+        // Moves on, and stays odd: the poll around this one goes on.
+        self.slot().counters.tick.add(2);
+    }
+
+    /// True while a poll in place is under way.
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.pace.in_place.get()
+    }
+
+    /// Runs a stolen job, and what it has spawned.
+    pub(crate) fn run_job(&self, job: JobRef) {
+        let tick = &self.slot().counters.tick;
+        tick.bump();
+        // What was polled here before is not to be named if the job gets stuck.
+        self.slot().polls_unlisted(None);
+        self.begin_computing();
+        job.run(self);
+        self.end_computing();
+        tick.bump();
+        self.pace.stole.set(true);
+    }
+
+    /// From now on this worker computes.
+    pub(crate) fn begin_computing(&self) {
+        self.pending.set_count(self.pace.begin(Instant::now()));
+        self.pace.computing.set(true);
+        self.slot().computing.store(true, Plain::Relaxed);
+    }
+
+    /// The poll or the job is over in which this worker has computed, if it has.
+    #[inline]
+    pub(crate) fn end_computing(&self) {
+        if self.pace.computing.get() {
+            self.ended_computing();
+        }
+    }
+
+    #[cold]
+    fn ended_computing(&self) {
+        // Jobs of scopes that others wait for.
+        while let Some(job) = self.pending.pop_spawned(self.index()) {
+            job.run(self);
+        }
+        self.pace.computing.set(false);
+        self.slot().computing.store(false, Plain::Relaxed);
+        self.slot().fine.store(false, Plain::Relaxed);
+        let now = Instant::now();
+        self.pace.ended.set(Some(now));
+        // How long it took says nothing about tasks.
+        self.restart_clock(now);
+    }
+
+    /// True if this worker has computed within the last `time`.
+    pub(crate) fn computed_within(&self, time: Duration) -> bool {
+        let ended = self.pace.ended.get();
+        ended.is_some_and(|ended| ended.elapsed() < time)
+    }
+}

@@ -1,0 +1,147 @@
+//! A worker that waits for a stolen job: it helps with fork-join work, and sleeps if there is none.
+
+use std::time::{Duration, Instant};
+
+use super::job::JobRef;
+use crate::primitives::plain::Ordering as Plain;
+use crate::primitives::{Ordering, fence, hint};
+use crate::sched::{Pool, Worker};
+
+/// How long a joiner looks around before it sleeps. Being woken costs more.
+const LOOK_AROUND: Duration = Duration::from_micros(20);
+
+impl Worker {
+    /// Helps others until `done`. Runs no tasks: one of them could hold up for long what waits here
+    /// to go on.
+    #[cold]
+    pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
+        let mut idle_since = None;
+        while !done() {
+            if let Some(job) = self.next_job() {
+                self.slot().counters.splits.bump();
+                job.run(self);
+                idle_since = None;
+            } else if !cfg!(loom) && self.may_look_around(&mut idle_since) {
+                for _ in 0..16 {
+                    hint::spin_loop();
+                }
+            } else {
+                self.sleep_joining(&done);
+                idle_since = None;
+            }
+        }
+    }
+
+    fn may_look_around(&self, since: &mut Option<Instant>) -> bool {
+        let now = Instant::now();
+        self.pool.config.awake_to_spin > 0 && now - *since.get_or_insert(now) < LOOK_AROUND
+    }
+
+    /// After a job there is often another: a thief need not search each time, and waits for it a
+    /// moment.
+    pub(crate) fn another_job(&self) -> Option<JobRef> {
+        if !self.pace.stole.take() || !self.may_compute() {
+            return None;
+        }
+        let mut since = None;
+        loop {
+            if let Some(job) = self.steal_job() {
+                return Some(job);
+            }
+            let tasks = self.pool.has_shared_work() || self.pool.has_root();
+            if cfg!(loom) || tasks || !self.may_look_around(&mut since) {
+                return None;
+            }
+            for _ in 0..16 {
+                hint::spin_loop();
+            }
+        }
+    }
+
+    /// A job of one's own, or an offer of another worker.
+    pub(crate) fn next_job(&self) -> Option<JobRef> {
+        self.pending.pop_spawned(self.index()).or_else(|| self.steal_job())
+    }
+
+    /// Takes what another worker offers.
+    pub(crate) fn steal_job(&self) -> Option<JobRef> {
+        let slots = &self.pool.slots;
+        let start = self.next_random() as usize % slots.len();
+        let job = (start..slots.len())
+            .chain(0..start)
+            .filter(|&index| index != self.index())
+            .find_map(|index| slots[index].offer.steal(index))?;
+        self.slot().counters.steals.bump();
+        Some(job)
+    }
+
+    /// Announces that it sleeps, looks once more, and sleeps until somebody calls.
+    fn sleep_joining(&self, done: &impl Fn() -> bool) {
+        let slot = self.slot();
+        slot.joining.store(true, Ordering::Relaxed);
+        self.pool.joiners.fetch_add(1, Plain::Relaxed);
+        // Partner of the fences in `latch_was_set` and `Pool::wake_thief`.
+        fence(Ordering::SeqCst);
+        if done() || self.pool.has_offer() {
+            // Release and Acquire pair with those of `Pool::call_joiner`: the swaps are in one order.
+            if slot.joining.swap(false, Ordering::AcqRel) {
+                self.pool.joiners.fetch_sub(1, Plain::Relaxed);
+                return;
+            }
+            // Somebody was faster, and its token is on the way.
+        }
+        slot.counters.parks.bump();
+        self.parker.park();
+        slot.counters.wakeups.bump();
+    }
+
+    /// The job that was stolen from worker `from`, or the last one of its scope, is done. The job's own
+    /// memory may be gone by now.
+    pub(super) fn latch_was_set(&self, from: usize) {
+        // Partner of the fence in `sleep_joining`: either we see that it sleeps, or it sees the latch.
+        fence(Ordering::SeqCst);
+        self.pool.call_joiner(from);
+    }
+}
+
+impl Pool {
+    /// Wakes a worker that sleeps in a join; false if it does not.
+    pub(crate) fn call_joiner(&self, index: usize) -> bool {
+        let slot = &self.slots[index];
+        // Relaxed: a caller that must not miss it has passed a fence. Release and Acquire pair with those
+        // of the others who take the flag back: one of them all does. An exchange, not a swap, so that
+        // nobody writes over a flag that was not meant for it.
+        let called = slot.joining.load(Ordering::Relaxed)
+            && slot
+                .joining
+                .compare_exchange(true, false, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok();
+        if called {
+            self.joiners.fetch_sub(1, Plain::Relaxed);
+            slot.unparker.unpark();
+        }
+        called
+    }
+
+    /// True if somebody sleeps who could take an offer.
+    pub(crate) fn has_idle(&self) -> bool {
+        self.joiners.load(Plain::Relaxed) > 0 || self.sleepers.would_wake()
+    }
+
+    /// Wakes somebody to take an offer: a joiner, who can't do anything else, or else a worker.
+    pub(crate) fn wake_thief(&self) {
+        // Partner of the fences in `sleep_joining` and `Worker::sleep`.
+        fence(Ordering::SeqCst);
+        if self.joiners.load(Plain::Relaxed) > 0
+            && (0..self.slots.len()).any(|index| self.call_joiner(index))
+        {
+            return;
+        }
+        self.wake_one();
+    }
+
+    /// True if a worker offers a job.
+    pub(crate) fn has_offer(&self) -> bool {
+        self.slots.iter().any(|slot| !slot.offer.is_empty())
+    }
+}

@@ -1,0 +1,261 @@
+//! kqueue: an inner queue with the sources, inside an outer one that only the poller's thread waits
+//! on. The same shape as epoll's, and for the same reasons.
+//!
+//! - A source is two entries in the inner queue, one a direction, both `EV_CLEAR`: every change is
+//!   reported once. `udata` is the token, generation included, so it takes pointers of 64 bits.
+//! - The gate is the inner queue as an `EV_ONESHOT` entry of the outer one. Being gone once it has
+//!   fired, it is armed by adding it again, and fires at once if events wait.
+//! - The alarm is an `EVFILT_TIMER` of the outer queue, in nanoseconds where there are such timers.
+//! - Kicks are user events, or bytes in a pipe where the OS has none (see [`kick`]).
+//!
+//! What differs between the systems is in [`native`]; what runs this on Linux, for the tests, is in its
+//! place then. [`native`] also says where a read may stop before what is there without being told so.
+//!
+//! Unlike epoll, a kqueue takes a descriptor twice (the second registration takes the place of the
+//! first), takes regular files (and reports nothing at their end), and says that a pipe is broken by
+//! refusing it. None of it shows: see [`Selector::register`].
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!(
+    "windlass keeps 64 bits in the udata of a kevent, which this target has no room for"
+);
+
+mod descriptors;
+mod kick;
+#[cfg_attr(target_os = "linux", path = "libkqueue.rs")]
+mod native;
+mod queue;
+mod wall;
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
+use std::time::Duration;
+
+use descriptors::{Descriptors, has_readiness};
+use kick::Kick;
+use native::{EV_ADD, EV_CLEAR, EV_DELETE, EV_EOF, EV_ERROR, EV_ONESHOT, Event, Flags};
+use queue::{Filter, Queue};
+
+pub use wall::WallClock;
+
+use super::Woken;
+use crate::poller::source::Readiness;
+use crate::primitives::Mutex;
+
+/// A borrowed file descriptor.
+pub type Descriptor<'a> = BorrowedFd<'a>;
+/// The number of a file descriptor.
+pub type RawDescriptor = RawFd;
+
+/// The number of a borrowed descriptor.
+pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
+    fd.as_raw_fd()
+}
+
+/// Has the OS wake the current thread as punctually as it can: these do without being asked.
+pub(crate) fn keep_time() {}
+
+/// Events taken in one harvest. A source has one for each direction.
+const HARVEST: usize = 512;
+
+/// The one token in the inner queue that is no source's.
+const SEAT: u64 = u64::MAX;
+/// Tokens in the outer queue.
+const GATE: u64 = 0;
+const KICK: u64 = 1;
+const ALARM: u64 = 2;
+
+pub(crate) struct Selector {
+    inner: Queue,
+    outer: Queue,
+    kick: Kick,
+    /// Interrupts a worker that waits on the inner queue.
+    seat: Kick,
+    /// What is in the inner queue.
+    registered: Mutex<Descriptors>,
+}
+
+impl Selector {
+    pub(crate) fn new() -> io::Result<Self> {
+        let (inner, outer) = (Queue::new()?, Queue::new()?);
+        let seat = Kick::new(&inner, SEAT)?;
+        let kick = Kick::new(&outer, KICK)?;
+        Ok(Self { inner, outer, kick, seat, registered: Mutex::new(Descriptors::default()) })
+    }
+
+    pub(crate) fn register(&self, fd: Descriptor<'_>, token: u64) -> io::Result<()> {
+        if !has_readiness(fd)? {
+            return Err(io::Error::from_raw_os_error(libc::EPERM));
+        }
+        let fd = fd.as_raw_fd();
+        if !self.registered.lock().insert(fd) {
+            return Err(io::Error::from_raw_os_error(libc::EEXIST));
+        }
+        let result = self.add(fd, token);
+        if result.is_err() {
+            self.registered.lock().remove(fd);
+        }
+        result
+    }
+
+    fn add(&self, fd: RawFd, token: u64) -> io::Result<()> {
+        // Writing first, for libkqueue: the entry that comes second decides what it asks Linux for,
+        // and the end of the stream belongs to reading.
+        let [write, read] = entries(fd, EV_ADD | EV_CLEAR, token);
+        if self.inner.change(&[write, read]).is_ok() {
+            return Ok(());
+        }
+        // Which of the two was refused, and why, is learnt by trying each.
+        let (written, read) = (self.inner.change(&[write]), self.inner.change(&[read]));
+        match (written, read) {
+            (Ok(()), Ok(())) => Ok(()),
+            (Ok(()), Err(error)) | (Err(error), Ok(())) if is_one_sided(&error) => Ok(()),
+            (Err(error), _) | (_, Err(error)) => {
+                self.delete(fd);
+                Err(error)
+            }
+        }
+    }
+
+    pub(crate) fn deregister(&self, fd: RawDescriptor) {
+        self.delete(fd);
+        self.registered.lock().remove(fd);
+    }
+
+    /// Fails only for what is not there: closing the descriptor has taken it off too.
+    fn delete(&self, fd: RawFd) {
+        let both = entries(fd, EV_DELETE, 0);
+        if self.inner.change(&both).is_err() {
+            let [write, read] = both;
+            let _ = self.inner.change(&[write]);
+            let _ = self.inner.change(&[read]);
+        }
+    }
+
+    pub(crate) fn harvest(&self, events: &mut Events) -> io::Result<usize> {
+        self.take(events, Some(Duration::ZERO))
+    }
+
+    pub(crate) fn sit(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
+        self.take(events, timeout)
+    }
+
+    pub(crate) fn kick_seat(&self) {
+        self.seat.send(&self.inner, SEAT);
+    }
+
+    fn take(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
+        events.len = 0;
+        events.len = self.inner.wait(&mut events.buffer, timeout)?;
+        if events.filled().any(|event| token(event) == SEAT) {
+            self.seat.received();
+        }
+        Ok(events.len)
+    }
+
+    pub(crate) fn arm_gate(&self) -> io::Result<()> {
+        // `EV_CLEAR` means nothing for an entry that is gone when it has fired; without it libkqueue
+        // refuses to add one that is still there.
+        let flags = EV_ADD | EV_ONESHOT | EV_CLEAR;
+        let inner = self.inner.as_pollable().as_raw_fd();
+        self.outer.change(&[queue::entry(inner, Filter::Read, flags, GATE)])
+    }
+
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
+        let mut room = [const { MaybeUninit::uninit() }; 3];
+        // Nothing after an interruption: the caller computes the time anew and waits again.
+        let taken = self.outer.wait(&mut room, timeout)?;
+        let mut woken = Woken::default();
+        for event in &room[..taken] {
+            // SAFETY: the kernel has filled the first `taken` places.
+            match token(unsafe { event.assume_init_ref() }) {
+                GATE => woken.gate = true,
+                KICK => {
+                    woken.kicked = true;
+                    self.kick.received();
+                }
+                _ => {}
+            }
+        }
+        Ok(woken)
+    }
+
+    pub(crate) fn alarm(&self, timeout: Option<Duration>) -> io::Result<()> {
+        // Not all systems set a timer anew that is there already. One that has gone off is not.
+        let _ = self.outer.change(&[queue::timer(EV_DELETE, Duration::ZERO, ALARM)]);
+        match timeout {
+            Some(time) => self.outer.change(&[queue::timer(EV_ADD | EV_ONESHOT, time, ALARM)]),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn descriptor(&self) -> Descriptor<'_> {
+        self.outer.as_pollable()
+    }
+
+    pub(crate) fn kick(&self) {
+        self.kick.send(&self.outer, KICK);
+    }
+}
+
+/// The two entries of a descriptor.
+fn entries(fd: RawFd, flags: Flags, token: u64) -> [Event; 2] {
+    [Filter::Write, Filter::Read].map(|filter| queue::entry(fd, filter, flags, token))
+}
+
+fn token(event: &Event) -> u64 {
+    event.udata as usize as u64
+}
+
+/// True for the refusal of one direction that leaves the other as it is: there is no such direction
+/// (a device, another queue), or no peer any more (a pipe), which the first operation will tell.
+fn is_one_sided(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EPIPE | libc::EBADF | libc::EINVAL | libc::ENODEV | libc::EOPNOTSUPP)
+    )
+}
+
+/// The events of one harvest.
+pub(crate) struct Events {
+    buffer: Box<[MaybeUninit<Event>]>,
+    len: usize,
+}
+
+// SAFETY: what makes a kevent neither is its `udata`, which is a number to us and not a pointer.
+unsafe impl Send for Events {}
+// SAFETY: as above.
+unsafe impl Sync for Events {}
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self { buffer: vec![const { MaybeUninit::uninit() }; HARVEST].into(), len: 0 }
+    }
+
+    fn filled(&self) -> impl Iterator<Item = &Event> + '_ {
+        // SAFETY: the kernel has filled the first `len` places.
+        self.buffer[..self.len].iter().map(|event| unsafe { event.assume_init_ref() })
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> + '_ {
+        let sources = self.filled().filter(|event| token(event) != SEAT);
+        sources.map(|event| (token(event), readiness(event)))
+    }
+}
+
+fn readiness(event: &Event) -> Readiness {
+    let ended = event.flags & EV_EOF != 0;
+    // At the end of a stream `fflags` is the error of the socket, or nothing.
+    let failed = event.flags & EV_ERROR != 0 || (ended && event.fflags != 0);
+    if event.filter == native::EVFILT_WRITE {
+        // No peer to write to any more.
+        return Readiness { write: true, broken: ended || failed, ..Readiness::default() };
+    }
+    Readiness {
+        read: true,
+        write: false,
+        read_ends: ended || native::may_stop_short(event),
+        broken: failed,
+    }
+}

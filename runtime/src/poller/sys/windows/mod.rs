@@ -1,0 +1,206 @@
+//! Win32: callbacks on a private thread pool, one for each ready socket or signalled handle.
+//!
+//! There is nothing to harvest here, and nobody sits: the OS pushes. A socket's network events
+//! (`WSAEventSelect`) set an event object, for which a thread-pool wait stands by; its callback asks
+//! what has happened, tells the source, stands by again, and wakes the tasks, which go into the
+//! pool's fast lane. The poller's thread is left with what else it does: it watches over the workers,
+//! and waits for the next deadline, which is a thread-pool timer's. See [`member`] for the
+//! callbacks, [`threadpool`] for the pool and its end.
+//!
+//! # What the OS reports, and when again
+//!
+//! - `FD_READ`, `FD_ACCEPT` and `FD_OOB` come again after a call that reads or accepts, if there is
+//!   more or when more comes. So does our own knowledge of it: it is cleared by such a call only.
+//! - `FD_WRITE` comes once at first and then only after a send that said `WSAEWOULDBLOCK`. A send
+//!   that took less than all must not clear our knowledge of it (`net` sees to that).
+//! - `FD_CONNECT` and `FD_CLOSE` come once.
+
+mod event;
+mod member;
+pub(crate) mod push;
+mod resume;
+mod threadpool;
+mod traits;
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::windows::io::{
+    AsRawHandle, AsRawSocket, BorrowedHandle, BorrowedSocket, RawHandle, RawSocket,
+};
+use std::time::Duration;
+
+use super::Woken;
+use crate::poller::source::Readiness;
+use crate::primitives::{Arc, Condvar, Mutex};
+
+use event::Event;
+use member::Member;
+use threadpool::{Alarm, Threadpool};
+
+/// A borrowed socket, or any other handle that can be waited for.
+#[derive(Clone, Copy, Debug)]
+pub enum Descriptor<'a> {
+    /// A socket: both directions, for as long as the registration lasts.
+    Socket(BorrowedSocket<'a>),
+    /// Reported as readable when it is signalled, once. The OS has waited for it then, which takes
+    /// the signal of an auto-reset event, a semaphore or a timer.
+    Handle(BorrowedHandle<'a>),
+}
+
+/// The number of a socket or a handle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RawDescriptor {
+    /// A socket.
+    Socket(RawSocket),
+    /// Another handle.
+    Handle(RawHandle),
+}
+
+// SAFETY: a number, which names the same object on all threads.
+unsafe impl Send for RawDescriptor {}
+// SAFETY: as above.
+unsafe impl Sync for RawDescriptor {}
+
+/// The number of a borrowed descriptor.
+pub(crate) fn raw(descriptor: Descriptor<'_>) -> RawDescriptor {
+    match descriptor {
+        Descriptor::Socket(socket) => RawDescriptor::Socket(socket.as_raw_socket()),
+        Descriptor::Handle(handle) => RawDescriptor::Handle(handle.as_raw_handle()),
+    }
+}
+
+/// The OS's clock ticks every 15.6 ms or less, as long as somebody asks for less. That is for programs
+/// to decide (`timeBeginPeriod`), since it costs power.
+pub(crate) fn keep_time() {}
+
+pub(crate) struct Selector {
+    shared: Arc<Shared>,
+}
+
+/// What callbacks and those that end them share.
+struct Shared {
+    members: Mutex<Members>,
+    /// Nobody is leaving and no work item is out any more.
+    quiet: Condvar,
+    alarm: Alarm,
+    /// Signalled for as long as `wait` would return. Reset by hand: somebody else may wait for it
+    /// too, in an event loop that ours is nested in.
+    kick: Arc<Event>,
+    // Below what its callbacks use.
+    pool: Threadpool,
+}
+
+#[derive(Default)]
+struct Members {
+    /// No more callbacks: what comes too late is refused, and what is left is left alone.
+    ended: bool,
+    /// By token.
+    registered: HashMap<u64, Member>,
+    /// The OS would let a second registration replace the first.
+    sockets: HashSet<RawSocket>,
+    /// Members that have been taken out and are not closed yet.
+    leaving: usize,
+    /// Work items that have not run yet.
+    works: usize,
+}
+
+impl Selector {
+    pub(crate) fn new() -> io::Result<Self> {
+        let kick = Arc::new(Event::new()?);
+        let pool = Threadpool::new()?;
+        let alarm = Alarm::new(&pool, &kick)?;
+        let (members, quiet) = (Mutex::default(), Condvar::new());
+        Ok(Self { shared: Arc::new(Shared { members, quiet, alarm, kick, pool }) })
+    }
+
+    pub(crate) fn harvest(&self, _events: &mut Events) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    pub(crate) fn sit(&self, _: &mut Events, _timeout: Option<Duration>) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    pub(crate) fn kick_seat(&self) {}
+
+    pub(crate) fn arm_gate(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
+        let at_once = timeout == Some(Duration::ZERO);
+        if !at_once {
+            self.alarm(timeout)?;
+        }
+        let kicked = self.shared.kick.wait(!at_once)?;
+        if kicked {
+            self.shared.kick.reset();
+        }
+        Ok(Woken { gate: false, kicked })
+    }
+
+    pub(crate) fn alarm(&self, timeout: Option<Duration>) -> io::Result<()> {
+        let members = self.shared.members.lock();
+        if members.ended {
+            return Err(ended());
+        }
+        self.shared.alarm.set(timeout);
+        Ok(())
+    }
+
+    pub(crate) fn kick(&self) {
+        self.shared.kick.set();
+    }
+
+    pub(crate) fn descriptor(&self) -> Descriptor<'_> {
+        Descriptor::Handle(self.shared.kick.handle())
+    }
+}
+
+impl Drop for Selector {
+    fn drop(&mut self) {
+        push::end(self);
+    }
+}
+
+impl Shared {
+    fn end(&self) {
+        let mut members = self.members.lock();
+        if std::mem::replace(&mut members.ended, true) {
+            return;
+        }
+        let left: Vec<Member> = members.registered.drain().map(|(_, member)| member).collect();
+        // Under the lock: whoever finds its registration gone may close its socket next.
+        left.iter().for_each(Member::disarm);
+        self.alarm.set(None);
+        while members.leaving + members.works > 0 {
+            members = self.quiet.wait(members);
+        }
+        drop(members);
+        self.pool.close_members();
+        left.into_iter().for_each(Member::forget);
+    }
+
+    fn look_if_quiet(&self, members: &Members) {
+        if members.leaving + members.works == 0 {
+            self.quiet.notify_all();
+        }
+    }
+}
+
+fn ended() -> io::Error {
+    io::Error::other("the runtime has shut down")
+}
+
+/// Nothing: events come by callbacks.
+pub(crate) struct Events;
+
+impl Events {
+    pub(crate) fn new() -> Self {
+        Self
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> {
+        std::iter::empty()
+    }
+}

@@ -1,0 +1,166 @@
+//! A thread pool of the OS that belongs to one poller, and its timer.
+//!
+//! The pool's waits and its timer are members of a cleanup group, which ends them all and waits for
+//! their callbacks. Its threads run nothing but callbacks of the poller, so they keep the role of the
+//! poller's thread for life: what they wake goes into the fast lane.
+
+use std::ffi::c_void;
+use std::io;
+use std::time::Duration;
+
+use windows_sys::Win32::Foundation::FILETIME;
+use windows_sys::Win32::System::Threading::{
+    CloseThreadpool, CloseThreadpoolCleanupGroup, CloseThreadpoolCleanupGroupMembers,
+    CreateThreadpool, CreateThreadpoolCleanupGroup, CreateThreadpoolTimer, PTP_CALLBACK_INSTANCE,
+    PTP_CLEANUP_GROUP, PTP_POOL, PTP_TIMER, SetThreadpoolThreadMinimum, SetThreadpoolTimer,
+    TP_CALLBACK_ENVIRON_V3, TP_CALLBACK_PRIORITY_NORMAL,
+};
+
+use super::event::Event;
+use crate::context::{self, Role};
+use crate::primitives::Arc;
+
+windlass_sync::thread_cell!(static POOL_OF_THREAD: PTP_POOL = 0);
+
+pub(super) struct Threadpool {
+    pool: PTP_POOL,
+    group: PTP_CLEANUP_GROUP,
+}
+
+impl Threadpool {
+    pub(super) fn new() -> io::Result<Self> {
+        // SAFETY: the argument is reserved and must be null.
+        let pool = unsafe { CreateThreadpool(std::ptr::null()) };
+        if pool == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: takes nothing.
+        let group = unsafe { CreateThreadpoolCleanupGroup() };
+        // Closed by its drop if there is no group, too.
+        let this = Self { pool, group };
+        if group == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // One thread that stays saves the start of one for the first event after a pause.
+        // SAFETY: the pool is open.
+        if unsafe { SetThreadpoolThreadMinimum(pool, 1) } == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(this)
+    }
+
+    /// Where callbacks of members of the group run.
+    pub(super) fn of_group(&self) -> TP_CALLBACK_ENVIRON_V3 {
+        self.environment(self.group)
+    }
+
+    /// Where callbacks run that end by themselves.
+    pub(super) fn of_pool(&self) -> TP_CALLBACK_ENVIRON_V3 {
+        self.environment(0)
+    }
+
+    fn environment(&self, group: PTP_CLEANUP_GROUP) -> TP_CALLBACK_ENVIRON_V3 {
+        TP_CALLBACK_ENVIRON_V3 {
+            Version: 3,
+            Pool: self.pool,
+            CleanupGroup: group,
+            CallbackPriority: TP_CALLBACK_PRIORITY_NORMAL,
+            Size: size_of::<TP_CALLBACK_ENVIRON_V3>() as u32,
+            ..TP_CALLBACK_ENVIRON_V3::default()
+        }
+    }
+
+    /// What callbacks say first with [`enter`].
+    pub(super) fn id(&self) -> PTP_POOL {
+        self.pool
+    }
+
+    /// True on a thread that runs callbacks of this pool.
+    pub(super) fn is_own_thread(&self) -> bool {
+        POOL_OF_THREAD.with(std::cell::Cell::get) == self.pool
+    }
+
+    /// Ends all members of the group: returns when the last callback has, those that are due included.
+    /// Nobody makes, uses or closes a member from before the call on.
+    pub(super) fn close_members(&self) {
+        // SAFETY: the group is open. That nobody else is at its members, the caller says.
+        unsafe { CloseThreadpoolCleanupGroupMembers(self.group, 0, std::ptr::null_mut()) };
+    }
+}
+
+impl Drop for Threadpool {
+    fn drop(&mut self) {
+        // SAFETY: both are open, and the group is empty: nobody keeps a pool whose members were not
+        // closed. The pool waits by itself for a callback that is just returning.
+        unsafe {
+            if self.group != 0 {
+                CloseThreadpoolCleanupGroup(self.group);
+            }
+            CloseThreadpool(self.pool);
+        }
+    }
+}
+
+/// Declares what the current thread is, before a callback does anything else.
+pub(super) fn enter(pool: PTP_POOL) {
+    if POOL_OF_THREAD.with(|cell| cell.replace(pool)) != pool {
+        context::set_role(Role::Poller);
+    }
+}
+
+/// The timer of the next deadline: it sets an event. A member of the pool's group.
+pub(super) struct Alarm(PTP_TIMER);
+
+impl Alarm {
+    /// The event must live until the members of the pool's group are closed.
+    pub(super) fn new(pool: &Threadpool, event: &Arc<Event>) -> io::Result<Self> {
+        let context = Arc::as_ptr(event).cast_mut().cast();
+        let environment = pool.of_group();
+        // SAFETY: `ring` takes the context for what it is; the environment outlives the call.
+        let timer = unsafe { CreateThreadpoolTimer(Some(ring), context, &environment) };
+        if timer == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self(timer))
+    }
+
+    /// Goes off once after this time, or not at all. Not for use after the members were closed.
+    pub(super) fn set(&self, timeout: Option<Duration>) {
+        let due = timeout.map(relative);
+        let due = due.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the timer is open; `due` is null, which stops it, or points to this frame.
+        unsafe { SetThreadpoolTimer(self.0, due, 0, 0) };
+    }
+}
+
+unsafe extern "system" fn ring(_: PTP_CALLBACK_INSTANCE, context: *mut c_void, _: PTP_TIMER) {
+    // SAFETY: the event outlives the timer's callbacks, says `Alarm::new`.
+    let event = unsafe { &*context.cast::<Event>() };
+    event.set();
+}
+
+/// A time from now on, as the OS wants it: negative, in units of 100 ns, here rounded up. One that it
+/// can't express is cut to the longest.
+fn relative(timeout: Duration) -> FILETIME {
+    let units = timeout.as_nanos().div_ceil(100);
+    let due = -i64::try_from(units).unwrap_or(i64::MAX);
+    FILETIME { dwLowDateTime: due as u32, dwHighDateTime: (due >> 32) as u32 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn units(timeout: Duration) -> i64 {
+        let FILETIME { dwLowDateTime: low, dwHighDateTime: high } = relative(timeout);
+        (u64::from(high) << 32 | u64::from(low)) as i64
+    }
+
+    #[test]
+    fn times_are_rounded_up_and_cut_never_wrapped() {
+        assert_eq!(units(Duration::from_nanos(1)), -1);
+        assert_eq!(units(Duration::from_nanos(101)), -2);
+        assert_eq!(units(Duration::from_secs(1)), -10_000_000);
+        assert_eq!(units(Duration::MAX), -i64::MAX);
+    }
+}

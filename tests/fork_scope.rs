@@ -1,0 +1,184 @@
+//! `scope`: jobs that borrow, spawn further jobs and panic.
+
+mod util;
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use util::{Count, Gate, runtime, text_of, throw, wait_for};
+use windlass::{Runtime, Scope, scope};
+
+fn on_worker<T: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> T + Send + 'static) -> T {
+    wait_for(runtime.spawn(async { f() })).unwrap()
+}
+
+#[test]
+fn jobs_borrow_from_the_frame_around_the_scope() {
+    let runtime = runtime(2);
+    let squares = on_worker(&runtime, || {
+        let mut squares = vec![0; 1000];
+        scope(|s| {
+            for (i, square) in squares.iter_mut().enumerate() {
+                s.spawn(move |_| *square = i * i);
+            }
+        });
+        squares
+    });
+    assert!(squares.iter().enumerate().all(|(i, &square)| square == i * i));
+}
+
+#[test]
+fn the_scope_gives_what_its_closure_gives() {
+    assert_eq!(scope(|_| "done"), "done");
+}
+
+fn tree<'s>(s: &Scope<'s>, depth: u32, leaves: &'s AtomicUsize) {
+    if depth == 0 {
+        leaves.fetch_add(1, Ordering::Relaxed);
+        return;
+    }
+    for _ in 0..2 {
+        s.spawn(move |s| tree(s, depth - 1, leaves));
+    }
+}
+
+#[test]
+fn jobs_spawn_jobs_and_the_scope_waits_for_all() {
+    for workers in [1, 2, 4] {
+        let runtime = runtime(workers);
+        for _ in 0..20 {
+            let leaves = on_worker(&runtime, || {
+                let leaves = AtomicUsize::new(0);
+                scope(|s| tree(s, 10, &leaves));
+                leaves.into_inner()
+            });
+            assert_eq!(leaves, 1 << 10);
+        }
+    }
+}
+
+#[test]
+fn scopes_and_joins_nest_in_each_other() {
+    fn both(depth: u32) -> usize {
+        if depth == 0 {
+            return 1;
+        }
+        let (mut a, mut b) = (0, 0);
+        scope(|s| {
+            s.spawn(|_| a = both(depth - 1));
+            s.spawn(|_| {
+                let (x, y) = windlass::join(|| both(depth - 1), || 0);
+                b = x + y;
+            });
+        });
+        a + b
+    }
+    let runtime = runtime(3);
+    for _ in 0..10 {
+        assert_eq!(on_worker(&runtime, || both(9)), 1 << 9);
+    }
+}
+
+/// A join that ends inside a scope leaves the scope's jobs where they are.
+#[test]
+fn a_join_between_spawns_does_not_disturb_them() {
+    let runtime = runtime(2);
+    let count = on_worker(&runtime, || {
+        let count = AtomicUsize::new(0);
+        let one = || {
+            count.fetch_add(1, Ordering::Relaxed);
+        };
+        scope(|s| {
+            windlass::join(|| s.spawn(|_| one()), || s.spawn(|_| one()));
+            s.spawn(|_| one());
+        });
+        count.into_inner()
+    });
+    assert_eq!(count, 3);
+}
+
+#[test]
+fn foreign_threads_may_open_scopes_and_spawn_on_others() {
+    let runtime = runtime(2);
+    let _entered = runtime.enter();
+    let count = AtomicUsize::new(0);
+    scope(|s| {
+        let count = &count;
+        // This thread is none of the pool's: its job runs there and then.
+        thread::scope(|threads| {
+            threads.spawn(move || {
+                s.spawn(move |_| {
+                    count.fetch_add(1, Ordering::Relaxed);
+                })
+            });
+        });
+        s.spawn(move |_| {
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+    });
+    assert_eq!(count.into_inner(), 2);
+}
+
+#[test]
+fn after_shutdown_jobs_run_on_the_calling_thread() {
+    let runtime = runtime(1);
+    let handle = runtime.handle().clone();
+    assert!(runtime.shutdown(Duration::from_secs(10)).is_clean());
+    let _entered = handle.enter();
+    let (here, mut there) = (thread::current().id(), None);
+    scope(|s| s.spawn(|_| there = Some(thread::current().id())));
+    assert_eq!(there, Some(here));
+}
+
+#[test]
+fn the_first_panic_is_passed_on_when_all_jobs_have_ended() {
+    let runtime = runtime(2);
+    let ended = Count::new();
+    let counted = ended.clone();
+    let caught = on_worker(&runtime, move || {
+        panic::catch_unwind(AssertUnwindSafe(|| {
+            scope(|s| {
+                for _ in 0..100 {
+                    s.spawn(|_| {
+                        counted.add();
+                    });
+                }
+                s.spawn(|_| throw("job"));
+                for _ in 0..100 {
+                    s.spawn(|_| {
+                        counted.add();
+                    });
+                }
+            });
+        }))
+    });
+    assert_eq!(text_of(&*caught.unwrap_err()), "job");
+    assert_eq!(ended.get(), 200);
+}
+
+#[test]
+fn a_panic_of_the_closure_waits_for_its_jobs() {
+    let runtime = runtime(2);
+    let ended = Count::new();
+    let counted = ended.clone();
+    let caught = on_worker(&runtime, move || {
+        let (begun, release) = (Gate::new(), Gate::new());
+        panic::catch_unwind(AssertUnwindSafe(|| {
+            scope(|s| {
+                s.spawn(|_| {
+                    begun.open();
+                    release.wait();
+                    counted.add();
+                });
+                // By now a thief has it.
+                begun.wait();
+                release.open();
+                throw("closure");
+            });
+        }))
+    });
+    assert_eq!(text_of(&*caught.unwrap_err()), "closure");
+    assert_eq!(ended.get(), 1);
+}

@@ -1,0 +1,193 @@
+//! Virtual time: hours pass in no time, in order, and only when everything is idle.
+
+mod util;
+
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use util::{Count, Gate, within_patience};
+use windlass::Runtime;
+use windlass::timer::{interval, now, sleep, test, timeout};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const SECOND: Duration = Duration::from_secs(1);
+
+fn runtime(workers: usize) -> Runtime {
+    windlass::Builder::new().workers(workers).manual_time().build().unwrap()
+}
+
+#[test]
+fn a_year_of_sleeping_takes_no_time() {
+    for workers in [1, 2, 4] {
+        within_patience("a year", move || {
+            let runtime = runtime(workers);
+            runtime.block_on(async {
+                let start = now();
+                for _ in 0..365 {
+                    sleep(24 * HOUR).await;
+                }
+                assert_eq!(now() - start, 365 * 24 * HOUR);
+            });
+        });
+    }
+}
+
+#[test]
+fn tasks_act_in_the_order_of_their_deadlines() {
+    for workers in [1, 3] {
+        within_patience("the tasks", move || {
+            let runtime = runtime(workers);
+            let log = Arc::new(Mutex::new(Vec::new()));
+            let start = runtime.block_on(async { now() });
+            let tasks: Vec<_> = (1..=20_u32)
+                .map(|number| {
+                    let log = log.clone();
+                    runtime.spawn(async move {
+                        for round in 1..=5 {
+                            sleep(number * SECOND).await;
+                            // Time stands still while a task runs.
+                            assert_eq!(now() - start, round * number * SECOND);
+                            log.lock().unwrap().push(now());
+                        }
+                    })
+                })
+                .collect();
+            runtime.block_on(async {
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            });
+            assert!(log.lock().unwrap().is_sorted());
+        });
+    }
+}
+
+#[test]
+fn time_stands_still_while_anything_is_going_on() {
+    within_patience("the test", || {
+        let runtime = runtime(2);
+        runtime.block_on(async {
+            let start = now();
+            let nap = windlass::spawn(sleep(HOUR));
+            // A closure of the blocking pool.
+            let closure = windlass::spawn_blocking(|| thread::sleep(Duration::from_millis(30)));
+            assert!(timeout(2 * HOUR, closure).await.is_ok());
+            assert_eq!(now() - start, Duration::ZERO);
+            // This thread.
+            thread::sleep(Duration::from_millis(30));
+            assert_eq!(now() - start, Duration::ZERO);
+            nap.await.unwrap();
+            assert_eq!(now() - start, HOUR);
+        });
+        // A task that blocks its worker.
+        let start = runtime.block_on(async { now() });
+        let gate = Gate::new();
+        let inner = gate.clone();
+        let task = runtime.spawn(async move {
+            inner.wait();
+            now()
+        });
+        let nap = runtime.spawn(sleep(SECOND));
+        thread::sleep(Duration::from_millis(20));
+        gate.open();
+        assert_eq!(runtime.block_on(task).unwrap(), start);
+        runtime.block_on(nap).unwrap();
+    });
+}
+
+#[test]
+fn time_can_be_moved_by_hand() {
+    within_patience("the test", || {
+        let runtime = runtime(2);
+        runtime.block_on(async {
+            let start = test::now();
+            let woken = Count::new();
+            let inner = woken.clone();
+            let task = windlass::spawn(async move {
+                sleep(HOUR).await;
+                inner.add();
+            });
+            test::advance(HOUR / 2);
+            assert_eq!((test::now() - start, woken.get()), (HOUR / 2, 0));
+            test::advance(10 * HOUR);
+            task.await.unwrap();
+            assert!(now() - start >= 10 * HOUR + HOUR / 2);
+            // What is never to fire does not, whatever happens.
+            let never = timeout(SECOND, sleep(Duration::MAX));
+            test::advance(100 * 365 * 24 * HOUR);
+            assert!(never.await.is_err());
+        });
+    });
+}
+
+#[test]
+fn time_outs_and_intervals_follow_virtual_time() {
+    within_patience("the test", || {
+        runtime(2).block_on(async {
+            let start = now();
+            let mut ticks = interval(60 * SECOND);
+            for minute in 0..=60 {
+                assert_eq!(ticks.tick().await - start, minute * 60 * SECOND);
+            }
+            assert!(timeout(HOUR, std::future::pending::<()>()).await.is_err());
+            assert_eq!(now() - start, 2 * HOUR);
+        });
+    });
+}
+
+#[test]
+fn sockets_get_their_time_before_the_clock_jumps() {
+    within_patience("the test", || {
+        runtime(2).block_on(async {
+            let listener = windlass::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let address = listener.local_addr().unwrap();
+            let server = windlass::spawn(async move {
+                let (stream, _) = listener.accept().await.unwrap();
+                let mut buffer = [0; 16];
+                for _ in 0..200 {
+                    let read = timeout(HOUR, stream.read(&mut buffer)).await.unwrap().unwrap();
+                    stream.write_all(&buffer[..read]).await.unwrap();
+                }
+            });
+            let start = now();
+            let stream = windlass::net::TcpStream::connect(address).await.unwrap();
+            let mut buffer = [0; 16];
+            for _ in 0..200 {
+                stream.write_all(b"hello").await.unwrap();
+                timeout(HOUR, stream.read_exact(&mut buffer[..5])).await.unwrap().unwrap();
+            }
+            server.await.unwrap();
+            assert_eq!(now() - start, Duration::ZERO);
+        });
+    });
+}
+
+#[test]
+fn a_manual_loop_has_virtual_time_too() {
+    within_patience("the loop", || {
+        let mut tasks = windlass::Builder::new().manual_time().build_manual().unwrap();
+        let handle = tasks.spawn_local(async {
+            let start = now();
+            for _ in 0..24 {
+                sleep(HOUR).await;
+            }
+            assert_eq!(now() - start, 24 * HOUR);
+        });
+        while !handle.is_finished() {
+            tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+        }
+    });
+}
+
+#[test]
+fn a_runtime_of_real_time_is_not_touched() {
+    let real = util::runtime(1);
+    let virtual_one = runtime(1);
+    virtual_one.block_on(async { test::advance(HOUR) });
+    let start = Instant::now();
+    real.block_on(sleep(Duration::from_millis(1)));
+    assert!(start.elapsed() >= Duration::from_millis(1));
+    let moved = std::panic::catch_unwind(|| real.block_on(async { test::advance(HOUR) }));
+    assert!(moved.is_err(), "the OS's time can't be moved");
+}

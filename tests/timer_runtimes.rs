@@ -1,0 +1,324 @@
+//! Timers and runtimes: several at once, on foreign threads, in a manual loop, with all workers stuck, and
+//! beyond the end.
+
+mod util;
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use util::{Count, Gate, OpenOnDrop, PATIENCE, poll_once, runtime, wait_for, wait_until};
+use windlass::Builder;
+use windlass::timer::{Sleep, interval, sleep, timeout};
+
+const SHORT: Duration = Duration::from_millis(2);
+/// For a timer that has to be seen armed: also a machine that is busy with other things polls it in time.
+const SEEN: Duration = Duration::from_millis(250);
+const HOUR: Duration = Duration::from_secs(3600);
+
+#[test]
+fn timers_fire_while_all_workers_are_stuck() {
+    let runtime = Builder::new().workers(2).max_spares(0).build().unwrap();
+    let release = OpenOnDrop(Gate::new());
+    let (busy, fired) = (Count::new(), Count::new());
+    for _ in 0..2 {
+        let (busy, gate, fired) = (busy.clone(), release.0.clone(), fired.clone());
+        let task = runtime.spawn(async move {
+            // Armed by the worker itself, which then does not come to look.
+            let mut nap = sleep(SEEN);
+            let waker = Waker::from(Arc::new(Counts(fired)));
+            assert!(Pin::new(&mut nap).poll(&mut Context::from_waker(&waker)).is_pending());
+            busy.add();
+            gate.wait();
+        });
+        drop(task);
+    }
+    busy.wait_for(2);
+    fired.wait_for(2);
+    // And by somebody else.
+    let start = Instant::now();
+    util::within_patience("a foreign thread", move || {
+        runtime.block_on(sleep(SHORT));
+        drop(release);
+    });
+    assert!(start.elapsed() >= SHORT);
+}
+
+struct Counts(Count);
+
+impl Wake for Counts {
+    fn wake(self: Arc<Self>) {
+        self.0.add();
+    }
+}
+
+#[test]
+fn two_runtimes_keep_their_own_timers() {
+    let (one, two) = (runtime(1), runtime(1));
+    let ticking = |_: u32| async {
+        let mut ticks = interval(SHORT);
+        for _ in 0..10 {
+            ticks.tick().await;
+        }
+    };
+    let tasks = [one.spawn(ticking(1)), two.spawn(ticking(2))];
+    tasks.into_iter().for_each(|task| wait_for(task).unwrap());
+    drop(one);
+    wait_for(two.spawn(sleep(SHORT))).unwrap();
+}
+
+#[test]
+fn a_timer_that_moves_between_runtimes_wakes_the_one_that_waits() {
+    let (one, two) = (runtime(1), runtime(1));
+    let nap = wait_for(one.spawn(async {
+        let mut nap = sleep(SEEN);
+        assert!(poll_once(&mut nap).is_pending());
+        // Not to be awaited here.
+        Some(nap)
+    }))
+    .unwrap();
+    assert_eq!(one.metrics().timers, 1);
+    wait_for(two.spawn(nap.unwrap())).unwrap();
+    assert_eq!((one.metrics().timers, two.metrics().timers), (0, 0));
+}
+
+#[test]
+fn a_timer_that_outlives_its_runtime_goes_on_with_another() {
+    let (one, two) = (runtime(1), runtime(1));
+    let deadline = Instant::now() + SEEN;
+    let (send, receive) = std::sync::mpsc::channel::<Sleep>();
+    wait_for(one.spawn(async move {
+        let mut nap = windlass::timer::sleep_until(deadline);
+        assert!(poll_once(&mut nap).is_pending());
+        send.send(nap).unwrap();
+    }))
+    .unwrap();
+    let waiting = two.spawn(receive.recv().unwrap());
+    wait_until("the nap waits", || two.metrics().tasks_alive == 1);
+    assert!(one.shutdown(PATIENCE).is_clean());
+    wait_for(waiting).unwrap();
+    assert!(Instant::now() >= deadline);
+}
+
+#[test]
+fn without_any_runtime_left_the_global_one_takes_over() {
+    let one = runtime(1);
+    let handle = one.handle().clone();
+    let mut nap = {
+        let _entered = one.enter();
+        let mut nap = sleep(SEEN);
+        assert!(poll_once(&mut nap).is_pending());
+        nap
+    };
+    drop(one);
+    wait_for(&mut nap);
+    // Also where the runtime that is gone is still the current one.
+    handle.block_on(sleep(SHORT));
+    handle.block_on(async { assert!(timeout(SHORT, std::future::pending::<()>()).await.is_err()) });
+}
+
+#[test]
+fn a_runtime_that_ends_leaves_no_timer_and_waits_for_none() {
+    let dropped = Count::new();
+    let one = runtime(2);
+    for _ in 0..100 {
+        let guard = dropped.on_drop();
+        drop(one.spawn(async move {
+            sleep(HOUR).await;
+            drop(guard);
+        }));
+    }
+    wait_until("all sleep", || one.metrics().timers == 100);
+    assert!(one.shutdown(PATIENCE).is_clean());
+    assert_eq!(dropped.get(), 100);
+}
+
+#[test]
+fn a_manual_loop_waits_for_its_timers() {
+    let mut tasks = Builder::new().build_manual().unwrap();
+    let start = Instant::now();
+    let handle = tasks.spawn_local(async {
+        for _ in 0..5 {
+            sleep(SHORT).await;
+        }
+    });
+    while !handle.is_finished() {
+        tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+    }
+    assert!(start.elapsed() >= 5 * SHORT);
+    // The program's own time-out still counts.
+    let _long = tasks.spawn_local(sleep(HOUR));
+    tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+    assert_eq!(tasks.ready_tasks(Some(SHORT)).unwrap().count(), 0);
+}
+
+#[test]
+fn the_descriptor_of_a_manual_loop_tells_of_timers() {
+    let mut tasks = Builder::new().build_manual().unwrap();
+    let outer = windlass_poll::Outer::of(&tasks);
+    let handle = tasks.spawn_local(async {
+        for _ in 0..5 {
+            sleep(SHORT).await;
+        }
+    });
+    // Another thread's timer on the loop, armed while the program waits.
+    let foreign = {
+        let handle = tasks.handle().clone();
+        thread::spawn(move || handle.block_on(sleep(SHORT)))
+    };
+    while !(handle.is_finished() && foreign.is_finished()) {
+        outer.wait(PATIENCE);
+        tasks.ready_tasks(Some(Duration::ZERO)).unwrap().for_each(windlass::manual::Runnable::run);
+    }
+    foreign.join().unwrap();
+}
+
+/// A main loop of somebody else.
+#[cfg(unix)]
+mod windlass_poll {
+    use std::os::fd::AsRawFd;
+    use std::time::Duration;
+
+    pub(crate) struct Outer(i32);
+
+    impl Outer {
+        pub(crate) fn of(tasks: &impl AsRawFd) -> Self {
+            Self(tasks.as_raw_fd())
+        }
+
+        pub(crate) fn wait(&self, patience: Duration) {
+            let mut poll = libc::pollfd { fd: self.0, events: libc::POLLIN, revents: 0 };
+            // SAFETY: one entry, which outlives the call.
+            let ready = unsafe { libc::poll(&raw mut poll, 1, patience.as_millis() as i32) };
+            assert_eq!(ready, 1, "the descriptor was never readable");
+        }
+    }
+}
+
+/// A main loop of somebody else.
+#[cfg(windows)]
+mod windlass_poll {
+    use std::os::windows::io::{AsRawHandle, RawHandle};
+    use std::time::Duration;
+
+    use windows_sys::Win32::Foundation::WAIT_OBJECT_0;
+    use windows_sys::Win32::System::Threading::WaitForSingleObject;
+
+    pub(crate) struct Outer(RawHandle);
+
+    impl Outer {
+        pub(crate) fn of(tasks: &impl AsRawHandle) -> Self {
+            Self(tasks.as_raw_handle())
+        }
+
+        pub(crate) fn wait(&self, patience: Duration) {
+            // SAFETY: the handle is the loop's, which outlives the test.
+            let woken = unsafe { WaitForSingleObject(self.0, patience.as_millis() as u32) };
+            assert_eq!(woken, WAIT_OBJECT_0, "the handle was never signalled");
+        }
+    }
+}
+
+#[test]
+fn a_million_timers_at_once() {
+    let runtime = runtime(2);
+    let left = Count::new();
+    const TIMERS: usize = 1_000_000;
+    let inner = left.clone();
+    let armed = wait_for(runtime.spawn(async move {
+        let deadline = Instant::now() + 50 * SHORT;
+        let waker = Waker::from(Arc::new(Counts(inner)));
+        let mut naps: Vec<Sleep> =
+            (0..TIMERS).map(|_| windlass::timer::sleep_until(deadline)).collect();
+        let mut armed = 0;
+        for nap in &mut naps {
+            // Some may be due already on a slow machine.
+            armed += usize::from(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
+            windlass::task::consume_budget().await;
+        }
+        (naps, armed)
+    }))
+    .unwrap();
+    let (naps, armed) = armed;
+    wait_until("they fire", || left.get() == armed);
+    assert!(naps.into_iter().all(|mut nap| poll_once(&mut nap).is_ready()));
+    assert_eq!(runtime.metrics().timers, 0);
+}
+
+#[test]
+fn a_waker_may_drop_and_arm_timers_and_panic() {
+    /// Holds a timer, drops another and arms a third in its wake.
+    struct Unruly {
+        drops: Mutex<Option<Sleep>>,
+        arms: Mutex<Sleep>,
+        woken: Count,
+    }
+    impl Wake for Unruly {
+        fn wake(self: Arc<Self>) {
+            drop(self.drops.lock().unwrap().take());
+            let waker = Waker::from(Arc::new(Counts(self.woken.clone())));
+            let mut arms = self.arms.lock().unwrap();
+            arms.reset(Instant::now() + SEEN);
+            let _ = Pin::new(&mut *arms).poll(&mut Context::from_waker(&waker));
+            util::throw("a waker that panics");
+        }
+    }
+    for workers in [false, true] {
+        let runtime = runtime(1);
+        let woken = Count::new();
+        let inner = woken.clone();
+        let body = move || {
+            let mut victim = sleep(HOUR);
+            let _ = poll_once(&mut victim);
+            let unruly = Arc::new(Unruly {
+                drops: Mutex::new(Some(victim)),
+                arms: Mutex::new(sleep(HOUR)),
+                woken: inner,
+            });
+            let waker = Waker::from(unruly.clone());
+            let mut naps: Vec<_> = (0..3).map(|_| sleep(SEEN)).collect();
+            for nap in &mut naps {
+                assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
+            }
+            (naps, unruly)
+        };
+        let kept = if workers {
+            wait_for(runtime.spawn(async move { body() })).unwrap()
+        } else {
+            let _entered = runtime.enter();
+            body()
+        };
+        woken.wait_for(1);
+        drop(kept);
+        // Everything still works.
+        wait_for(runtime.spawn(sleep(SHORT))).unwrap();
+    }
+}
+
+#[test]
+fn many_foreign_threads_sleep_at_once() {
+    let runtime = runtime(2);
+    thread::scope(|scope| {
+        for number in 0..8_u64 {
+            let handle = runtime.handle().clone();
+            scope.spawn(move || {
+                for nap in 0..50 {
+                    let time = Duration::from_micros(100 + (number * 50 + nap) * 7 % 900);
+                    let start = Instant::now();
+                    handle.block_on(sleep(time));
+                    assert!(start.elapsed() >= time);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_poll_on_the_executor_of_somebody_else_works_once_there_is_a_runtime() {
+    let _runtime = runtime(1);
+    // Not entered: the timers belong to the global one.
+    wait_for(sleep(SHORT));
+    assert!(matches!(poll_once(&mut sleep(Duration::ZERO)), Poll::Ready(())));
+}
