@@ -11,6 +11,7 @@
 
 mod net;
 mod smol;
+mod time;
 mod tokio;
 mod windlass;
 
@@ -20,6 +21,7 @@ use std::task::{Context, Poll};
 
 pub(crate) use net::NetPeer;
 pub(crate) use smol::Smol;
+pub(crate) use time::TimePeer;
 pub(crate) use tokio::{CurrentThread, Tokio};
 pub(crate) use windlass::Windlass;
 

@@ -22,6 +22,9 @@ pub(crate) trait NetPeer: Peer {
     /// The next connection, with `TCP_NODELAY` set.
     fn accept(listener: &Self::Listener) -> impl Future<Output = io::Result<Self::Stream>> + Send;
 
+    /// A connection to a server, with `TCP_NODELAY` set.
+    fn connect(address: SocketAddr) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+
     fn read<'a>(
         stream: &'a mut Self::Stream,
         buffer: &'a mut [u8],
@@ -53,6 +56,12 @@ macro_rules! tokio_sockets {
 
         async fn accept(listener: &Self::Listener) -> io::Result<Self::Stream> {
             let (stream, _) = listener.accept().await?;
+            stream.set_nodelay(true)?;
+            Ok(stream)
+        }
+
+        async fn connect(address: SocketAddr) -> io::Result<Self::Stream> {
+            let stream = ::tokio::net::TcpStream::connect(address).await?;
             stream.set_nodelay(true)?;
             Ok(stream)
         }
@@ -112,6 +121,12 @@ impl NetPeer for Smol {
         Ok(stream)
     }
 
+    async fn connect(address: SocketAddr) -> io::Result<Self::Stream> {
+        let stream = ::smol::net::TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+
     #[inline]
     fn read<'a>(
         stream: &'a mut Self::Stream,
@@ -141,6 +156,12 @@ impl NetPeer for Windlass {
 
     async fn accept(listener: &Self::Listener) -> io::Result<Self::Stream> {
         let (stream, _) = listener.accept().await?;
+        stream.set_nodelay(true)?;
+        Ok(stream)
+    }
+
+    async fn connect(address: SocketAddr) -> io::Result<Self::Stream> {
+        let stream = ::windlass::net::TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }

@@ -13,6 +13,7 @@ mod event_pair_local;
 mod event_round_trip;
 mod fan_out;
 mod foreign_wake;
+mod fork;
 mod idle_cpu;
 mod idle_memory;
 mod mutex;
@@ -20,6 +21,7 @@ mod ping_pong;
 mod spawn_inside;
 mod spawn_outside;
 mod startup_shutdown;
+mod timers;
 mod yielding;
 
 use crate::measure::{Budget, Metrics};
@@ -37,9 +39,12 @@ const ALL: &[&[Workload]] = &[
     event_pair_local::WORKLOADS,
     mutex::WORKLOADS,
     idle_memory::WORKLOADS,
+    timers::WORKLOADS,
     idle_cpu::WORKLOADS,
     startup_shutdown::WORKLOADS,
     echo::WORKLOADS,
+    fork::WORKLOADS,
+    fork::MIXED,
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {

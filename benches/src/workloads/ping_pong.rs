@@ -23,6 +23,13 @@ pub(super) const WORKLOADS: &[Workload] = &[
         peers: peers![channels, 1: Tokio, CurrentThread, Smol, Windlass],
     },
     Workload {
+        name: "ping_pong_main",
+        about: "the same pair, spawned by the main thread, as most programs do; per round trip",
+        base: "tokio",
+        rows: &[Row::time("ns/trip")],
+        peers: peers![from_main: Tokio, Smol, Windlass],
+    },
+    Workload {
         name: "ping_pong_64",
         about: "64 pairs of tasks over two async-channel bounded(1) each; per round trip",
         base: "tokio",
@@ -55,19 +62,9 @@ fn channels<P: Peer, const PAIRS: usize>(budget: &Budget) -> Metrics {
             let began = Instant::now();
             let mut handles = Vec::with_capacity(2 * PAIRS);
             for _ in 0..PAIRS {
-                let (ping, pinged) = bounded(1);
-                let (pong, ponged) = bounded(1);
-                handles.push(P::spawn(async move {
-                    while let Ok(message) = pinged.recv().await {
-                        pong.send(message).await.expect("the other side listens");
-                    }
-                }));
-                handles.push(P::spawn(async move {
-                    for trip in 0..TRIPS / PAIRS {
-                        ping.send(trip).await.expect("the other side listens");
-                        assert_eq!(ponged.recv().await, Ok(trip));
-                    }
-                }));
+                let (echo, asker) = over_channels(TRIPS / PAIRS);
+                handles.push(P::spawn(echo));
+                handles.push(P::spawn(asker));
             }
             for handle in handles {
                 handle.await;
@@ -76,6 +73,40 @@ fn channels<P: Peer, const PAIRS: usize>(budget: &Budget) -> Metrics {
         });
         Pass::new(TRIPS, elapsed)
     })
+}
+
+fn from_main<P: Peer>(budget: &Budget) -> Metrics {
+    let peer = P::start();
+    passes(budget, || {
+        let began = Instant::now();
+        let (echo, asker) = over_channels(TRIPS);
+        let (echo, asker) = (peer.spawn_from_outside(echo), peer.spawn_from_outside(asker));
+        peer.block_on(async {
+            asker.await;
+            echo.await;
+        });
+        Pass::new(TRIPS, began.elapsed())
+    })
+}
+
+/// The two halves of a pair.
+fn over_channels(
+    trips: usize,
+) -> (impl Future<Output = ()> + Send, impl Future<Output = ()> + Send) {
+    let (ping, pinged) = bounded(1);
+    let (pong, ponged) = bounded(1);
+    let echo = async move {
+        while let Ok(message) = pinged.recv().await {
+            pong.send(message).await.expect("the other side listens");
+        }
+    };
+    let asker = async move {
+        for trip in 0..trips {
+            ping.send(trip).await.expect("the other side listens");
+            assert_eq!(ponged.recv().await, Ok(trip));
+        }
+    };
+    (echo, asker)
 }
 
 fn slots<P: Peer>(budget: &Budget) -> Metrics {

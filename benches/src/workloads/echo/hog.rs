@@ -9,7 +9,7 @@ use crate::support::sys;
 /// CPU time between yields.
 const BURST: Duration = Duration::from_millis(2);
 
-pub(super) struct Hog {
+pub(in crate::workloads) struct Hog {
     bursts: AtomicU32,
     stopped: AtomicBool,
 }

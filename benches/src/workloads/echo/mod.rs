@@ -19,7 +19,7 @@ use crate::peers::{CurrentThread, Smol, Tokio, Windlass};
 use crate::support::sys;
 use epoll::Epoll;
 use hog::Hog;
-use server::{Server, Tasks};
+pub(super) use server::{Server, Tasks};
 
 /// A function for each kind of server, with constants that follow it.
 macro_rules! servers {

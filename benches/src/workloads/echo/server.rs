@@ -11,7 +11,7 @@ use crate::support::sys;
 pub(super) const BUFFER: usize = 1024;
 
 /// An echo server that runs by itself. Dropping it stops it, where the peer can be stopped.
-pub(super) trait Server: Sized {
+pub(in crate::workloads) trait Server: Sized {
     const NAME: &'static str;
 
     /// Starts it, with a hog beside it or alone.
@@ -24,7 +24,7 @@ pub(super) trait Server: Sized {
 }
 
 /// A task that accepts, and a task for each connection.
-pub(super) struct Tasks<P> {
+pub(in crate::workloads) struct Tasks<P> {
     peer: P,
     address: SocketAddr,
 }
@@ -56,6 +56,12 @@ impl<P: NetPeer> Server for Tasks<P> {
 
     fn beside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         self.peer.beside(work)
+    }
+}
+
+impl<P> Tasks<P> {
+    pub(in crate::workloads) fn peer(&self) -> &P {
+        &self.peer
     }
 }
 
