@@ -1,4 +1,5 @@
-//! Fork and join with a latch: many tasks move onto the pool, the caller blocks until all are done.
+//! Fork and join, twice: with a latch over tasks that move onto the pool, and with a scope whose jobs
+//! borrow from the function that waits for them.
 //!
 //! ```sh
 //! cargo run --release --example fork_join
@@ -13,18 +14,18 @@ use std::time::Instant;
 use windlass::Runtime;
 use windlass::sync::Latch;
 
-const TASKS: u32 = 500;
+const PARTS: u32 = 500;
 const LIMIT: u32 = 500_000;
 
-/// What came out, filled in by the tasks.
+/// What came out, filled in by whoever does a part.
 #[derive(Default)]
 struct Results {
     primes: usize,
-    tasks_by_thread: BTreeMap<String, usize>,
+    parts_by_thread: BTreeMap<String, usize>,
 }
 
 /// Counts the primes below [`LIMIT`], an equal part of the numbers in each of `n` tasks.
-fn fork_join(runtime: &Runtime, n: u32) -> Results {
+fn with_a_latch(runtime: &Runtime, n: u32) -> Results {
     let results = Arc::new(Mutex::new(Results::default()));
     let done = Arc::new(Latch::new(n as usize));
 
@@ -33,12 +34,7 @@ fn fork_join(runtime: &Runtime, n: u32) -> Results {
         let task = async move {
             // One line, and the task goes on wherever the pool has a worker free.
             if windlass::resume_on_pool().await.is_ok() {
-                let part = LIMIT / n * index..LIMIT / n * (index + 1);
-                let primes = part.filter(|&x| is_prime(x)).count();
-
-                let mut results = results.lock().unwrap();
-                results.primes += primes;
-                *results.tasks_by_thread.entry(thread_name()).or_default() += 1;
+                count_part(n, index, &results);
             }
             done.count_down();
         };
@@ -51,16 +47,41 @@ fn fork_join(runtime: &Runtime, n: u32) -> Results {
     std::mem::take(&mut *results.lock().unwrap())
 }
 
+/// The same with a scope: no reference counts and no latch, for it ends when all of its jobs have.
+fn with_a_scope(runtime: &Runtime, n: u32) -> Results {
+    let _entered = runtime.enter();
+    let results = Mutex::new(Results::default());
+    windlass::scope(|s| {
+        for index in 0..n {
+            let results = &results;
+            s.spawn(move |_| count_part(n, index, results));
+        }
+    });
+    results.into_inner().unwrap()
+}
+
+fn count_part(n: u32, index: u32, results: &Mutex<Results>) {
+    let part = LIMIT / n * index..LIMIT / n * (index + 1);
+    let primes = part.filter(|&x| is_prime(x)).count();
+
+    let mut results = results.lock().unwrap();
+    results.primes += primes;
+    *results.parts_by_thread.entry(thread_name()).or_default() += 1;
+}
+
 fn main() -> io::Result<()> {
     let runtime = Runtime::new()?;
+    for (how, fork_join) in
+        [("a latch", with_a_latch as fn(&Runtime, u32) -> Results), ("a scope", with_a_scope)]
+    {
+        let start = Instant::now();
+        let results = fork_join(&runtime, PARTS);
+        let elapsed = start.elapsed();
 
-    let start = Instant::now();
-    let results = fork_join(&runtime, TASKS);
-    let elapsed = start.elapsed();
-
-    println!("{} primes below {LIMIT}, found by {TASKS} tasks in {elapsed:.1?}:", results.primes);
-    for (thread, tasks) in &results.tasks_by_thread {
-        println!("  {thread:<14} ran {tasks:>3} tasks");
+        println!("with {how}: {} primes below {LIMIT}, in {elapsed:.1?}:", results.primes);
+        for (thread, parts) in &results.parts_by_thread {
+            println!("  {thread:<14} did {parts:>3} parts");
+        }
     }
     Ok(())
 }

@@ -1,17 +1,15 @@
-//! A program with a main loop of its own: `poll(2)`, written by hand, over a windlass loop and a
-//! descriptor that foreign code writes to.
+//! A program with a main loop of its own, written by hand, over a windlass loop and something that
+//! foreign code signals: `poll(2)` and a socket, or on Windows `WaitForMultipleObjects` and an event.
 //!
-//! The windlass loop is one descriptor among others. When it becomes readable, the program asks for
-//! the tasks that can go on and runs them itself; nothing runs behind its back.
+//! The windlass loop is one descriptor (handle) among others. When it becomes readable (signalled), the
+//! program asks for the tasks that can go on and runs them itself; nothing runs behind its back.
 //!
 //! ```text
 //! cargo run --example manual_loop
 //! ```
 
 use std::cell::Cell;
-use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
+use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -26,21 +24,19 @@ fn main() -> io::Result<()> {
     let talk = tasks.spawn_local(talk(echoed.clone()));
 
     // Foreign code that knows nothing of tasks, on a thread of its own.
-    let (mut ours, mut theirs) = UnixStream::pair()?;
-    let foreign = std::thread::spawn(move || theirs.write_all(b"hello from outside"));
+    let (mut ours, theirs) = os::channel()?;
+    let foreign = std::thread::spawn(move || theirs.send("hello from outside"));
 
     let mut heard = false;
     while !(talk.is_finished() && heard) {
-        let [from_tasks, from_foreign] = poll([tasks.as_fd(), ours.as_fd()])?;
+        let [from_tasks, from_foreign] = os::poll(&tasks, &ours)?;
         if from_tasks {
             for runnable in tasks.ready_tasks(Some(Duration::ZERO))? {
                 runnable.run();
             }
         }
         if from_foreign && !heard {
-            let mut text = String::new();
-            ours.read_to_string(&mut text)?;
-            println!("foreign code says: {text}");
+            println!("foreign code says: {}", ours.receive()?);
             heard = true;
         }
     }
@@ -68,17 +64,93 @@ async fn talk(echoed: Rc<Cell<usize>>) -> io::Result<()> {
     Ok(())
 }
 
-/// Waits until one of the descriptors can be read, and says which can.
-fn poll<const N: usize>(descriptors: [BorrowedFd<'_>; N]) -> io::Result<[bool; N]> {
-    let mut entries = descriptors.map(|descriptor| libc::pollfd {
-        fd: descriptor.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    });
-    // SAFETY: the entries outlive the call, and their number is that of the array.
-    let ready = unsafe { libc::poll(entries.as_mut_ptr(), N as libc::nfds_t, 10_000) };
-    if ready < 0 {
-        return Err(io::Error::last_os_error());
+#[cfg(unix)]
+mod os {
+    use std::io::{self, Read, Write};
+    use std::os::fd::{AsFd, AsRawFd};
+    use std::os::unix::net::UnixStream;
+
+    pub(super) struct Ours(UnixStream);
+    pub(super) struct Theirs(UnixStream);
+
+    pub(super) fn channel() -> io::Result<(Ours, Theirs)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        Ok((Ours(ours), Theirs(theirs)))
     }
-    Ok(entries.map(|entry| entry.revents != 0))
+
+    impl Theirs {
+        pub(super) fn send(mut self, text: &str) -> io::Result<()> {
+            self.0.write_all(text.as_bytes())
+        }
+    }
+
+    impl Ours {
+        pub(super) fn receive(&mut self) -> io::Result<String> {
+            let mut text = String::new();
+            self.0.read_to_string(&mut text)?;
+            Ok(text)
+        }
+    }
+
+    /// Waits until the loop or the socket can be read, and says which can.
+    pub(super) fn poll(tasks: &impl AsFd, ours: &Ours) -> io::Result<[bool; 2]> {
+        let mut entries = [tasks.as_fd(), ours.0.as_fd()].map(|descriptor| libc::pollfd {
+            fd: descriptor.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        });
+        // SAFETY: the entries outlive the call, and there are two.
+        let ready = unsafe { libc::poll(entries.as_mut_ptr(), 2, 10_000) };
+        if ready < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(entries.map(|entry| entry.revents != 0))
+    }
+}
+
+#[cfg(windows)]
+mod os {
+    use std::io;
+    use std::os::windows::io::{AsHandle, AsRawHandle};
+    use std::sync::{Arc, Mutex};
+
+    use windlass::sync::os::Event;
+    use windows_sys::Win32::Foundation::{WAIT_FAILED, WAIT_OBJECT_0};
+    use windows_sys::Win32::System::Threading::{WaitForMultipleObjects, WaitForSingleObject};
+
+    pub(super) struct Ours(Arc<(Event, Mutex<String>)>);
+    pub(super) struct Theirs(Arc<(Event, Mutex<String>)>);
+
+    pub(super) fn channel() -> io::Result<(Ours, Theirs)> {
+        let shared = Arc::new((Event::new(false)?, Mutex::default()));
+        Ok((Ours(shared.clone()), Theirs(shared)))
+    }
+
+    impl Theirs {
+        pub(super) fn send(self, text: &str) -> io::Result<()> {
+            *self.0.1.lock().unwrap() = text.to_owned();
+            self.0.0.set()
+        }
+    }
+
+    impl Ours {
+        pub(super) fn receive(&mut self) -> io::Result<String> {
+            Ok(self.0.1.lock().unwrap().clone())
+        }
+    }
+
+    /// Waits until the loop's handle or the event is signalled, and says which is.
+    pub(super) fn poll(tasks: &impl AsHandle, ours: &Ours) -> io::Result<[bool; 2]> {
+        let handles = [tasks.as_handle().as_raw_handle(), ours.0.0.as_raw_handle()];
+        // SAFETY: there are two handles, and both are open.
+        let woken = unsafe { WaitForMultipleObjects(2, handles.as_ptr(), 0, 10_000) };
+        if woken == WAIT_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        // Waiting for the event has reset it, so it is asked only if it was not waited for.
+        let second = woken == WAIT_OBJECT_0 + 1
+            // SAFETY: the handle is open.
+            || unsafe { WaitForSingleObject(handles[1], 0) } == WAIT_OBJECT_0;
+        Ok([woken == WAIT_OBJECT_0, second])
+    }
 }
