@@ -17,7 +17,7 @@ const STRETCH: Duration = Duration::from_micros(200);
 /// Nobody has looked at the OS for so long: it is time.
 const LOOK_OUT: Duration = Duration::from_micros(30);
 /// Polls in place between two looks at the clock.
-const POLLS_PER_CLOCK: u32 = 8;
+const POLLS_PER_CLOCK: u32 = 4;
 
 impl Worker {
     /// At a join or a spawn: the offer is empty, or the count of joins ran out.
@@ -111,12 +111,16 @@ impl Worker {
         }
         if polls > 0 {
             self.watch_over_kept();
-            // Whoever waits for what these tasks have sent may have been put behind us by the OS, for
-            // as long as we compute.
+            now = Instant::now();
+        }
+        // Time for which the OS has kept us from running does not count for more.
+        let spent = now.saturating_duration_since(start).min(STRETCH);
+        if polls > 0 || look_out {
+            // Whoever is to send us something, or waits for what these tasks have sent, may have been put
+            // behind us by the OS, for as long as we compute.
             std::thread::yield_now();
             now = Instant::now();
         }
-        let spent = now.saturating_duration_since(start);
         let share = self.pool.config.compute_share;
         self.pace.next_poll.set(now + spent * share / (100 - share));
         self.pace.restart(now);
@@ -160,6 +164,7 @@ impl Worker {
     pub(crate) fn begin_computing(&self) {
         self.pending.set_count(self.pace.begin(Instant::now()));
         self.pace.computing.set(true);
+        self.called.set(false);
         self.slot().computing.store(true, Plain::Relaxed);
     }
 

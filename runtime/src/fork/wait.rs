@@ -48,8 +48,8 @@ impl Worker {
             if let Some(job) = self.steal_job() {
                 return Some(job);
             }
-            let tasks = self.pool.has_shared_work() || self.pool.has_root();
-            if cfg!(loom) || tasks || !self.may_look_around(&mut since) {
+            let tasks = self.pool.has_shared_work() && !self.leaves_tasks();
+            if cfg!(loom) || tasks || self.pool.has_root() || !self.may_look_around(&mut since) {
                 return None;
             }
             for _ in 0..16 {

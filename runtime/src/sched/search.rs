@@ -31,7 +31,9 @@ impl Worker {
         let mut searching = pool.sleepers.start_search(pool.config.searchers);
         loop {
             if searching {
-                if let Some(found) = self.look_everywhere() {
+                let leaves_tasks = self.leaves_tasks();
+                let found = if leaves_tasks { self.look_for_job() } else { self.look_everywhere() };
+                if let Some(found) = found {
                     self.found(searching);
                     return found;
                 }
@@ -43,6 +45,7 @@ impl Worker {
             self.sleep(searching);
             // Whoever woke us has made us a searcher.
             searching = true;
+            self.called.set(true);
         }
     }
 
@@ -88,6 +91,12 @@ impl Worker {
             .or_else(|| self.steal_task())
             .map(Search::Found)
             .or_else(|| if self.may_compute() { self.next_job().map(Search::Job) } else { None })
+    }
+
+    /// Looks for fork-join work alone.
+    fn look_for_job(&self) -> Option<Search> {
+        let root = || self.take_root().map(Search::Found);
+        self.next_job().map(Search::Job).or_else(root)
     }
 
     /// Takes tasks that lie with other workers.

@@ -64,6 +64,8 @@ pub(crate) struct Worker {
     /// Since when there has been a backlog.
     busy_since: Cell<Instant>,
     pushes: Cell<u32>,
+    /// It was called out of its sleep since it last computed.
+    pub(crate) called: Cell<bool>,
     /// The next `reschedule` goes through the injector.
     pub(crate) hop: Cell<bool>,
     pub(super) random: Cell<u32>,
@@ -89,6 +91,7 @@ impl Worker {
             last_look_out: Cell::new(now),
             busy_since: Cell::new(now),
             pushes: Cell::new(0),
+            called: Cell::new(false),
             hop: Cell::new(false),
             random: Cell::new(index as u32 * 2 + 1),
         })
@@ -116,9 +119,13 @@ impl Worker {
                 if self.must_retire() {
                     break;
                 }
-                if let Some(runnable) = self.next() {
+                if self.leaves_tasks() {
+                    self.hand_over();
+                } else if let Some(runnable) = self.next() {
                     self.run_task(runnable);
-                } else if let Some(job) = self.another_job() {
+                    continue;
+                }
+                if let Some(job) = self.another_job() {
                     self.run_job(job);
                 } else {
                     match self.search() {
@@ -321,16 +328,24 @@ impl Worker {
         }
     }
 
-    /// Sends the spare home that stood in for this worker.
+    /// Sends the spare home that stood in for this worker, unless the next leaf of a computation would
+    /// need it again at once.
     pub(super) fn end_relief(&self) {
-        let Some(spare) = self.slot().relief.load(Ordering::Relaxed).checked_sub(1) else {
-            return;
-        };
-        // The next leaf of a computation would need it again at once.
-        let for_tasks = self.pool.slots[spare].for_tasks.load(Plain::Relaxed);
-        if !for_tasks || !self.computed_within(LINGER) {
+        let relieved = self.slot().relief.load(Ordering::Relaxed) != 0;
+        if relieved && !(self.has_spare_for_tasks() && self.computed_within(LINGER)) {
             self.send_spare_home();
         }
+    }
+
+    fn has_spare_for_tasks(&self) -> bool {
+        let spare = self.slot().relief.load(Ordering::Relaxed).checked_sub(1);
+        spare.is_some_and(|spare| self.pool.slots[spare].for_tasks.load(Plain::Relaxed))
+    }
+
+    /// True if this worker leaves tasks to the spare that came for them, until it is called. Having
+    /// computed for long, it runs when the OS has nothing better to run, and so would what it takes.
+    pub(crate) fn leaves_tasks(&self) -> bool {
+        !self.called.get() && self.has_spare_for_tasks()
     }
 
     pub(crate) fn send_spare_home(&self) {

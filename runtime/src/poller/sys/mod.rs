@@ -14,7 +14,7 @@
 //!   there is an event, the time is over (as in `wait`), or somebody calls `kick_seat(&self)`, which is
 //!   kept if nobody sits. What is counted beside the sources' events (a kick) `Events` does not show;
 //! - `keep_time()`: called once by each thread before it waits or sits; has the OS wake it as
-//!   punctually as it can;
+//!   punctually as it can, and let it run as soon as it can;
 //! - `arm_gate(&self) -> io::Result<()>`: has `wait` return as soon as there is something to harvest
 //!   (at once if there is something already), and once only;
 //! - `wait(&self, Option<Duration>) -> io::Result<Woken>`: blocks until the gate fires, somebody
