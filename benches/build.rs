@@ -14,6 +14,10 @@ const NAMED: &[&str] = &[
     "async-channel",
     "async-lock",
     "event-listener",
+    "compio",
+    "rayon",
+    "chili",
+    "forte",
 ];
 
 fn main() {

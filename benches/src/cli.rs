@@ -17,7 +17,8 @@ usage: windlass-benches <command>
       --time MS              measuring time of each child (400)
       --workload a,b         only these, or all whose names start so
       --peer x,y             only these
-  report [FILE]              Markdown table of a saved run (the newest)
+  report [FILE] [--to PATH]  Markdown tables of a saved run (the newest)
+  plot [FILE] [--to DIR]     SVG charts of a saved run, beside its file or in DIR
   one WORKLOAD PEER [--seconds S]
                              repeat one workload in this process, for a profiler (5 s)
   list                       workloads and their peers
@@ -25,7 +26,8 @@ usage: windlass-benches <command>
 
 pub(crate) enum Command {
     Run(Run),
-    Report(Option<String>),
+    Report(Saved),
+    Plot(Saved),
     One(Single),
     Child(Single),
     Load(Job),
@@ -42,6 +44,13 @@ pub(crate) struct Run {
     pub(crate) peers: Vec<String>,
 }
 
+/// What `report` and `plot` shall show, and where.
+pub(crate) struct Saved {
+    /// The newest, if none is named.
+    pub(crate) file: Option<String>,
+    pub(crate) to: Option<String>,
+}
+
 /// One workload on one peer.
 pub(crate) struct Single {
     pub(crate) workload: &'static Workload,
@@ -54,7 +63,8 @@ pub(crate) fn parse(args: &[String]) -> Result<Command, String> {
     match words.next() {
         None | Some("help" | "-h" | "--help") => Ok(Command::Help),
         Some("run") => run(words).map(Command::Run),
-        Some("report") => report(words).map(Command::Report),
+        Some("report") => saved(words).map(Command::Report),
+        Some("plot") => saved(words).map(Command::Plot),
         Some("one") => single(words, Budget::lasting(Duration::from_secs(5))).map(Command::One),
         // Not in the usage: what `run` calls its children with.
         Some("child") => single(words, Budget::FULL).map(Command::Child),
@@ -113,12 +123,17 @@ fn run<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Run, String> {
     Ok(asked)
 }
 
-fn report<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Option<String>, String> {
-    let file = words.next();
-    match words.next() {
-        Some(extra) => Err(format!("`report` takes one file, but was given `{extra}` too")),
-        None => Ok(file.map(str::to_owned)),
+fn saved<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Saved, String> {
+    let mut saved = Saved { file: None, to: None };
+    while let Some(word) = words.next() {
+        match word {
+            "--to" => saved.to = Some(value(word, words.next())?.to_owned()),
+            _ if word.starts_with('-') => return Err(format!("unknown option `{word}`")),
+            _ if saved.file.is_some() => return Err(format!("one file, and not `{word}` too")),
+            _ => saved.file = Some(word.to_owned()),
+        }
     }
+    Ok(saved)
 }
 
 fn single<'a>(

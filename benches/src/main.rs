@@ -2,7 +2,7 @@
 //!
 //! `run` starts one child process per (workload, peer) and round, so that CPU time and memory are
 //! clean, and interleaves the rounds, so that a slow minute of the machine hits every peer alike.
-//! `report` turns a saved run into a Markdown table. `one` repeats a single workload in this
+//! `report` turns a saved run into Markdown tables and `plot` into charts. `one` repeats a single workload in this
 //! process, for a profiler to look at.
 //!
 //! A workload is one file in `workloads/`, a peer one file in `peers/`; the `mod.rs` of each says
@@ -15,10 +15,12 @@ mod load;
 mod machine;
 mod measure;
 mod peers;
+mod plot;
 mod progress;
 mod report;
 mod results;
 mod run;
+mod service;
 mod stats;
 mod support;
 mod usage;
@@ -39,7 +41,8 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let outcome = match cli::parse(&args) {
         Ok(Command::Run(options)) => run::run(&options),
-        Ok(Command::Report(name)) => report::from_file(name.as_deref()),
+        Ok(Command::Report(saved)) => report::from_file(saved.file.as_deref(), saved.to.as_deref()),
+        Ok(Command::Plot(saved)) => plot::from_file(saved.file.as_deref(), saved.to.as_deref()),
         Ok(Command::One(options)) => child::one(&options),
         Ok(Command::Child(options)) => child::child(&options),
         Ok(Command::Load(job)) => load::run(&job),

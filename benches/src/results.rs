@@ -39,10 +39,7 @@ pub(crate) struct Failure {
 impl Results {
     /// Reads the named file, or the newest.
     pub(crate) fn read(name: Option<&str>) -> Result<Results, String> {
-        let path = match name {
-            Some(name) => named(name),
-            None => newest().ok_or("no results yet: `run` first")?,
-        };
+        let path = find(name)?;
         let text = fs::read_to_string(&path).map_err(|why| in_file(&path, &why))?;
         let mut results = Results {
             machine: Value::Null,
@@ -58,6 +55,11 @@ impl Results {
             return Err(in_file(&path, &"not a result file of this program"));
         }
         Ok(results)
+    }
+
+    /// True if a peer has brought figures of a workload.
+    pub(crate) fn has(&self, workload: &str, peer: &str) -> bool {
+        self.samples.iter().any(|sample| sample.workload == workload && sample.peer == peer)
     }
 
     /// The (round, value) pairs of one metric.
@@ -140,6 +142,14 @@ impl Writer {
 
     fn line(&mut self, line: &Value) -> Result<(), String> {
         writeln!(self.file, "{line}").map_err(|why| in_file(&self.path, &why))
+    }
+}
+
+/// The named file, or the newest.
+pub(crate) fn find(name: Option<&str>) -> Result<PathBuf, String> {
+    match name {
+        Some(name) => Ok(named(name)),
+        None => newest().ok_or_else(|| "no results yet: `run` first".to_owned()),
     }
 }
 

@@ -18,6 +18,11 @@ impl Spread {
         let at = |share| quantile_of_sorted(&sorted, share);
         Some(Spread { low: at(0.25), median: at(0.5), high: at(0.75) })
     }
+
+    /// Of one by each value.
+    pub(crate) fn inverted(self) -> Spread {
+        Spread { low: 1.0 / self.high, median: 1.0 / self.median, high: 1.0 / self.low }
+    }
 }
 
 pub(crate) fn median(values: &[f64]) -> f64 {

@@ -34,7 +34,7 @@ pub(crate) enum Verdict {
 }
 
 impl<'a> Line<'a> {
-    /// `None` where no peer has this figure.
+    /// `None` where none of the peers that a cell is wanted for has this figure.
     pub(crate) fn of(
         results: &Results,
         workload: &'a Workload,
@@ -56,7 +56,7 @@ impl<'a> Line<'a> {
                 median(&values).map(|value| (value, ratio.map(|ratio| ratio.median)))
             })
             .collect();
-        if cells.iter().all(Option::is_none) {
+        if !peers.is_empty() && cells.iter().all(Option::is_none) {
             return None;
         }
         let own = series(SUBJECT);

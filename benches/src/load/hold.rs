@@ -4,12 +4,15 @@ use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use super::connection::Connection;
+use crate::service::Kind;
 
 /// Says a line when the first connections stand, waits for one, says another when the rest stand,
 /// and holds them all until its input ends.
 pub(super) fn run(address: SocketAddr, first: usize, rest: usize) -> io::Result<()> {
     let open = |numbers: std::ops::Range<usize>| {
-        numbers.map(|number| Connection::open(address, number)).collect::<io::Result<Vec<_>>>()
+        numbers
+            .map(|number| Connection::open(address, Kind::Echo, number))
+            .collect::<io::Result<Vec<_>>>()
     };
     let _first = open(0..first)?;
     say("first")?;

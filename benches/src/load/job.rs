@@ -4,11 +4,20 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::service::Kind;
+
 /// `server` is the process that asks: the server itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Job {
-    /// Ping-pong on all connections at once, one message in flight on each.
-    Echo { server: u32, address: SocketAddr, connections: usize, warm_up: Duration, time: Duration },
+    /// Requests on all connections at once, one in flight on each.
+    Ask {
+        server: u32,
+        address: SocketAddr,
+        service: Kind,
+        connections: usize,
+        warm_up: Duration,
+        time: Duration,
+    },
     /// Connections that are used once and then held open: some, and when told, the rest.
     Hold { server: u32, address: SocketAddr, first: usize, rest: usize, time: Duration },
 }
@@ -18,8 +27,8 @@ impl Job {
     pub(crate) fn args(&self) -> Vec<String> {
         let millis = |time: Duration| time.as_millis().to_string();
         match *self {
-            Job::Echo { server, address, connections, warm_up, time } => vec![
-                "echo".to_owned(),
+            Job::Ask { server, address, service, connections, warm_up, time } => vec![
+                service.name().to_owned(),
                 server.to_string(),
                 address.to_string(),
                 connections.to_string(),
@@ -41,30 +50,26 @@ impl Job {
         let kind = words.next();
         let server = next(&mut words)?;
         let address = next(&mut words)?;
-        match kind {
-            Some("echo") => {
-                let connections = next(&mut words)?;
-                let (warm_up, time) = (millis(&mut words)?, millis(&mut words)?);
-                Ok(Job::Echo { server, address, connections, warm_up, time })
-            }
-            Some("hold") => {
-                let (first, rest) = (next(&mut words)?, next(&mut words)?);
-                Ok(Job::Hold { server, address, first, rest, time: millis(&mut words)? })
-            }
-            _ => Err("unknown load".to_owned()),
+        if kind == Some("hold") {
+            let (first, rest) = (next(&mut words)?, next(&mut words)?);
+            return Ok(Job::Hold { server, address, first, rest, time: millis(&mut words)? });
         }
+        let service = kind.and_then(Kind::named).ok_or("unknown load")?;
+        let connections = next(&mut words)?;
+        let (warm_up, time) = (millis(&mut words)?, millis(&mut words)?);
+        Ok(Job::Ask { server, address, service, connections, warm_up, time })
     }
 
     pub(crate) fn server(&self) -> u32 {
         match *self {
-            Job::Echo { server, .. } | Job::Hold { server, .. } => server,
+            Job::Ask { server, .. } | Job::Hold { server, .. } => server,
         }
     }
 
     /// How long it takes if all goes well, but for connecting.
     pub(crate) fn lasts(&self) -> Duration {
         match *self {
-            Job::Echo { warm_up, time, .. } => warm_up + time,
+            Job::Ask { warm_up, time, .. } => warm_up + time,
             Job::Hold { time, .. } => time,
         }
     }
@@ -88,7 +93,8 @@ mod tests {
         let address = "127.0.0.1:7".parse().unwrap();
         let (warm_up, time) = (Duration::from_millis(20), Duration::from_millis(300));
         for job in [
-            Job::Echo { server: 4, address, connections: 64, warm_up, time },
+            Job::Ask { server: 4, address, service: Kind::Echo, connections: 64, warm_up, time },
+            Job::Ask { server: 4, address, service: Kind::Http, connections: 1, warm_up, time },
             Job::Hold { server: 4, address, first: 16, rest: 1_000, time },
         ] {
             let args = job.args();

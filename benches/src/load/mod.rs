@@ -6,10 +6,10 @@
 //! it ends, when the server falls silent, and at the latest when its alarm goes off.
 
 mod connection;
-mod echo;
 mod hold;
 mod job;
 mod process;
+mod pump;
 
 use std::time::Duration;
 
@@ -30,8 +30,8 @@ pub(crate) fn run(job: &Job) -> Result<(), String> {
     let prepared = sys::die_with(job.server()).and_then(|()| sys::raise_open_files());
     prepared.map_err(|why| format!("load: {why}"))?;
     let done = match *job {
-        Job::Echo { server, address, connections, warm_up, time } => {
-            echo::run(server, address, connections, warm_up, time)
+        Job::Ask { server, address, service, connections, warm_up, time } => {
+            pump::run(server, address, service, connections, warm_up, time)
         }
         Job::Hold { address, first, rest, .. } => hold::run(address, first, rest),
     };

@@ -72,6 +72,11 @@ pub(crate) trait Peer: Sized + 'static {
     }
 }
 
+/// A runtime that can be given another number of workers.
+pub(crate) trait SizedPeer: Peer {
+    fn with_workers(workers: usize) -> Self;
+}
+
 /// Makes a handle that awaits to a `Result` await to the value, as [`Peer::Join`] wants it.
 pub(crate) struct Joined<H>(H);
 

@@ -3,7 +3,7 @@
 use ::tokio::runtime::{Builder, Runtime};
 use ::tokio::task::{self, JoinHandle};
 
-use super::{Joined, Peer, WORKERS};
+use super::{Joined, Peer, SizedPeer, WORKERS};
 
 /// The multi-threaded flavour.
 pub(crate) struct Tokio(Runtime);
@@ -16,8 +16,7 @@ impl Peer for Tokio {
     type Join<T: Send + 'static> = Joined<JoinHandle<T>>;
 
     fn start() -> Self {
-        let built = Builder::new_multi_thread().worker_threads(WORKERS).enable_all().build();
-        Tokio(built.expect("tokio starts"))
+        Tokio::with_workers(WORKERS)
     }
 
     #[inline]
@@ -54,6 +53,13 @@ impl Peer for Tokio {
     #[inline]
     fn yield_now() -> impl Future<Output = ()> + Send {
         task::yield_now()
+    }
+}
+
+impl SizedPeer for Tokio {
+    fn with_workers(workers: usize) -> Self {
+        let built = Builder::new_multi_thread().worker_threads(workers).enable_all().build();
+        Tokio(built.expect("tokio starts"))
     }
 }
 

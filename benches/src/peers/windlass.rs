@@ -3,7 +3,7 @@
 use ::windlass::task::JoinHandle;
 use ::windlass::{Builder, Runtime};
 
-use super::{Joined, Peer, WORKERS};
+use super::{Joined, Peer, SizedPeer, WORKERS};
 
 /// A runtime of its own, not the global one, so that it can be stopped.
 pub(crate) struct Windlass(Runtime);
@@ -13,7 +13,7 @@ impl Peer for Windlass {
     type Join<T: Send + 'static> = Joined<JoinHandle<T>>;
 
     fn start() -> Self {
-        Windlass(Builder::new().workers(WORKERS).build().expect("windlass starts"))
+        Windlass::with_workers(WORKERS)
     }
 
     #[inline]
@@ -50,5 +50,11 @@ impl Peer for Windlass {
     #[inline]
     fn yield_now() -> impl Future<Output = ()> + Send {
         ::windlass::yield_now()
+    }
+}
+
+impl SizedPeer for Windlass {
+    fn with_workers(workers: usize) -> Self {
+        Windlass(Builder::new().workers(workers).build().expect("windlass starts"))
     }
 }

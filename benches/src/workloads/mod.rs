@@ -1,6 +1,7 @@
 //! The workloads: what is done, on which peers, and which figures of it go into the report.
 //!
-//! To add one: a file here with a `WORKLOADS` list, its `mod` line, and its name in [`ALL`]. The
+//! To add one: a file here with a `WORKLOADS` list, its `mod` line, and its name in
+//! [`SECTIONS`]. The
 //! program should be the same for every peer, written once over [`Peer`](crate::peers::Peer); where
 //! peers differ in kind, the list takes a function per peer.
 //!
@@ -14,41 +15,65 @@ mod event_round_trip;
 mod fan_out;
 mod foreign_wake;
 mod fork;
+pub(crate) mod growth;
 mod idle_cpu;
 mod idle_memory;
 mod mutex;
 mod ping_pong;
 mod spawn_inside;
 mod spawn_outside;
+mod stall;
 mod startup_shutdown;
 mod timers;
 mod yielding;
 
 use crate::measure::{Budget, Metrics};
 
+/// Workloads that stand together in the report.
+pub(crate) struct Section {
+    pub(crate) title: &'static str,
+    lists: &'static [&'static [Workload]],
+}
+
+impl Section {
+    pub(crate) fn workloads(&self) -> impl Iterator<Item = &'static Workload> + use<> {
+        self.lists.iter().copied().flatten()
+    }
+}
+
 /// Every list of workloads, in the order of the report.
-const ALL: &[&[Workload]] = &[
-    spawn_inside::WORKLOADS,
-    spawn_outside::WORKLOADS,
-    yielding::WORKLOADS,
-    ping_pong::WORKLOADS,
-    chained_spawn::WORKLOADS,
-    fan_out::WORKLOADS,
-    foreign_wake::WORKLOADS,
-    event_round_trip::WORKLOADS,
-    event_pair_local::WORKLOADS,
-    mutex::WORKLOADS,
-    idle_memory::WORKLOADS,
-    timers::WORKLOADS,
-    idle_cpu::WORKLOADS,
-    startup_shutdown::WORKLOADS,
-    echo::WORKLOADS,
-    fork::WORKLOADS,
-    fork::MIXED,
+pub(crate) const SECTIONS: &[Section] = &[
+    Section {
+        title: "Tasks and wake-ups",
+        lists: &[
+            spawn_inside::WORKLOADS,
+            spawn_outside::WORKLOADS,
+            yielding::WORKLOADS,
+            ping_pong::WORKLOADS,
+            chained_spawn::WORKLOADS,
+            fan_out::WORKLOADS,
+            foreign_wake::WORKLOADS,
+            event_round_trip::WORKLOADS,
+            event_pair_local::WORKLOADS,
+            mutex::WORKLOADS,
+        ],
+    },
+    Section {
+        title: "Memory, idling, starting",
+        lists: &[idle_memory::WORKLOADS, idle_cpu::WORKLOADS, startup_shutdown::WORKLOADS],
+    },
+    Section { title: "Timers", lists: &[timers::WORKLOADS] },
+    Section { title: "I/O", lists: &[echo::WORKLOADS] },
+    Section { title: "Fork-join", lists: &[fork::WORKLOADS, fork::PAR] },
+    Section {
+        title: "I/O beside computing, and beside blocked workers",
+        lists: &[fork::MIXED, stall::WORKLOADS],
+    },
+    Section { title: "Growth", lists: &[growth::WORKLOADS] },
 ];
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
-    ALL.iter().copied().flatten()
+    SECTIONS.iter().flat_map(Section::workloads)
 }
 
 /// Runs a workload on one peer.

@@ -99,7 +99,7 @@ async fn crowd<P: TimePeer>(count: usize) -> Vec<u64> {
     all
 }
 
-async fn late<P: TimePeer>(time: Duration) -> u64 {
+pub(super) async fn late<P: TimePeer>(time: Duration) -> u64 {
     let began = Instant::now();
     P::sleep(time).await;
     let late = began.elapsed().checked_sub(time).expect("a timer was early");
@@ -118,7 +118,7 @@ fn memory<P: TimePeer>(_: &Budget) -> Metrics {
 }
 
 /// Spawns tasks that sleep for an hour until there are `count` of them.
-async fn fill<P: TimePeer>(sleeping: Arc<AtomicUsize>, count: usize) {
+pub(super) async fn fill<P: TimePeer>(sleeping: Arc<AtomicUsize>, count: usize) {
     let mut spawned = sleeping.load(Ordering::Relaxed);
     while spawned < count {
         for _ in 0..BATCH {
@@ -159,7 +159,10 @@ fn timeout_ready<P: TimePeer>(budget: &Budget) -> Metrics {
 }
 
 fn timeout_cancel<P: TimePeer>(budget: &Budget) -> Metrics {
-    let peer = P::start();
+    arm_and_cancel(&P::start(), budget)
+}
+
+pub(super) fn arm_and_cancel<P: TimePeer>(peer: &P, budget: &Budget) -> Metrics {
     passes(budget, || {
         let elapsed = peer.run_task(async {
             let began = Instant::now();

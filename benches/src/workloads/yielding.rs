@@ -28,22 +28,25 @@ const YIELDS: usize = 200_000;
 
 fn run<P: Peer, const TASKS: usize>(budget: &Budget) -> Metrics {
     let peer = P::start();
-    passes(budget, || {
-        let elapsed = peer.run_task(async {
-            let began = Instant::now();
-            let mut handles = Vec::with_capacity(TASKS);
-            for _ in 0..TASKS {
-                handles.push(P::spawn(async {
-                    for _ in 0..YIELDS / TASKS {
-                        P::yield_now().await;
-                    }
-                }));
-            }
-            for handle in handles {
-                handle.await;
-            }
-            began.elapsed()
-        });
-        Pass::new(YIELDS, elapsed)
-    })
+    passes(budget, || yields(&peer, TASKS, YIELDS / TASKS))
+}
+
+/// So many tasks, each of which yields so many times.
+pub(super) fn yields<P: Peer>(peer: &P, tasks: usize, each: usize) -> Pass {
+    let elapsed = peer.run_task(async move {
+        let began = Instant::now();
+        let mut handles = Vec::with_capacity(tasks);
+        for _ in 0..tasks {
+            handles.push(P::spawn(async move {
+                for _ in 0..each {
+                    P::yield_now().await;
+                }
+            }));
+        }
+        for handle in handles {
+            handle.await;
+        }
+        began.elapsed()
+    });
+    Pass::new(tasks * each, elapsed)
 }

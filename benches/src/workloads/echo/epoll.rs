@@ -8,6 +8,7 @@ use std::thread::{self, JoinHandle};
 
 use super::hog::Hog;
 use super::server::{BUFFER, Server};
+use crate::service::Service;
 use crate::support::sys;
 
 /// Events taken at once.
@@ -27,12 +28,12 @@ impl Server for Epoll {
     const NAME: &'static str = "epoll";
 
     /// A loop has no tasks: a hog gets a thread, as anybody would do who writes such a loop.
-    fn start(hog: Option<Arc<Hog>>) -> Self {
+    fn start<S: Service>(hog: Option<Arc<Hog>>) -> Self {
         sys::raise_open_files().expect("up to the hard limit");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
         let (end, ended) = UnixStream::pair().expect("a pair of sockets");
-        let thread = thread::spawn(move || Loop::new(listener, &ended).run());
+        let thread = thread::spawn(move || Loop::new(listener, &ended).run::<S>());
         if let Some(hog) = hog {
             // It ends with the workload, which stops it.
             thread::spawn(move || while hog.burst() {});
@@ -77,7 +78,7 @@ impl Loop {
         Loop { epoll, listener, streams: Vec::new(), gaps: Vec::new() }
     }
 
-    fn run(mut self) {
+    fn run<S: Service>(mut self) {
         let mut events = sys::Events::with_capacity(BATCH);
         let mut buffer = [0; BUFFER];
         loop {
@@ -86,7 +87,7 @@ impl Loop {
                 match token {
                     END => return,
                     LISTENER => self.accept(),
-                    stream => self.echo(stream as usize, &mut buffer),
+                    stream => self.serve::<S>(stream as usize, &mut buffer),
                 }
             }
         }
@@ -108,17 +109,20 @@ impl Loop {
         self.streams[place] = Some(stream);
     }
 
-    /// One read and one write. The answer to so small a message always fits into the socket.
-    fn echo(&mut self, place: usize, buffer: &mut [u8]) {
+    /// One read and one write. So small a request comes in one piece, and its answer always fits into
+    /// the socket.
+    fn serve<S: Service>(&mut self, place: usize, buffer: &mut [u8]) {
         let Some(stream) = &mut self.streams[place] else {
             return;
         };
-        let echoed = match stream.read(buffer) {
+        let served = match stream.read(buffer) {
             Ok(0) => false,
-            Ok(count) => stream.write_all(&buffer[..count]).is_ok(),
+            Ok(count) => {
+                S::answer(&buffer[..count]).is_some_and(|answer| stream.write_all(answer).is_ok())
+            }
             Err(why) => matches!(why.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
         };
-        if !echoed {
+        if !served {
             self.streams[place] = None;
             self.gaps.push(place);
         }

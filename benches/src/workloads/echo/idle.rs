@@ -7,35 +7,45 @@ use std::thread;
 use std::time::Duration;
 
 use super::server::Server;
-use super::{CurrentThread, Epoll, Smol, Tasks, Tokio, Windlass, servers};
+use super::{Compio, CurrentThread, Epoll, Smol, Tasks, Tokio, Windlass, servers};
 use crate::alloc;
 use crate::load::{Job, Load};
 use crate::measure::{Budget, Metrics};
+use crate::service::Echo;
 use crate::usage::{OtherThreads, resident_bytes};
 use crate::workloads::{Aim, Row, Workload};
 
-pub(super) const WORKLOAD: Workload = Workload {
+pub(super) const SOME: Workload = Workload {
     name: "echo_idle_1000",
     about: "1,000 connections idle for some seconds; CPU, context switches and memory of the server",
     base: "tokio",
-    rows: &[
-        Row::cost("cpu_us", "µs CPU/s").aim(Aim::Ratio(1.0)),
-        Row::cost("wake_ups", "wake-ups/s"),
-        Row::cost("heap_bytes", "B/connection"),
-        Row::cost("resident_bytes", "B/connection resident"),
-    ],
-    peers: servers!(run),
+    rows: ROWS,
+    peers: servers!(run, 1000),
 };
+
+pub(super) const MANY: Workload = Workload {
+    name: "echo_idle_9000",
+    about: "the same with 9,000 connections",
+    base: "tokio",
+    rows: ROWS,
+    peers: servers!(run, 9000),
+};
+
+const ROWS: &[Row] = &[
+    Row::cost("cpu_us", "µs CPU/s").aim(Aim::Ratio(1.0)),
+    Row::cost("wake_ups", "wake-ups/s"),
+    Row::cost("heap_bytes", "B/connection"),
+    Row::cost("resident_bytes", "B/connection resident"),
+];
 
 /// Before what is counted, for what the runtime sets up once.
 const FIRST: usize = 24;
-const CONNECTIONS: usize = 1_000;
 /// For every thread to find that there is no more work, and to sleep.
 const SETTLE: Duration = Duration::from_millis(100);
 
-fn run<S: Server>(budget: &Budget) -> Metrics {
+fn run<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
     alloc::start_counting();
-    let server = S::start(None);
+    let server = S::start::<Echo>(None);
     let watched = (10 * budget.time).clamp(Duration::from_secs(1), Duration::from_secs(10));
     let job = Job::Hold {
         server: std::process::id(),

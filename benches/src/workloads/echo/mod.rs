@@ -1,9 +1,11 @@
-//! Echo over loopback TCP: 64-byte messages back and forth, the load in a process of its own.
+//! Echo over loopback TCP: 64-byte messages back and forth, the load in a process of its own; and
+//! HTTP/1.1 the same way.
 //!
 //! The server is the same program under every peer: a task that accepts, and a task per connection
-//! that reads into a buffer of 1 KiB and writes back what it has read. The single-threaded raw
+//! that reads into a buffer of 1 KiB and writes what the service answers. The single-threaded raw
 //! epoll loop is the limit: the same system calls with nothing around them.
 
+mod compio;
 mod epoll;
 mod hog;
 mod idle;
@@ -16,7 +18,9 @@ use super::{Aim, Row, Workload};
 use crate::load::{Job, Load};
 use crate::measure::{Budget, Metrics};
 use crate::peers::{CurrentThread, Smol, Tokio, Windlass};
+use crate::service::{Echo, Http, Kind, Service};
 use crate::support::sys;
+use compio::Compio;
 use epoll::Epoll;
 use hog::Hog;
 pub(super) use server::{Server, Tasks};
@@ -28,6 +32,7 @@ macro_rules! servers {
             (Tasks::<Tokio>::NAME, $run::<Tasks<Tokio> $(, $constant)*>),
             (Tasks::<CurrentThread>::NAME, $run::<Tasks<CurrentThread> $(, $constant)*>),
             (Tasks::<Smol>::NAME, $run::<Tasks<Smol> $(, $constant)*>),
+            (Compio::NAME, $run::<Compio $(, $constant)*>),
             (Epoll::NAME, $run::<Epoll $(, $constant)*>),
             (Tasks::<Windlass>::NAME, $run::<Tasks<Windlass> $(, $constant)*>),
         ]
@@ -96,15 +101,37 @@ pub(super) const WORKLOADS: &[Workload] = &[
         rows: &[RATE.aim(Aim::Ratio(0.95)), P50, P99, P999, CPU.aim(Aim::Ratio(1.0))],
         peers: servers!(on_one_cpu, 1),
     },
-    idle::WORKLOAD,
+    Workload {
+        name: "http_64",
+        about: "HTTP/1.1 on 64 connections kept alive, one request in flight on each",
+        base: "tokio",
+        rows: &[
+            Row::gain("messages_per_s", "kreq/s").scaled(1e3).aim(Aim::Ratio(1.0)),
+            P50,
+            P99,
+            P999,
+            Row::cost("cpu_ns_per_message", "µs server CPU/req").scaled(1e3),
+        ],
+        peers: servers!(http, 64),
+    },
+    idle::SOME,
+    idle::MANY,
 ];
 
 /// A window has to be longer than the usual, for its p99.9 to stand on more than a few messages.
 const LONGER: f64 = 2.5;
 
-fn plain<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
-    let server = S::start(None);
-    let job = job::<CONNECTIONS>(&server, budget);
+pub(super) fn plain<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
+    serve::<S, Echo>(budget, CONNECTIONS)
+}
+
+fn http<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
+    serve::<S, Http>(budget, CONNECTIONS)
+}
+
+fn serve<S: Server, K: Service>(budget: &Budget, connections: usize) -> Metrics {
+    let server = S::start::<K>(None);
+    let job = job(&server, K::KIND, connections, budget);
     server.beside(|| Load::start(&job).figures())
 }
 
@@ -116,8 +143,8 @@ fn on_one_cpu<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
 
 fn beside_a_hog<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
     let hog = Arc::new(Hog::new());
-    let server = S::start(Some(Arc::clone(&hog)));
-    let job = job::<CONNECTIONS>(&server, budget);
+    let server = S::start::<Echo>(Some(Arc::clone(&hog)));
+    let job = job(&server, Kind::Echo, CONNECTIONS, budget);
     let (metrics, burnt) = server.beside(|| {
         let (began, before) = (Instant::now(), hog.burnt());
         let metrics = Load::start(&job).figures();
@@ -128,11 +155,12 @@ fn beside_a_hog<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics
     metrics.with("hog_ms_per_s", 1e3 * burnt)
 }
 
-fn job<const CONNECTIONS: usize>(server: &impl Server, budget: &Budget) -> Job {
-    Job::Echo {
+fn job(server: &impl Server, service: Kind, connections: usize, budget: &Budget) -> Job {
+    Job::Ask {
         server: std::process::id(),
         address: server.address(),
-        connections: CONNECTIONS,
+        service,
+        connections,
         warm_up: budget.warm_up,
         time: budget.time.mul_f64(LONGER),
     }

@@ -13,6 +13,7 @@ use super::{fib, numbers};
 use crate::load::{Job, Load};
 use crate::measure::{Budget, Metrics};
 use crate::peers::{NetPeer, Peer, Tokio, Windlass};
+use crate::service::{self, Echo};
 use crate::support::{Histogram, sys};
 use crate::workloads::echo::{Server, Tasks};
 use crate::workloads::{Aim, Row, Workload};
@@ -159,12 +160,13 @@ fn beside(work: &Work, f: impl FnOnce() -> Metrics) -> Metrics {
 }
 
 fn from_outside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
-    let server = Tasks::<P>::start(None);
+    let server = Tasks::<P>::start::<Echo>(None);
     let work = Work::new(kind);
     server.peer().compute(work.clone());
-    let job = Job::Echo {
+    let job = Job::Ask {
         server: std::process::id(),
         address: server.address(),
+        service: service::Kind::Echo,
         connections: 8,
         warm_up: budget.warm_up * 2,
         // Long enough for rounds of a sort, and for a p99.9.
@@ -176,7 +178,7 @@ fn from_outside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
 const CLIENTS: usize = 4;
 
 fn from_inside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
-    let server = Tasks::<P>::start(None);
+    let server = Tasks::<P>::start::<Echo>(None);
     let work = Work::new(kind);
     server.peer().compute(work.clone());
     let address = server.address();

@@ -1,18 +1,18 @@
 //! Fork-join: fine and coarse recursion, nested scopes, a parallel sort; and echo beside it.
 
 mod mixed;
+mod par;
 mod pool;
 
 use std::hint::black_box;
 use std::time::Instant;
 
-use rayon::slice::ParallelSliceMut;
-
 use super::{Aim, Row, Workload};
 use crate::measure::{Budget, Metrics, Pass, passes};
-use pool::{Chili, ForkPeer, Forks, Rayon, Sequential};
+use pool::{Chili, ForkPeer, Forks, Forte, Rayon, Sequential};
 
 pub(super) use mixed::WORKLOADS as MIXED;
+pub(super) use par::WORKLOADS as PAR;
 
 macro_rules! fork_peers {
     ($run:ident $(, $constant:literal)*) => {
@@ -20,6 +20,7 @@ macro_rules! fork_peers {
             (Sequential::NAME, $run::<Sequential $(, $constant)*>),
             (Rayon::NAME, $run::<Rayon $(, $constant)*>),
             (Chili::NAME, $run::<Chili $(, $constant)*>),
+            (Forte::NAME, $run::<Forte $(, $constant)*>),
             (Forks::NAME, $run::<Forks $(, $constant)*>),
         ]
     };
@@ -60,17 +61,6 @@ pub(super) const WORKLOADS: &[Workload] = &[
         base: "rayon",
         rows: &[Row::time("ns/job").aim(Aim::Ratio(0.85))],
         peers: &[(Rayon::NAME, scopes_of_rayon), (Forks::NAME, scopes_of_windlass)],
-    },
-    Workload {
-        name: "fork_par_sort",
-        about: "the library's unstable sort of 10M u32 (std's for sequential)",
-        base: "rayon",
-        rows: &[Row::time("ms").scaled(1e6).aim(Aim::Ratio(1.1))],
-        peers: &[
-            (Sequential::NAME, |budget| sort::<Sequential>(budget, <[u32]>::sort_unstable)),
-            (Rayon::NAME, |budget| sort::<Rayon>(budget, <[u32]>::par_sort_unstable)),
-            (Forks::NAME, |budget| sort::<Forks>(budget, windlass::par::sort_unstable)),
-        ],
     },
 ];
 
@@ -172,16 +162,6 @@ fn quicksort<P: ForkPeer>(budget: &Budget) -> Metrics {
         passes(budget, || {
             let mut items = unsorted.clone();
             timed(1, || quick::<P>(scope, &mut items))
-        })
-    })
-}
-
-fn sort<P: ForkPeer>(budget: &Budget, sort: fn(&mut [u32])) -> Metrics {
-    let unsorted = numbers();
-    P::run(|_| {
-        passes(budget, || {
-            let mut items = unsorted.clone();
-            timed(1, || sort(&mut items))
         })
     })
 }

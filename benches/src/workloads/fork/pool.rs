@@ -4,7 +4,7 @@ use std::num::NonZero;
 
 use crate::peers::WORKERS;
 
-/// A pool for fork-join. chili hands a scope down through all calls; the others need none.
+/// A pool for fork-join. chili and forte hand a scope down through all calls; the others need none.
 pub(crate) trait ForkPeer: 'static {
     const NAME: &'static str;
     type Scope<'s>;
@@ -94,6 +94,33 @@ impl ForkPeer for Chili {
         RB: Send,
     {
         scope.join(a, b)
+    }
+}
+
+pub(crate) struct Forte;
+
+/// Its pools have to live for ever.
+static FORTE: forte::ThreadPool = forte::ThreadPool::new();
+
+impl ForkPeer for Forte {
+    const NAME: &'static str = "forte";
+    type Scope<'s> = &'s forte::Worker;
+
+    fn run<R: Send>(f: impl FnOnce(&mut &forte::Worker) -> R + Send) -> R {
+        // The thread that calls works along.
+        FORTE.resize_to(WORKERS - 1);
+        FORTE.with_worker(|mut worker| f(&mut worker))
+    }
+
+    #[inline(always)]
+    fn join<A, B, RA, RB>(scope: &mut &forte::Worker, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce(&mut &forte::Worker) -> RA + Send,
+        B: FnOnce(&mut &forte::Worker) -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        scope.join(|mut worker| a(&mut worker), |mut worker| b(&mut worker))
     }
 }
 

@@ -1,5 +1,8 @@
 //! A saved run as Markdown: medians, paired ratios, and honest words about who won.
 
+pub(crate) mod growth;
+mod limits;
+
 use std::fmt::Write as _;
 
 use serde_json::Value;
@@ -8,7 +11,7 @@ use crate::results::Results;
 use crate::run::OTHERS;
 use crate::stats::Spread;
 use crate::verdict::{Line, SUBJECT, Verdict};
-use crate::workloads::{self, Aim, Better, Row, Workload};
+use crate::workloads::{self, Aim, Better, Row, Section, Workload};
 
 /// A share of the machine from which on others disturb the figures.
 const BUSY: f64 = 0.05;
@@ -16,45 +19,69 @@ const BUSY: f64 = 0.05;
 /// What `measure::passes` adds to the time of a workload.
 const CPU: Row = Row::cost("cpu_ns_per_op", "ns CPU");
 
-/// Prints the report of the named file, or of the newest.
-pub(crate) fn from_file(name: Option<&str>) -> Result<(), String> {
-    print!("{}", markdown(&Results::read(name)?));
-    Ok(())
+/// Prints the report of the named file, or of the newest, or writes it to a file.
+pub(crate) fn from_file(name: Option<&str>, to: Option<&str>) -> Result<(), String> {
+    let text = markdown(&Results::read(name)?);
+    match to {
+        Some(path) => std::fs::write(path, text).map_err(|why| format!("{path}: {why}")),
+        None => {
+            print!("{text}");
+            Ok(())
+        }
+    }
 }
 
 pub(crate) fn markdown(results: &Results) -> String {
-    let mut text = heading(results);
-    let peers = peers_of(results);
     let mut score = Score::default();
+    let sections: String = workloads::SECTIONS
+        .iter()
+        .map(|section| of_section(results, section, &mut score))
+        .collect();
+    let doubt = if disturbed(results) { " On a busy machine." } else { "" };
+    let mut text = heading(results);
+    let _ = writeln!(text, "{}{doubt}\n\n{LEGEND}", score.sentence());
+    text.push_str(&sections);
+    text.push_str(&growth::tables(results));
+    text.push_str(&limits::table(results));
+    text.push_str(&cpu_time(results));
+    text.push_str(&failures(results));
+    text
+}
 
-    let mut table = Table::new(&peers, "rate, time, latency, memory", true);
-    let mut cpu = Table::new(&peers, "CPU time per operation", false);
-    for workload in workloads::all() {
+/// What grows has tables of its own.
+fn listed(section: &Section) -> impl Iterator<Item = &'static Workload> {
+    section.workloads().filter(|workload| workloads::growth::series_of(workload.name).is_none())
+}
+
+fn of_section(results: &Results, section: &Section, score: &mut Score) -> String {
+    let peers = peers_of(results, listed(section));
+    let mut table = Table::new(&peers, section.title, true);
+    for workload in listed(section) {
         for row in workload.rows {
             if let Some(line) = Line::of(results, workload, row, &peers) {
                 score.count(&line);
                 table.add(workload, row, &line);
             }
         }
+    }
+    table.below(section.title)
+}
+
+fn cpu_time(results: &Results) -> String {
+    let listed = || workloads::SECTIONS.iter().flat_map(listed);
+    let peers = peers_of(results, listed());
+    let mut table = Table::new(&peers, "CPU time per operation", false);
+    for workload in listed() {
         if let Some(line) = Line::of(results, workload, &CPU, &peers) {
-            cpu.add(workload, &CPU, &line);
+            table.add(workload, &CPU, &line);
         }
     }
-    text.push_str(&table.text);
-    let doubt = if disturbed(results) { " On a busy machine." } else { "" };
-    let _ = writeln!(text, "\n{}{doubt}\n", score.sentence());
-    text.push_str(LEGEND);
-    if cpu.lines > 0 {
-        text.push_str("\n### CPU time\n\nUser and system time of all threads, the same way.\n\n");
-        text.push_str(&cpu.text);
-    }
-    text.push_str(&failures(results));
-    text
+    table.below("CPU time (user and system time of all threads)")
 }
 
 const LEGEND: &str = "\
-Medians over all rounds; in brackets the median of the ratios to the base peer of the same round.
-The last ratio has its quartiles. *win* and *loss*: nine of ten rounds agree, and the median is
+Medians over all rounds; in brackets the median of the ratios to the base peer of the same round
+(tokio's multi-threaded runtime where nothing else is said). The last ratio has its quartiles. *win* and *loss*: nine of ten rounds agree, and the median is
 more than 2 % off. An aim is met or missed by the median; *within the spread* if it lies between
 the quartiles.
 ";
@@ -81,6 +108,11 @@ impl Table {
         Table { text, lines: 0, aims }
     }
 
+    /// The table with a heading; nothing if it is empty.
+    fn below(self, heading: &str) -> String {
+        if self.lines == 0 { String::new() } else { format!("\n### {heading}\n\n{}", self.text) }
+    }
+
     fn add(&mut self, workload: &Workload, row: &Row, line: &Line<'_>) {
         self.lines += 1;
         let _ = write!(self.text, "| {} | {} |", workload.name, row.unit);
@@ -103,10 +135,10 @@ impl Table {
 
 /// The ratio to the base, with its quartiles.
 fn compared(line: &Line<'_>) -> String {
-    let Some(Spread { low, median, high }) = line.ratio else {
+    let Some(ratio) = line.ratio else {
         return "–".to_owned();
     };
-    let ratio = format!("{} [{}–{}]", figure(median), figure(low), figure(high));
+    let ratio = with_quartiles(ratio);
     if line.base == "tokio" { ratio } else { format!("{ratio} of {}", line.base) }
 }
 
@@ -150,16 +182,20 @@ impl Score {
 
     fn sentence(&self) -> String {
         let Score { won, even, lost, met, aims } = self;
-        format!("{SUBJECT}: {won} won, {even} even, {lost} lost; {met} of {aims} aims met.")
+        format!("**{SUBJECT}: {won} won, {even} even, {lost} lost; {met} of {aims} aims met.**")
     }
 }
 
-/// The peers that have figures, in the order in which the workloads name them, ours last.
-fn peers_of(results: &Results) -> Vec<&'static str> {
+/// The peers that have figures of these workloads, in the order in which these name them, ours last.
+fn peers_of(
+    results: &Results,
+    workloads: impl Iterator<Item = &'static Workload>,
+) -> Vec<&'static str> {
     let mut peers = Vec::new();
-    for (name, _) in workloads::all().flat_map(|workload| workload.peers) {
-        let measured = results.samples.iter().any(|sample| sample.peer == *name);
-        if measured && !peers.contains(name) {
+    for (workload, name) in
+        workloads.flat_map(|workload| workload.peers.iter().map(move |(name, _)| (workload, name)))
+    {
+        if results.has(workload.name, name) && !peers.contains(name) {
             peers.push(*name);
         }
     }
@@ -240,8 +276,12 @@ fn plain(value: &Value) -> String {
     }
 }
 
+fn with_quartiles(Spread { low, median, high }: Spread) -> String {
+    format!("{} [{}–{}]", figure(median), figure(low), figure(high))
+}
+
 /// Three digits that count.
-fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 || size == 0.0 => format!("{value:.0}"),
         size if size >= 10.0 => format!("{value:.1}"),

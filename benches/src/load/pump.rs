@@ -1,5 +1,5 @@
-//! Ping-pong on many connections from one thread and a raw epoll: as soon as an answer is
-//! complete, the next message goes out on the same connection.
+//! Requests on many connections from one thread and a raw epoll: as soon as an answer is complete,
+//! the next request goes out on the same connection.
 //!
 //! A latency runs from just before a message is written to just after its answer is read, so it
 //! holds the time for which an answer waited until this thread came to it; the same for every
@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use super::PATIENCE;
 use super::connection::Connection;
 use crate::measure::Metrics;
+use crate::service::Kind;
 use crate::support::{Histogram, sys};
 use crate::usage::{OtherThreads, Usage};
 
@@ -26,6 +27,7 @@ const BATCH: usize = 256;
 pub(super) fn run(
     server: u32,
     address: SocketAddr,
+    service: Kind,
     connections: usize,
     warm_up: Duration,
     time: Duration,
@@ -33,7 +35,7 @@ pub(super) fn run(
     let epoll = sys::Epoll::new()?;
     let mut all = Vec::with_capacity(connections);
     for number in 0..connections {
-        let connection = Connection::open(address, number)?;
+        let connection = Connection::open(address, service, number)?;
         epoll.add(&connection.stream, number as u64)?;
         all.push(connection);
     }
@@ -144,6 +146,7 @@ fn figures(before: &Meter, after: &Meter, latencies: &Histogram, pump: &Pump) ->
     let mean = messages / pump.all.len() as f64;
     Metrics::new()
         .with("messages_per_s", messages / window.as_secs_f64())
+        .with("p10_ns", latencies.quantile(0.10))
         .with("p50_ns", latencies.quantile(0.50))
         .with("p90_ns", latencies.quantile(0.90))
         .with("p99_ns", latencies.quantile(0.99))
