@@ -12,7 +12,7 @@ pub(crate) const USAGE: &str = "\
 usage: windlass-benches <command>
 
   run [options]              measure, save the results, print the report
-      --quick                3 short rounds, in less than 3 minutes
+      --quick                3 short rounds of most of them, in less than 3 minutes
       --rounds N             rounds (5)
       --time MS              measuring time of each child (400)
       --workload a,b         only these, or all whose names start so
@@ -23,6 +23,9 @@ usage: windlass-benches <command>
                              repeat one workload in this process, for a profiler (5 s)
   list                       workloads and their peers
 ";
+
+/// What a quick run may take; less than is promised, for the last round to be a slow one.
+const QUICKLY: Duration = Duration::from_secs(170);
 
 pub(crate) enum Command {
     Run(Run),
@@ -39,6 +42,8 @@ pub(crate) enum Command {
 pub(crate) struct Run {
     pub(crate) rounds: usize,
     pub(crate) budget: Budget,
+    /// No round is begun that would probably end after this.
+    pub(crate) limit: Option<Duration>,
     pub(crate) workloads: Vec<&'static Workload>,
     /// Empty for all.
     pub(crate) peers: Vec<String>,
@@ -90,16 +95,18 @@ fn run<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Run, String> {
     let mut asked = Run {
         rounds: 5,
         budget: Budget::FULL,
-        workloads: workloads::all().collect(),
+        limit: None,
+        workloads: Vec::new(),
         peers: Vec::new(),
     };
-    let mut rounds = None;
-    let mut time = None;
+    let (mut rounds, mut time, mut quick) = (None, None, false);
     while let Some(word) = words.next() {
         match word {
             "--quick" => {
+                quick = true;
                 asked.rounds = 3;
                 asked.budget = Budget::QUICK;
+                asked.limit = Some(QUICKLY);
             }
             "--rounds" => rounds = Some(number(word, words.next())?),
             "--time" => time = Some(number(word, words.next())?),
@@ -114,6 +121,10 @@ fn run<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Run, String> {
     }
     if let Some(ms) = time {
         asked.budget.time = Duration::from_millis(ms);
+    }
+    if asked.workloads.is_empty() {
+        let wanted = |workload: &&Workload| !(quick && workload.takes_long());
+        asked.workloads = workloads::all().filter(wanted).collect();
     }
     let peers = &asked.peers;
     asked.workloads.retain(|workload| workload.peers_among(peers).next().is_some());
@@ -158,6 +169,7 @@ fn single<'a>(
             }
             "--warm-up" => budget.warm_up = Duration::from_millis(number(word, words.next())?),
             "--time" => budget.time = Duration::from_millis(number(word, words.next())?),
+            "--passes" => budget.fewest_passes = number(word, words.next())?,
             other => return Err(format!("unknown option `{other}`")),
         }
     }

@@ -13,13 +13,22 @@ use crate::usage::Usage;
 pub(crate) struct Budget {
     pub(crate) warm_up: Duration,
     pub(crate) time: Duration,
+    /// However long a pass takes, there are so many.
+    pub(crate) fewest_passes: usize,
 }
 
 impl Budget {
-    pub(crate) const FULL: Budget =
-        Budget { warm_up: Duration::from_millis(100), time: Duration::from_millis(400) };
-    pub(crate) const QUICK: Budget =
-        Budget { warm_up: Duration::from_millis(50), time: Duration::from_millis(150) };
+    /// A median needs a few passes.
+    pub(crate) const FULL: Budget = Budget {
+        warm_up: Duration::from_millis(100),
+        time: Duration::from_millis(400),
+        fewest_passes: 3,
+    };
+    pub(crate) const QUICK: Budget = Budget {
+        warm_up: Duration::from_millis(30),
+        time: Duration::from_millis(100),
+        fewest_passes: 1,
+    };
 
     /// The usual warm-up, then `time`.
     pub(crate) const fn lasting(time: Duration) -> Budget {
@@ -79,9 +88,6 @@ impl Pass {
     }
 }
 
-/// However slow a pass is, the median needs a few.
-const FEWEST_PASSES: usize = 3;
-
 /// Runs passes until the budget is used up and returns
 ///
 /// - `ns_per_op`: the median pass, so that one pre-empted pass does not colour the run,
@@ -102,7 +108,7 @@ pub(crate) fn passes(budget: &Budget, mut pass: impl FnMut() -> Pass) -> Metrics
     let before = Usage::now();
     let began = Instant::now();
     let mut done: Vec<Pass> = Vec::new();
-    while done.len() < FEWEST_PASSES || began.elapsed() < budget.time {
+    while done.len() < budget.fewest_passes || began.elapsed() < budget.time {
         done.push(pass());
     }
     let after = Usage::now();

@@ -25,7 +25,14 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
         .flat_map(|workload| workload.peers_among(&asked.peers).map(|peer| (workload.name, peer)));
     let mut progress = Progress::new(jobs.collect(), asked.rounds);
 
+    let began = Instant::now();
     for round in 0..asked.rounds {
+        if round > 0 && asked.limit.is_some_and(|limit| with_one_more(began, round) > limit) {
+            progress.note(&format!(
+                "no time for more than {round} rounds: the machine is slow or busy"
+            ));
+            break;
+        }
         for workload in &asked.workloads {
             let mut peers: Vec<&str> = workload.peers_among(&asked.peers).collect();
             // Who comes first changes, so that nobody always follows the same neighbour.
@@ -38,6 +45,7 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
                 match measured(workload.name, peer, &asked.budget) {
                     Ok(mut metrics) => {
                         metrics[OTHERS] = json!(watch.others());
+                        metrics["child_seconds"] = json!(began.elapsed().as_secs_f64());
                         writer.sample(round, workload.name, peer, metrics)?;
                     }
                     Err(why) => {
@@ -55,6 +63,11 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
     print!("{}", report::markdown(&Results::read(Some(&path))?));
     eprintln!("saved as {path}");
     Ok(())
+}
+
+/// How long all rounds will have taken after the next one.
+fn with_one_more(began: Instant, rounds: usize) -> Duration {
+    began.elapsed().mul_f64((rounds + 1) as f64 / rounds as f64)
 }
 
 /// The metric that says how much of the machine somebody else used during a run.
@@ -93,6 +106,7 @@ fn measured(workload: &str, peer: &str, budget: &Budget) -> Result<Value, String
         .args(["child", workload, peer])
         .args(["--warm-up", &budget.warm_up.as_millis().to_string()])
         .args(["--time", &budget.time.as_millis().to_string()])
+        .args(["--passes", &budget.fewest_passes.to_string()])
         .output()
         .map_err(|why| format!("cannot start a child: {why}"))?;
     if !child.status.success() {

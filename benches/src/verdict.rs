@@ -95,7 +95,13 @@ const SAME: f64 = 0.02;
 /// Of the rounds, so many must agree; of five that is all.
 const AGREEING: f64 = 0.9;
 
+/// With fewer rounds than this there is nothing to agree.
+const FEWEST_ROUNDS: usize = 3;
+
 fn verdict(better: Better, own: Option<f64>, base: Option<f64>, ratios: &[f64]) -> Verdict {
+    if (1..FEWEST_ROUNDS).contains(&ratios.len()) {
+        return Verdict::None;
+    }
     let (below, above) = match Spread::of(ratios) {
         Some(ratio) => {
             let needed = AGREEING * ratios.len() as f64;
@@ -144,6 +150,7 @@ mod tests {
         assert!(judge(Better::Less, &[1.1, 1.2, 1.3]) == Verdict::Loss);
         assert!(judge(Better::More, &[1.1, 1.2, 1.3]) == Verdict::Win);
         assert!(judge(Better::More, &[0.8, 0.9, 0.95]) == Verdict::Loss);
+        assert!(judge(Better::Less, &[0.1, 0.1]) == Verdict::None);
     }
 
     #[test]

@@ -6,18 +6,22 @@ use std::time::Duration;
 
 use crate::service::Kind;
 
+/// Requests to a server, in a process that is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ask {
+    pub(crate) server: u32,
+    pub(crate) address: SocketAddr,
+    pub(crate) service: Kind,
+    pub(crate) connections: usize,
+    pub(crate) warm_up: Duration,
+    pub(crate) time: Duration,
+}
+
 /// `server` is the process that asks: the server itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Job {
     /// Requests on all connections at once, one in flight on each.
-    Ask {
-        server: u32,
-        address: SocketAddr,
-        service: Kind,
-        connections: usize,
-        warm_up: Duration,
-        time: Duration,
-    },
+    Ask(Ask),
     /// Connections that are used once and then held open: some, and when told, the rest.
     Hold { server: u32, address: SocketAddr, first: usize, rest: usize, time: Duration },
 }
@@ -27,7 +31,7 @@ impl Job {
     pub(crate) fn args(&self) -> Vec<String> {
         let millis = |time: Duration| time.as_millis().to_string();
         match *self {
-            Job::Ask { server, address, service, connections, warm_up, time } => vec![
+            Job::Ask(Ask { server, address, service, connections, warm_up, time }) => vec![
                 service.name().to_owned(),
                 server.to_string(),
                 address.to_string(),
@@ -57,19 +61,19 @@ impl Job {
         let service = kind.and_then(Kind::named).ok_or("unknown load")?;
         let connections = next(&mut words)?;
         let (warm_up, time) = (millis(&mut words)?, millis(&mut words)?);
-        Ok(Job::Ask { server, address, service, connections, warm_up, time })
+        Ok(Job::Ask(Ask { server, address, service, connections, warm_up, time }))
     }
 
     pub(crate) fn server(&self) -> u32 {
         match *self {
-            Job::Ask { server, .. } | Job::Hold { server, .. } => server,
+            Job::Ask(Ask { server, .. }) | Job::Hold { server, .. } => server,
         }
     }
 
     /// How long it takes if all goes well, but for connecting.
     pub(crate) fn lasts(&self) -> Duration {
         match *self {
-            Job::Ask { warm_up, time, .. } => warm_up + time,
+            Job::Ask(Ask { warm_up, time, .. }) => warm_up + time,
             Job::Hold { time, .. } => time,
         }
     }
@@ -92,9 +96,11 @@ mod tests {
     fn a_job_survives_its_command_line() {
         let address = "127.0.0.1:7".parse().unwrap();
         let (warm_up, time) = (Duration::from_millis(20), Duration::from_millis(300));
+        let ask =
+            |service| Job::Ask(Ask { server: 4, address, service, connections: 64, warm_up, time });
         for job in [
-            Job::Ask { server: 4, address, service: Kind::Echo, connections: 64, warm_up, time },
-            Job::Ask { server: 4, address, service: Kind::Http, connections: 1, warm_up, time },
+            ask(Kind::Echo),
+            ask(Kind::Http),
             Job::Hold { server: 4, address, first: 16, rest: 1_000, time },
         ] {
             let args = job.args();

@@ -13,7 +13,7 @@ mod pump;
 
 use std::time::Duration;
 
-pub(crate) use job::Job;
+pub(crate) use job::{Ask, Job};
 pub(crate) use process::Load;
 
 use crate::support::sys;
@@ -30,9 +30,7 @@ pub(crate) fn run(job: &Job) -> Result<(), String> {
     let prepared = sys::die_with(job.server()).and_then(|()| sys::raise_open_files());
     prepared.map_err(|why| format!("load: {why}"))?;
     let done = match *job {
-        Job::Ask { server, address, service, connections, warm_up, time } => {
-            pump::run(server, address, service, connections, warm_up, time)
-        }
+        Job::Ask(ref asked) => pump::run(asked),
         Job::Hold { address, first, rest, .. } => hold::run(address, first, rest),
     };
     done.map_err(|why| format!("load: {why}"))

@@ -7,13 +7,11 @@
 //! what clients that do not wait for it would see.
 
 use std::io;
-use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use super::PATIENCE;
 use super::connection::Connection;
+use super::{Ask, PATIENCE};
 use crate::measure::Metrics;
-use crate::service::Kind;
 use crate::support::{Histogram, sys};
 use crate::usage::{OtherThreads, Usage};
 
@@ -24,14 +22,8 @@ const MOST_MESSAGES: u64 = 100_000_000;
 const BATCH: usize = 256;
 
 /// Drives the load and prints one line of figures.
-pub(super) fn run(
-    server: u32,
-    address: SocketAddr,
-    service: Kind,
-    connections: usize,
-    warm_up: Duration,
-    time: Duration,
-) -> io::Result<()> {
+pub(super) fn run(asked: &Ask) -> io::Result<()> {
+    let Ask { server, address, service, connections, warm_up, time } = *asked;
     let epoll = sys::Epoll::new()?;
     let mut all = Vec::with_capacity(connections);
     for number in 0..connections {

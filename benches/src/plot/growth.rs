@@ -4,48 +4,29 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
+use super::Drawn;
+use super::panels::{Curves, Panels};
 use super::style::{self, Area, pale};
-use super::{Drawn, caption};
-use crate::report::{figure, growth};
+use crate::report::growth;
 use crate::results::Results;
 use crate::stats::Spread;
 use crate::workloads::growth::{SERIES, Series};
 
-const WIDTH: u32 = 960;
-const TOP: u32 = 100;
-const PANEL: u32 = 270;
-const BOTTOM: u32 = 34;
-const COLUMNS: usize = 2;
+const PANELS: Panels = Panels {
+    title: "What an operation costs while something grows",
+    below: "Nanoseconds per operation; bars from quartile to quartile. Flat is good.",
+    columns: 2,
+};
 
 /// Size, and the cost at it.
-type Curve = Vec<(f64, Spread)>;
+type Point = (f64, Spread);
 
 pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
-    let panels: Vec<(&Series, Vec<(&str, Curve)>)> = SERIES
-        .iter()
-        .map(|series| (series, curves(results, series)))
-        .filter(|(_, curves)| !curves.is_empty())
-        .collect();
-    let rows = panels.len().div_ceil(COLUMNS);
-    let height = TOP + PANEL * rows as u32 + BOTTOM;
-    let area = SVGBackend::new(path, (WIDTH, height)).into_drawing_area();
-    style::frame(
-        &area,
-        "What an operation costs while something grows",
-        "Nanoseconds per operation; bars from quartile to quartile. Flat is good.",
-        &caption(results),
-    )?;
-    style::legend(&area, &["tokio", "smol", "windlass"], TOP as i32 - 24)?;
-    let (_, rest) = area.split_vertically(TOP);
-    let (grid, _) = rest.split_vertically(height - TOP - BOTTOM);
-    let cells = grid.split_evenly((rows.max(1), COLUMNS));
-    for ((series, curves), cell) in panels.iter().zip(&cells) {
-        panel(cell, series, curves)?;
-    }
-    Ok(area.present()?)
+    let panels = SERIES.iter().map(|series| (series, curves(results, series)));
+    PANELS.draw(results, path, panels, |cell, series, curves| panel(cell, series, curves))
 }
 
-fn curves(results: &Results, series: &Series) -> Vec<(&'static str, Curve)> {
+fn curves(results: &Results, series: &Series) -> Curves<Point> {
     let Some((row, peers)) = growth::shape(series) else { return Vec::new() };
     let curve = |peer: &str| {
         let cost = |(size, workload): &(usize, &str)| {
@@ -53,12 +34,12 @@ fn curves(results: &Results, series: &Series) -> Vec<(&'static str, Curve)> {
             let values: Vec<f64> = values.iter().map(|(_, value)| value / row.scale).collect();
             Some((*size as f64, Spread::of(&values)?))
         };
-        series.sizes.iter().filter_map(cost).collect::<Curve>()
+        series.sizes.iter().filter_map(cost).collect::<Vec<Point>>()
     };
     peers.map(|peer| (peer, curve(peer))).filter(|(_, curve)| !curve.is_empty()).collect()
 }
 
-fn panel(cell: &Area<'_>, series: &Series, curves: &[(&str, Curve)]) -> Drawn {
+fn panel(cell: &Area<'_>, series: &Series, curves: &Curves<Point>) -> Drawn {
     let sizes = || series.sizes.iter().map(|(size, _)| *size as f64);
     let (least, most) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(1.0, f64::max));
     let costs = curves.iter().flat_map(|(_, curve)| curve).map(|(_, cost)| cost.high);
@@ -79,8 +60,12 @@ fn panel(cell: &Area<'_>, series: &Series, curves: &[(&str, Curve)]) -> Drawn {
         .y_labels(6)
         .x_label_style(pale(11))
         .y_label_style(pale(11))
-        .x_label_formatter(&|size| growth::grouped(size.round() as usize))
-        .y_label_formatter(&|nanos| figure(*nanos))
+        .x_label_formatter(&|size| {
+            let size = size.round() as usize;
+            let known = series.sizes.iter().any(|(known, _)| *known == size);
+            if known { growth::grouped(size) } else { String::new() }
+        })
+        .y_label_formatter(&|nanos| growth::grouped(nanos.round() as usize))
         .draw()?;
     for (peer, curve) in curves {
         let colour = style::colour(peer);

@@ -5,18 +5,18 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
+use super::Drawn;
+use super::panels::{Curves, Panels};
 use super::style::{self, Area, pale};
-use super::{Drawn, caption};
-use crate::report::figure;
 use crate::results::Results;
 use crate::stats;
 use crate::workloads;
 
-const WIDTH: u32 = 960;
-const TOP: u32 = 100;
-const PANEL: u32 = 270;
-const BOTTOM: u32 = 34;
-const COLUMNS: usize = 3;
+const PANELS: Panels = Panels {
+    title: "Echo latency, by percentile",
+    below: "From sending a message to having its answer, median of all rounds. Lower is better.",
+    columns: 3,
+};
 
 const WORKLOADS: &[(&str, &str)] = &[
     ("echo_1", "1 connection"),
@@ -38,40 +38,15 @@ const PERCENTILES: &[(&str, &str)] = &[
 ];
 
 /// The percentile's number and the microseconds at it.
-type Curve = Vec<(f64, f64)>;
+type Point = (f64, f64);
 
 pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
-    let panels: Vec<(&str, Vec<(&str, Curve)>)> = WORKLOADS
-        .iter()
-        .map(|(name, title)| (*title, curves(results, name)))
-        .filter(|(_, curves)| !curves.is_empty())
-        .collect();
-    let height = TOP + PANEL * panels.len().div_ceil(COLUMNS) as u32 + BOTTOM;
-    let area = SVGBackend::new(path, (WIDTH, height)).into_drawing_area();
-    style::frame(
-        &area,
-        "Echo latency, by percentile",
-        "µs from sending a message to having its answer, median of all rounds. Lower is better.",
-        &caption(results),
-    )?;
-    let mut peers: Vec<&str> = Vec::new();
-    for (peer, _) in panels.iter().flat_map(|(_, curves)| curves) {
-        if !peers.contains(peer) {
-            peers.push(peer);
-        }
-    }
-    style::legend(&area, &peers, TOP as i32 - 24)?;
-    let (_, rest) = area.split_vertically(TOP);
-    let (grid, _) = rest.split_vertically(height - TOP - BOTTOM);
-    let cells = grid.split_evenly((panels.len().div_ceil(COLUMNS).max(1), COLUMNS));
-    for ((title, curves), cell) in panels.iter().zip(&cells) {
-        panel(cell, title, curves)?;
-    }
-    Ok(area.present()?)
+    let panels = WORKLOADS.iter().map(|(name, title)| (*title, curves(results, name)));
+    PANELS.draw(results, path, panels, |cell, title, curves| panel(cell, title, curves))
 }
 
 /// One curve for each peer of a workload that has figures.
-fn curves(results: &Results, workload: &str) -> Vec<(&'static str, Curve)> {
+fn curves(results: &Results, workload: &str) -> Curves<Point> {
     let found = workloads::all().find(|known| known.name == workload);
     let peers = found.into_iter().flat_map(|workload| workload.peers);
     let curve = |peer: &str| {
@@ -81,13 +56,24 @@ fn curves(results: &Results, workload: &str) -> Vec<(&'static str, Curve)> {
             (!micros.is_empty()).then(|| (place as f64, stats::median(&micros)))
         };
         let points = PERCENTILES.iter().enumerate();
-        points.filter_map(|(place, (metric, _))| at(place, metric)).collect::<Curve>()
+        points.filter_map(|(place, (metric, _))| at(place, metric)).collect::<Vec<Point>>()
     };
     let curves = peers.map(|(peer, _)| (*peer, curve(peer)));
     curves.filter(|(_, curve)| !curve.is_empty()).collect()
 }
 
-fn panel(cell: &Area<'_>, title: &str, curves: &[(&str, Curve)]) -> Drawn {
+/// The power of ten at or below.
+fn decade(micros: f64) -> f64 {
+    10_f64.powf(micros.log10().floor())
+}
+
+/// "300 µs", "1 ms".
+fn time(micros: f64) -> String {
+    let (value, unit) = if micros < 999.0 { (micros, "µs") } else { (micros / 1e3, "ms") };
+    format!("{value:.0} {unit}")
+}
+
+fn panel(cell: &Area<'_>, title: &str, curves: &Curves<Point>) -> Drawn {
     let all = || curves.iter().flat_map(|(_, curve)| curve).map(|(_, micros)| *micros);
     let least = all().fold(f64::INFINITY, f64::min).max(0.1);
     let most = all().fold(least, f64::max);
@@ -98,12 +84,12 @@ fn panel(cell: &Area<'_>, title: &str, curves: &[(&str, Curve)]) -> Drawn {
         .margin_right(14)
         .x_label_area_size(26)
         .y_label_area_size(48)
-        .build_cartesian_2d(-0.3..last + 0.3, (least * 0.8..most * 1.3).log_scale())?;
+        .build_cartesian_2d(-0.3..last + 0.3, (decade(least)..decade(most) * 10.0).log_scale())?;
     chart
         .configure_mesh()
         .disable_x_mesh()
         .bold_line_style(style::GRID)
-        .light_line_style(WHITE)
+        .light_line_style(style::GRID.mix(0.45))
         .axis_style(style::GRID)
         .x_labels(PERCENTILES.len())
         .y_labels(6)
@@ -114,7 +100,7 @@ fn panel(cell: &Area<'_>, title: &str, curves: &[(&str, Curve)]) -> Drawn {
             let whole = (place - place.round()).abs() < 0.01;
             percentile.filter(|_| whole).map_or(String::new(), |(_, label)| (*label).to_owned())
         })
-        .y_label_formatter(&|micros| figure(*micros))
+        .y_label_formatter(&|micros| time(*micros))
         .draw()?;
     for (peer, curve) in curves {
         let colour = style::colour(peer);

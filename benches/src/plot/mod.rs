@@ -2,6 +2,7 @@
 
 mod growth;
 mod latency;
+mod panels;
 mod ratios;
 mod style;
 
@@ -41,7 +42,7 @@ fn caption(results: &Results) -> String {
     let cores = &results.machine["cores"];
     let rounds = &results.asked["rounds"];
     format!(
-        "{date}, revision {}, {} ({cores} cores), Linux {}, {rounds} rounds",
+        "{date}, revision {}, {} ({cores} cores), Linux {}, rounds: {rounds}",
         fact("revision"),
         fact("cpu"),
         fact("kernel"),

@@ -14,9 +14,9 @@ use crate::verdict::{Line, SUBJECT, Verdict};
 use crate::workloads::{self, Better, Row, Workload};
 
 const WIDTH: i32 = 960;
-const TOP: i32 = 92;
+const TOP: i32 = 104;
 const ROW: i32 = 19;
-const HEADING: i32 = 32;
+const HEADING: i32 = 40;
 const BOTTOM: i32 = 40;
 /// Where the scale begins and ends.
 const FROM: i32 = 330;
@@ -57,15 +57,20 @@ pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
     let height = TOP + rows * ROW + sections.len() as i32 * HEADING + BOTTOM;
     let area = SVGBackend::new(path, (WIDTH as u32, height as u32)).into_drawing_area();
     let below = format!(
-        "{SUBJECT} ÷ tokio (rayon for fork-join). Left of 1 is better for {SUBJECT}; rates are \
-         turned over. Dot: median, bar: quartiles."
+        "{SUBJECT} ÷ tokio (rayon for fork-join); rates are turned over. Dot: median of the rounds, \
+         bar: quartiles, grey: no clear difference."
     );
-    style::frame(&area, "Time, latency, memory: relative to the peer", &below, &caption(results))?;
+    style::frame(
+        &area,
+        "Time, latency and memory, relative to the peers'",
+        &below,
+        &caption(results),
+    )?;
     scale(&area, height)?;
     let mut y = TOP;
     for (title, entries) in sections {
         y += HEADING;
-        style::text(&area, title, &left(style::bold(14)), (20, y - 12))?;
+        style::text(&area, title, &left(style::bold(14)), (20, y - 18))?;
         for entry in entries {
             dot(&area, &entry, y)?;
             y += ROW;
@@ -96,6 +101,9 @@ fn place(ratio: f64) -> i32 {
 }
 
 fn scale(area: &Area<'_>, height: i32) -> Drawn {
+    let one = place(1.0);
+    style::text(area, "← better", &right(style::coloured(12, style::WIN)), (one - 10, TOP - 36))?;
+    style::text(area, "worse →", &left(style::coloured(12, style::LOSS)), (one + 10, TOP - 36))?;
     for (ratio, label) in TICKS {
         let x = place(*ratio);
         let (colour, width) = if *ratio == 1.0 { (style::INK, 2) } else { (style::GRID, 1) };

@@ -40,7 +40,7 @@ fn table(results: &Results, series: &Series) -> Option<String> {
     if lines.is_empty() {
         return None;
     }
-    let mut text = format!("\n| {} ({}) |", series.about, row.unit);
+    let mut text = format!("\n| {}: {} ({}) |", series.name, series.about, row.unit);
     for (size, _) in series.sizes {
         let _ = write!(text, " {} |", grouped(*size));
     }

@@ -55,7 +55,7 @@ fn listed(section: &Section) -> impl Iterator<Item = &'static Workload> {
 
 fn of_section(results: &Results, section: &Section, score: &mut Score) -> String {
     let peers = peers_of(results, listed(section));
-    let mut table = Table::new(&peers, section.title, true);
+    let mut table = Table::new(&peers, true);
     for workload in listed(section) {
         for row in workload.rows {
             if let Some(line) = Line::of(results, workload, row, &peers) {
@@ -70,7 +70,7 @@ fn of_section(results: &Results, section: &Section, score: &mut Score) -> String
 fn cpu_time(results: &Results) -> String {
     let listed = || workloads::SECTIONS.iter().flat_map(listed);
     let peers = peers_of(results, listed());
-    let mut table = Table::new(&peers, "CPU time per operation", false);
+    let mut table = Table::new(&peers, false);
     for workload in listed() {
         if let Some(line) = Line::of(results, workload, &CPU, &peers) {
             table.add(workload, &CPU, &line);
@@ -81,9 +81,10 @@ fn cpu_time(results: &Results) -> String {
 
 const LEGEND: &str = "\
 Medians over all rounds; in brackets the median of the ratios to the base peer of the same round
-(tokio's multi-threaded runtime where nothing else is said). The last ratio has its quartiles. *win* and *loss*: nine of ten rounds agree, and the median is
-more than 2 % off. An aim is met or missed by the median; *within the spread* if it lies between
-the quartiles.
+(tokio's multi-threaded runtime where nothing else is said). The last ratio has its quartiles.
+*win* and *loss*: nine of ten rounds agree, there are three or more, and the median is more than
+2 % off. An aim is met or missed by the median; *within the spread* if it lies between the
+quartiles.
 ";
 
 /// A Markdown table with a column for each peer.
@@ -94,8 +95,8 @@ struct Table {
 }
 
 impl Table {
-    fn new(peers: &[&str], title: &str, aims: bool) -> Table {
-        let mut text = format!("| {title} | unit |");
+    fn new(peers: &[&str], aims: bool) -> Table {
+        let mut text = "| | unit |".to_owned();
         for peer in peers {
             let _ = write!(text, " {peer} |");
         }

@@ -22,7 +22,7 @@ pub(crate) struct Series {
 pub(crate) const SERIES: &[Series] = &[
     Series {
         name: "tasks",
-        about: "a yield, of so many tasks that take turns",
+        about: "a yield of one of them",
         sizes: &[
             (100, "grow_tasks_100"),
             (1_000, "grow_tasks_1k"),
@@ -32,7 +32,7 @@ pub(crate) const SERIES: &[Series] = &[
     },
     Series {
         name: "timers",
-        about: "arming and cancelling a timer, beside so many that are armed",
+        about: "arming and cancelling one more",
         sizes: &[
             (100, "grow_timers_100"),
             (1_000, "grow_timers_1k"),
@@ -42,12 +42,12 @@ pub(crate) const SERIES: &[Series] = &[
     },
     Series {
         name: "connections",
-        about: "CPU time of an echo server per message, on so many connections",
+        about: "server CPU time for an echo",
         sizes: &[(10, "grow_conns_10"), (100, "grow_conns_100"), (1_000, "grow_conns_1k")],
     },
     Series {
-        name: "threads",
-        about: "a yield, of 1,000 tasks on so many workers",
+        name: "workers",
+        about: "a yield of one of 1,000 tasks",
         sizes: &[(1, "grow_threads_1"), (3, "grow_threads_3"), (10, "grow_threads_10")],
     },
 ];

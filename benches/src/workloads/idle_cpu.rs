@@ -9,7 +9,7 @@ use crate::usage::OtherThreads;
 
 pub(super) const WORKLOADS: &[Workload] = &[Workload {
     name: "idle_cpu",
-    about: "a runtime idle for 1 s after use; wake-ups and CPU time of its threads",
+    about: "a runtime idle for up to 2 s after use; wake-ups and CPU time of its threads",
     base: "tokio",
     rows: &[
         Row::cost("wake_ups", "wake-ups/s").aim(Aim::Value(0.0)),
@@ -21,9 +21,9 @@ pub(super) const WORKLOADS: &[Workload] = &[Workload {
 const TASKS: usize = 1_000;
 /// For the workers to find that there is no more work, and to sleep.
 const SETTLE: Duration = Duration::from_millis(100);
-const WATCHED: Duration = Duration::from_secs(1);
 
-fn run<P: Peer>(_: &Budget) -> Metrics {
+fn run<P: Peer>(budget: &Budget) -> Metrics {
+    let watched = (5 * budget.time).min(Duration::from_secs(2));
     let peer = P::start();
     peer.run_task(async {
         let mut handles = Vec::with_capacity(TASKS);
@@ -37,11 +37,12 @@ fn run<P: Peer>(_: &Budget) -> Metrics {
     std::thread::sleep(SETTLE);
 
     let before = OtherThreads::now();
-    std::thread::sleep(WATCHED);
+    std::thread::sleep(watched);
     let after = OtherThreads::now();
     let switches = |used: &OtherThreads| used.voluntary_switches + used.involuntary_switches;
+    let per_second = |total: u64| total as f64 / watched.as_secs_f64();
     Metrics::new()
-        .with("wake_ups", switches(&after).saturating_sub(switches(&before)) as f64)
-        .with("cpu_us", after.cpu_ns.saturating_sub(before.cpu_ns) as f64 / 1e3)
+        .with("wake_ups", per_second(switches(&after).saturating_sub(switches(&before))))
+        .with("cpu_us", per_second(after.cpu_ns.saturating_sub(before.cpu_ns)) / 1e3)
         .with("threads", after.threads as f64)
 }

@@ -90,7 +90,32 @@ pub(crate) struct Workload {
     pub(crate) peers: &'static [(&'static str, Run)],
 }
 
+/// What a quick run leaves out unless it is asked for by name: it takes long, or says little more than its
+/// neighbours.
+const LONG: &[&str] = &[
+    "ping_pong_main",
+    "ping_pong_64",
+    "foreign_wake_paced",
+    "mutex",
+    "echo_idle_9000",
+    "mixed_sort",
+    "fork_tree_22",
+    "fork_quicksort",
+    "fork_par_collect",
+    "fork_par_for_each",
+    "grow_tasks_1k",
+    "grow_tasks_10k",
+    "grow_timers_1k",
+    "grow_timers_10k",
+    "grow_conns_100",
+    "grow_threads_3",
+];
+
 impl Workload {
+    pub(crate) fn takes_long(&self) -> bool {
+        LONG.contains(&self.name)
+    }
+
     pub(crate) fn run_of(&self, peer: &str) -> Option<Run> {
         self.peers.iter().find(|(name, _)| *name == peer).map(|(_, run)| *run)
     }
@@ -183,6 +208,9 @@ mod tests {
         assert_eq!(names.len(), count);
         for workload in all() {
             assert!(workload.run_of(workload.base).is_some(), "{}", workload.name);
+        }
+        for name in LONG {
+            assert!(all().any(|workload| workload.name == *name), "{name}");
         }
     }
 }

@@ -46,7 +46,7 @@ const SETTLE: Duration = Duration::from_millis(100);
 fn run<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
     alloc::start_counting();
     let server = S::start::<Echo>(None);
-    let watched = (10 * budget.time).clamp(Duration::from_secs(1), Duration::from_secs(10));
+    let watched = (5 * budget.time).min(Duration::from_secs(10));
     let job = Job::Hold {
         server: std::process::id(),
         address: server.address(),

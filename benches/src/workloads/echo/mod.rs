@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Aim, Row, Workload};
-use crate::load::{Job, Load};
+use crate::load::{Ask, Job, Load};
 use crate::measure::{Budget, Metrics};
 use crate::peers::{CurrentThread, Smol, Tokio, Windlass};
 use crate::service::{Echo, Http, Kind, Service};
@@ -156,12 +156,12 @@ fn beside_a_hog<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics
 }
 
 fn job(server: &impl Server, service: Kind, connections: usize, budget: &Budget) -> Job {
-    Job::Ask {
+    Job::Ask(Ask {
         server: std::process::id(),
         address: server.address(),
         service,
         connections,
         warm_up: budget.warm_up,
         time: budget.time.mul_f64(LONGER),
-    }
+    })
 }

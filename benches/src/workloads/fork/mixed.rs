@@ -10,7 +10,7 @@ use rayon::slice::ParallelSliceMut;
 
 use super::pool::{ForkPeer, Forks, Rayon};
 use super::{fib, numbers};
-use crate::load::{Job, Load};
+use crate::load::{Ask, Job, Load};
 use crate::measure::{Budget, Metrics};
 use crate::peers::{NetPeer, Peer, Tokio, Windlass};
 use crate::service::{self, Echo};
@@ -163,7 +163,7 @@ fn from_outside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
     let server = Tasks::<P>::start::<Echo>(None);
     let work = Work::new(kind);
     server.peer().compute(work.clone());
-    let job = Job::Ask {
+    let job = Job::Ask(Ask {
         server: std::process::id(),
         address: server.address(),
         service: service::Kind::Echo,
@@ -171,7 +171,7 @@ fn from_outside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
         warm_up: budget.warm_up * 2,
         // Long enough for rounds of a sort, and for a p99.9.
         time: budget.time * 5,
-    };
+    });
     server.beside(|| beside(&work, || Load::start(&job).figures()))
 }
 
