@@ -15,7 +15,7 @@ use crate::workloads::{self, Better, Row, Workload};
 
 const WIDTH: i32 = 960;
 const TOP: i32 = 104;
-const ROW: i32 = 19;
+const ROW: i32 = 17;
 const HEADING: i32 = 40;
 const BOTTOM: i32 = 40;
 /// Where the scale begins and ends.
@@ -48,7 +48,7 @@ pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
     let sections: Vec<(&str, Vec<Entry>)> = workloads::SECTIONS
         .iter()
         .map(|section| {
-            let entries = section.workloads().filter_map(|workload| entry(results, workload));
+            let entries = section.workloads().flat_map(|workload| entries(results, workload));
             (section.title, entries.collect())
         })
         .filter(|(_, entries): &(_, Vec<_>)| !entries.is_empty())
@@ -71,7 +71,12 @@ pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
     for (title, entries) in sections {
         y += HEADING;
         style::text(&area, title, &left(style::bold(14)), (20, y - 18))?;
+        let mut last = "";
         for entry in entries {
+            // Further rows of a workload stand below its name.
+            let name = if entry.workload.name == last { "" } else { entry.workload.name };
+            last = entry.workload.name;
+            style::text(&area, name, &left(ink(13)), (32, y))?;
             dot(&area, &entry, y)?;
             y += ROW;
         }
@@ -79,12 +84,16 @@ pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
     Ok(area.present()?)
 }
 
-/// The first row of a workload, or the first that has a ratio.
-fn entry(results: &Results, workload: &'static Workload) -> Option<Entry> {
+/// Of a workload that has no chart of its own, the first row, those with an aim, and the tail: a rate
+/// says little without it.
+fn entries(results: &Results, workload: &'static Workload) -> Vec<Entry> {
     if workloads::growth::series_of(workload.name).is_some() {
-        return None;
+        return Vec::new();
     }
-    workload.rows.iter().find_map(|row| {
+    let shown =
+        |(place, row): &(usize, &Row)| *place == 0 || row.aim.is_some() || row.metric == "p99_ns";
+    let rows = workload.rows.iter().enumerate().filter(shown);
+    let entry = |(_, row): (usize, &'static Row)| {
         let line = Line::of(results, workload, row, &[])?;
         let ratio = line.ratio?;
         let ratio = match row.better {
@@ -92,7 +101,8 @@ fn entry(results: &Results, workload: &'static Workload) -> Option<Entry> {
             Better::More => ratio.inverted(),
         };
         Some(Entry { workload, row, ratio, verdict: line.verdict })
-    })
+    };
+    rows.filter_map(entry).collect()
 }
 
 fn place(ratio: f64) -> i32 {
@@ -114,13 +124,12 @@ fn scale(area: &Area<'_>, height: i32) -> Drawn {
 }
 
 fn dot(area: &Area<'_>, entry: &Entry, y: i32) -> Drawn {
-    let Entry { workload, row, ratio, verdict } = entry;
+    let Entry { row, ratio, verdict, .. } = entry;
     let colour = match verdict {
         Verdict::Win => style::WIN,
         Verdict::Loss => style::LOSS,
         Verdict::Even | Verdict::None => style::EVEN,
     };
-    style::text(area, workload.name, &left(ink(13)), (32, y))?;
     style::text(area, row.unit, &right(pale(11)), (FROM - 14, y))?;
     let (low, high) = (place(ratio.low), place(ratio.high));
     style::line(area, (low, y), (high.max(low + 1), y), colour.mix(0.45).stroke_width(6))?;

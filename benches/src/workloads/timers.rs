@@ -74,22 +74,24 @@ const NAP: Duration = Duration::from_micros(100);
 
 fn sleeps<P: TimePeer>(_: &Budget) -> Metrics {
     let peer = P::start();
-    peer.run_task(crowd::<P>(1_000));
+    // Once in a small way first, for what the runtime sets up once.
+    peer.run_task(crowd::<P>(1_000, Duration::from_millis(100)));
     let before = Usage::now();
-    let late = peer.run_task(crowd::<P>(TASKS));
+    let late = peer.run_task(crowd::<P>(TASKS, Duration::from_secs(1)));
     let cpu = Usage::now().cpu() - before.cpu();
     percentiles(&late).with("cpu_ns_per_op", cpu.as_nanos() as f64 / TASKS as f64)
 }
 
-/// How late each of so many sleeps was.
-async fn crowd<P: TimePeer>(count: usize) -> Vec<u64> {
+/// How late each of so many sleeps was, which take a millisecond to `longest`.
+async fn crowd<P: TimePeer>(count: usize, longest: Duration) -> Vec<u64> {
+    let beyond = longest.as_micros() as u64 - 1_000;
     let mut random = 0x2545_f491_4f6c_dd1d_u64;
     let mut tasks = Vec::with_capacity(count);
     for _ in 0..count {
         random ^= random << 13;
         random ^= random >> 7;
         random ^= random << 17;
-        let time = Duration::from_micros(1_000 + random % 999_000);
+        let time = Duration::from_micros(1_000 + random % beyond);
         tasks.push(P::spawn(late::<P>(time)));
     }
     let mut all = Vec::with_capacity(count);
