@@ -187,7 +187,6 @@ impl Builder {
     }
 
     fn clock(&self) -> Clock {
-        crate::timers::set_host();
         if self.manual_time {
             windlass_timer::expect_test_clocks();
             return Clock::still();

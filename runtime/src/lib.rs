@@ -46,11 +46,14 @@ pub mod io {
 /// Waiting for points in time; the futures are `windlass_timer`'s.
 #[cfg(not(loom))]
 pub mod timer {
-    pub use crate::timers::test;
-    pub use windlass_timer::{
-        Elapsed, FutureExt, Interval, MissedTick, Sleep, Timeout, Timer, TimerWait, interval,
-        interval_at, now, sleep, sleep_until, timeout, timeout_at,
+    #[doc(hidden)]
+    pub use crate::timers::Runtimes;
+    pub use crate::timers::api::{
+        FutureExt, Interval, Sleep, Timeout, Timer, TimerWait, interval, interval_at, now, sleep,
+        sleep_until, timeout, timeout_at,
     };
+    pub use crate::timers::test;
+    pub use windlass_timer::{Elapsed, MissedTick};
 }
 
 pub(crate) use windlass_sync::primitives;

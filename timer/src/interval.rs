@@ -5,44 +5,9 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
-use crate::host::now;
+use crate::host::{Host, now};
 use crate::nanos::{in_nanos, nanos};
 use crate::sleep::Sleep;
-
-/// Ticks every `period`, for the first time at once.
-///
-/// # Panics
-///
-/// If the period is zero.
-///
-/// # Examples
-///
-/// ```
-/// use std::time::Duration;
-/// use windlass_timer::interval;
-///
-/// # windlass_runtime::block_on(async {
-/// let mut ticks = interval(Duration::from_millis(1));
-/// let first = ticks.tick().await;
-/// let second = ticks.tick().await;
-/// assert_eq!(second - first, Duration::from_millis(1));
-/// # });
-/// ```
-#[track_caller]
-pub fn interval(period: Duration) -> Interval {
-    interval_at(now(), period)
-}
-
-/// Ticks every `period`, for the first time at `start`.
-///
-/// # Panics
-///
-/// If the period is zero.
-#[track_caller]
-pub fn interval_at(start: Instant, period: Duration) -> Interval {
-    assert!(!period.is_zero(), "an interval of zero would tick for ever: give it a period");
-    Interval { sleep: Sleep::at(nanos(start)), period, missed: MissedTick::default() }
-}
 
 /// What an [`Interval`] does when it was asked so late that the next tick is due as well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -61,18 +26,39 @@ pub enum MissedTick {
     Skip,
 }
 
-/// Ticks at a regular pace. Made by [`interval`] and [`interval_at`].
+/// Ticks at a regular pace.
 ///
 /// Being somewhat late is no reason to drift: ticks are due at multiples of the period after the start,
 /// unless one was missed altogether and [`MissedTick`] says otherwise.
 #[derive(Debug)]
-pub struct Interval {
-    sleep: Sleep,
+pub struct Interval<H> {
+    sleep: Sleep<H>,
     period: Duration,
     missed: MissedTick,
 }
 
-impl Interval {
+impl<H: Host> Interval<H> {
+    /// Ticks every `period`, for the first time at once.
+    ///
+    /// # Panics
+    ///
+    /// If the period is zero.
+    #[track_caller]
+    pub fn new(period: Duration) -> Self {
+        Self::starting(now::<H>(), period)
+    }
+
+    /// Ticks every `period`, for the first time at `start`.
+    ///
+    /// # Panics
+    ///
+    /// If the period is zero.
+    #[track_caller]
+    pub fn starting(start: Instant, period: Duration) -> Self {
+        assert!(!period.is_zero(), "an interval of zero would tick for ever: give it a period");
+        Self { sleep: Sleep::until(start), period, missed: MissedTick::default() }
+    }
+
     /// Waits for the next tick; gives the time for which it was due.
     ///
     /// Dropping the future loses no tick.
@@ -83,7 +69,7 @@ impl Interval {
     /// As [`tick`](Self::tick), for hand-written futures.
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(Pin::new(&mut self.sleep).poll(cx));
-        let now = now();
+        let now = now::<H>();
         // It is never ready at a time that the clock can't say.
         let due = self.sleep.deadline().unwrap_or(now);
         self.sleep.set(self.after(nanos(due), nanos(now)));
@@ -106,7 +92,7 @@ impl Interval {
 
     /// Has the next tick come a period from now.
     pub fn reset(&mut self) {
-        self.sleep.set(nanos(now()).saturating_add(in_nanos(self.period)));
+        self.sleep.set(nanos(now::<H>()).saturating_add(in_nanos(self.period)));
     }
 
     /// Has the next tick come at that time.
@@ -133,10 +119,30 @@ impl Interval {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lease::Home;
+
+    /// No runtime.
+    struct Nowhere;
+
+    impl Host for Nowhere {
+        fn offer(_: impl FnMut(&Home) -> bool) {}
+
+        fn with_current<R>(_: impl FnOnce(&Home) -> R) -> Option<R> {
+            None
+        }
+
+        fn proceed(_: &mut Context<'_>) -> Poll<()> {
+            Poll::Ready(())
+        }
+
+        fn spend() {}
+    }
+
+    type Interval = super::Interval<Nowhere>;
 
     fn check(missed: MissedTick, late: u64, expected: u64) {
         let start = Instant::now();
-        let mut ticks = interval_at(start, Duration::from_millis(10));
+        let mut ticks = Interval::starting(start, Duration::from_millis(10));
         ticks.set_missed_tick(missed);
         let next = ticks.after(7, 7 + late * 1_000_000);
         assert_eq!(next, 7 + expected * 1_000_000, "{missed:?}, {late} ms late");
@@ -164,13 +170,13 @@ mod tests {
     #[test]
     fn a_period_without_end_ticks_once() {
         let start = Instant::now();
-        let ticks = interval_at(start, Duration::MAX);
+        let ticks = Interval::starting(start, Duration::MAX);
         assert_eq!(ticks.after(7, 7), u64::MAX);
     }
 
     #[test]
     #[should_panic(expected = "give it a period")]
     fn a_period_of_zero_is_refused() {
-        let _ = interval(Duration::ZERO);
+        let _ = Interval::new(Duration::ZERO);
     }
 }

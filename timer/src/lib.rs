@@ -6,16 +6,18 @@
 //! # The parts
 //!
 //! - [`Wheel`]: timers by deadline; arming and cancelling in constant time.
-//! - [`Shard`]: a wheel behind a lock. Each worker has one.
+//! - [`Shard`]: a wheel behind a lock. Each worker has one, at [`Home`] in its runtime.
 //! - [`Timers`]: the shards of a runtime, and the promises of those who sleep until the next deadline.
 //! - [`Sleep`], [`Timer`], [`Interval`], [`Timeout`]: what programs await. They find their runtime through
-//!   the [`Host`], which the runtime introduces.
+//!   the [`Host`] for which they are made, that is the runtime crate.
 
 // In models there is no OS clock to wait for.
 #![cfg_attr(loom, allow(dead_code))]
 
 mod host;
 mod interval;
+mod lease;
+mod lock;
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod model;
@@ -31,12 +33,14 @@ mod vigil;
 mod wait;
 mod wheel;
 
-pub use host::{Host, expect_test_clocks, now, set_host};
-pub use interval::{Interval, MissedTick, interval, interval_at};
+pub use host::{Host, expect_test_clocks, now};
+pub use interval::{Interval, MissedTick};
+pub use lease::{Home, Lease};
 pub use nanos::{epoch, in_nanos, nanos};
-pub use shard::Shard;
-pub use sleep::{Sleep, sleep, sleep_until};
-pub use timeout::{Elapsed, FutureExt, Timeout, timeout, timeout_at};
+pub use shard::{Ended, Shard};
+pub use slab::Garbage;
+pub use sleep::Sleep;
+pub use timeout::{Elapsed, Timeout};
 pub use timer::{Timer, TimerWait};
 pub use timers::Timers;
 pub use vigil::{Driver, Keeper, NEVER};

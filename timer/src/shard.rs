@@ -5,19 +5,26 @@
 //! means nothing any more and the shard is not closed; its waker was taken out under the lock by whoever
 //! fired it, and is woken after that. So a poll that finds the timer armed has its waker in the wheel, and
 //! who fires later wakes it; one that finds it fired needs none.
+//!
+//! No critical section does more than a bounded piece of work: see [`Lock`].
 
 use std::task::Waker;
 
-use windlass_sync::primitives::{Arc, AtomicU64, Mutex, Ordering};
+use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
+use crate::lock::Lock;
+use crate::slab::Garbage;
 use crate::vigil::{NEVER, Vigil};
 use crate::wheel::{Key, Wheel};
+
+/// Timers that are taken out in one go when the shard is closed.
+const PORTION: usize = 128;
 
 /// The timers of one worker.
 // Two lines, for the prefetcher fetches them in pairs: workers must not share what they write.
 #[repr(align(128))]
 pub struct Shard {
-    state: Mutex<State>,
+    state: Lock<State>,
     /// The wheel's next deadline, or an earlier time; written under the lock.
     next: AtomicU64,
     /// By how much its deadlines may be put off while workers are awake, who look by themselves.
@@ -28,14 +35,42 @@ pub struct Shard {
 struct State {
     wheel: Wheel,
     closed: bool,
+    /// The runtime, and all who hold a key, be it of a timer that has fired.
+    holders: usize,
 }
 
-/// What became of a timer.
+impl State {
+    /// A holder leaves; true if it was the last.
+    #[inline]
+    fn leave(&mut self) -> bool {
+        self.holders -= 1;
+        self.holders == 0
+    }
+
+    /// The holder of a timer that is not armed any more leaves.
+    fn end(&mut self, key: &Key) -> Left {
+        self.wheel.remove(Key(key.0));
+        Left {
+            why: if self.closed { Ended::Closed } else { Ended::Fired },
+            is_last: self.leave(),
+            _garbage: self.wheel.take_garbage(),
+        }
+    }
+}
+
+/// The holder of a timer that is not armed any more has left.
+#[must_use]
+pub(crate) struct Left {
+    pub(crate) why: Ended,
+    /// It has to free the shard.
+    pub(crate) is_last: bool,
+    /// Dropped after the lock.
+    _garbage: Garbage,
+}
+
+/// Why a timer is not armed any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(not(loom), allow(unreachable_pub, reason = "models see it"))]
-pub enum Outcome {
-    /// Armed, with the waker last given.
-    Pending,
+pub enum Ended {
     /// Its time has come.
     Fired,
     /// The runtime is gone, and will not fire it.
@@ -43,9 +78,10 @@ pub enum Outcome {
 }
 
 impl Shard {
+    /// With one holder.
     pub(crate) fn new(leniency: u64, vigil: Arc<Vigil>) -> Self {
         Self {
-            state: Mutex::new(State { wheel: Wheel::new(), closed: false }),
+            state: Lock::new(State { wheel: Wheel::new(), closed: false, holders: 1 }),
             next: AtomicU64::new(NEVER),
             leniency,
             vigil,
@@ -69,92 +105,121 @@ impl Shard {
         self.next().saturating_add(self.leniency.min(most))
     }
 
-    /// Arms a timer.
+    /// Arms a timer, whose key is one more holder.
     ///
     /// # Errors
     ///
     /// If the shard is closed: the waker.
-    pub(crate) fn arm(&self, deadline: u64, waker: Waker) -> Result<Key, Waker> {
-        let mut state = self.state.lock();
-        if state.closed {
-            return Err(waker);
-        }
-        let key = state.wheel.insert(deadline, waker);
-        let earliest = self.publish(deadline);
-        drop(state);
+    #[inline]
+    pub(crate) fn enter(&self, deadline: u64, waker: Waker) -> Result<Key, Waker> {
+        let (key, earliest) = self.state.with(|state| {
+            if state.closed {
+                return Err(waker);
+            }
+            state.holders += 1;
+            let key = state.wheel.insert(deadline, waker);
+            Ok((key, self.publish(deadline)))
+        })?;
         if earliest {
             self.rely(deadline);
         }
         Ok(key)
     }
 
-    /// Cancels a timer. Its waker is dropped by the caller, outside of the lock.
-    pub(crate) fn cancel(&self, key: Key) -> Option<Waker> {
-        self.state.lock().wheel.remove(key)
+    /// A holder without a key leaves; true if it was the last, and has to free the shard.
+    #[must_use]
+    pub(crate) fn leave(&self) -> bool {
+        self.state.with(State::leave)
+    }
+
+    /// Cancels a timer, whose holder leaves. Its waker is dropped by the caller, outside of the lock. True
+    /// if that was the last holder.
+    #[inline]
+    pub(crate) fn cancel(&self, key: Key) -> (Option<Waker>, bool) {
+        let (waker, is_last, _garbage) = self.state.with(|state| {
+            let waker = state.wheel.remove(key);
+            (waker, state.leave(), state.wheel.take_garbage())
+        });
+        (waker, is_last)
     }
 
     /// Moves a timer that has not fired to another time; it keeps its waker.
-    pub(crate) fn reset(&self, key: Key, deadline: u64) -> Outcome {
-        let mut state = self.state.lock();
-        if state.wheel.reset(key, deadline).is_none() {
-            return if state.closed { Outcome::Closed } else { Outcome::Fired };
-        }
-        let earliest = self.publish(deadline);
-        drop(state);
+    ///
+    /// # Errors
+    ///
+    /// If it is not armed any more; its holder has left then.
+    pub(crate) fn reset(&self, key: &Key, deadline: u64) -> Result<(), Left> {
+        let earliest = self.state.with(|state| match state.wheel.reset(key, deadline) {
+            Some(()) => Ok(self.publish(deadline)),
+            None => Err(state.end(key)),
+        })?;
         if earliest {
             self.rely(deadline);
         }
-        Outcome::Pending
+        Ok(())
     }
 
-    /// Has a timer that has not fired wake `waker`.
-    pub(crate) fn poll(&self, key: Key, waker: &Waker) -> Outcome {
-        let (is_same, closed) = {
-            let state = self.state.lock();
-            (state.wheel.waker(key).map(|old| old.will_wake(waker)), state.closed)
-        };
-        let gone = |closed| if closed { Outcome::Closed } else { Outcome::Fired };
+    /// Has a timer that has not fired wake `waker`. Gives a waker to be dropped.
+    ///
+    /// # Errors
+    ///
+    /// If it is not armed any more; its holder has left then.
+    pub(crate) fn poll(&self, key: &Key, waker: &Waker) -> (Result<(), Left>, Option<Waker>) {
+        let is_same = self.state.with(|state| match state.wheel.waker(key) {
+            Some(old) => Ok(old.will_wake(waker)),
+            None => Err(state.end(key)),
+        });
         match is_same {
-            Some(true) => return Outcome::Pending,
-            None => return gone(closed),
-            Some(false) => {}
+            Ok(true) => return (Ok(()), None),
+            Err(left) => return (Err(left), None),
+            Ok(false) => {}
         }
         // Cloned and dropped without the lock: both may run user code.
         let new = waker.clone();
-        let mut state = self.state.lock();
-        let (replaced, closed) = (state.wheel.replace_waker(key, new), state.closed);
-        drop(state);
-        if replaced.is_ok() { Outcome::Pending } else { gone(closed) }
+        self.state.with(|state| match state.wheel.replace_waker(key, new) {
+            Ok(old) => (Ok(()), Some(old)),
+            Err(new) => (Err(state.end(key)), Some(new)),
+        })
     }
 
     /// Takes out the wakers of what is due, up to so many; true if there may be more.
     pub(crate) fn take_due(&self, now: u64, most: usize, fired: &mut Vec<Waker>) -> bool {
-        let mut state = self.state.lock();
-        let more = state.wheel.advance_some(now, most, fired);
-        let next = state.wheel.next_deadline().unwrap_or(NEVER);
-        self.next.store(next, Ordering::Relaxed);
-        more
+        self.state.with(|state| {
+            let more = state.wheel.advance_some(now, most, fired);
+            let next = state.wheel.next_deadline().unwrap_or(NEVER);
+            self.next.store(next, Ordering::Relaxed);
+            more
+        })
     }
 
     /// The exact time of the next timer.
     pub(crate) fn settle(&self) -> u64 {
-        let state = self.state.lock();
-        let next = state.wheel.earliest().unwrap_or(NEVER);
-        self.next.store(next, Ordering::Relaxed);
-        next
+        self.state.with(|state| {
+            let next = state.wheel.earliest().unwrap_or(NEVER);
+            self.next.store(next, Ordering::Relaxed);
+            next
+        })
     }
 
     /// Fires nothing any more, and lets nothing in; gives the wakers of all that was armed.
     pub(crate) fn close(&self) -> Vec<Waker> {
-        let mut state = self.state.lock();
-        state.closed = true;
-        self.next.store(NEVER, Ordering::Relaxed);
-        state.wheel.drain()
+        let mut wakers = Vec::new();
+        loop {
+            wakers.reserve(PORTION);
+            let more = self.state.with(|state| {
+                state.closed = true;
+                self.next.store(NEVER, Ordering::Relaxed);
+                state.wheel.advance_some(u64::MAX, PORTION, &mut wakers)
+            });
+            if !more {
+                return wakers;
+            }
+        }
     }
 
     /// How many timers are armed.
     pub(crate) fn len(&self) -> usize {
-        self.state.lock().wheel.len()
+        self.state.with(|state| state.wheel.len())
     }
 
     /// Under the lock: true if somebody has to be told.

@@ -10,112 +10,98 @@ use std::task::Waker;
 const BLOCK: usize = 128;
 /// An empty slab keeps so many blocks; what a burst has made beyond that is given back.
 const KEPT: usize = 8;
-/// The end of a list.
-pub(crate) const NONE: u32 = u32::MAX;
+/// Above this, numbers in links name lists.
+pub(crate) const LIMIT: u32 = 1 << 31;
 
-/// An armed timer, or a vacant place for one.
+/// A timer, or a vacant place for one.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) deadline: u64,
-    /// `None` in a vacant entry.
+    /// `None` in a vacant entry, and in one that has fired.
     pub(crate) waker: Option<Waker>,
     pub(crate) next: u32,
     pub(crate) previous: u32,
-    pub(crate) generation: u32,
-    pub(crate) level: u8,
-    pub(crate) slot: u8,
+}
+
+type Block = Box<[Entry; BLOCK]>;
+
+/// Blocks that are not needed any more. To free many takes its time: not under a lock.
+#[derive(Debug, Default)]
+pub struct Garbage(Vec<Block>);
+
+impl Garbage {
+    /// True if there is nothing to be freed.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
 }
 
 /// All entries of a wheel, by number.
 #[derive(Debug)]
 pub(crate) struct Slab {
-    blocks: Vec<Box<[Entry; BLOCK]>>,
+    blocks: Vec<Block>,
     /// Entries that have been in use at some time.
-    len: usize,
+    len: u32,
     /// The first of the vacant ones among them, which are linked through `next`.
     vacant: u32,
-    occupied: usize,
-    /// What the generations of new blocks start from: none of a block that was given back is
-    /// repeated.
-    first_generation: u32,
-    last_generation: u32,
+    occupied: u32,
 }
 
 impl Slab {
     pub(crate) fn new() -> Self {
-        Self {
-            blocks: Vec::new(),
-            len: 0,
-            vacant: NONE,
-            occupied: 0,
-            first_generation: 0,
-            last_generation: 0,
-        }
-    }
-
-    pub(crate) fn occupied(&self) -> usize {
-        self.occupied
+        Self { blocks: Vec::new(), len: 0, vacant: LIMIT, occupied: 0 }
     }
 
     /// Fills a vacant entry; gives its number.
     #[inline]
     pub(crate) fn insert(&mut self, deadline: u64, waker: Waker) -> u32 {
         let index = match self.vacant {
-            NONE => self.extend(),
-            vacant => {
-                self.vacant = self[vacant].next;
-                vacant
-            }
+            LIMIT => self.extend(),
+            vacant => vacant,
         };
-        let entry = &mut self[index];
+        let entry = &mut self.blocks[index as usize / BLOCK][index as usize % BLOCK];
+        self.vacant = entry.next;
         entry.deadline = deadline;
         entry.waker = Some(waker);
         self.occupied += 1;
         index
     }
 
+    #[cold]
     fn extend(&mut self) -> u32 {
-        let index = u32::try_from(self.len).expect("fewer than 2^32 timers");
-        assert_ne!(index, NONE, "fewer than 2^32 timers");
-        if self.len == self.blocks.len() * BLOCK {
-            let generation = self.first_generation;
+        let index = self.len;
+        assert!(index < LIMIT, "fewer than 2^31 timers");
+        if index as usize == self.blocks.len() * BLOCK {
             self.blocks.push(Box::new(std::array::from_fn(|_| Entry {
                 deadline: 0,
                 waker: None,
-                next: NONE,
-                previous: NONE,
-                generation,
-                level: 0,
-                slot: 0,
+                next: LIMIT,
+                previous: LIMIT,
             })));
         }
         self.len += 1;
         index
     }
 
-    /// Vacates an entry. Whoever knew its generation has lost it.
+    /// Vacates an entry.
     #[inline]
     pub(crate) fn remove(&mut self, index: u32) -> Option<Waker> {
         let vacant = std::mem::replace(&mut self.vacant, index);
         let entry = &mut self[index];
-        entry.generation = entry.generation.wrapping_add(1);
         entry.next = vacant;
-        let (waker, generation) = (entry.waker.take(), entry.generation);
-        self.last_generation = self.last_generation.max(generation);
+        let waker = entry.waker.take();
         self.occupied -= 1;
-        if self.occupied == 0 && self.blocks.len() > KEPT {
-            self.blocks = Vec::new();
-            (self.len, self.vacant) = (0, NONE);
-            self.first_generation = self.last_generation.wrapping_add(1);
-        }
         waker
     }
 
-    /// The entry of that number, if it is still the one of that generation.
+    /// What an empty slab needs no more.
     #[inline]
-    pub(crate) fn get(&self, index: u32, generation: u32) -> Option<&Entry> {
-        let entry = self.blocks.get(index as usize / BLOCK)?.get(index as usize % BLOCK)?;
-        (entry.generation == generation && entry.waker.is_some()).then_some(entry)
+    pub(crate) fn take_garbage(&mut self) -> Garbage {
+        if self.occupied != 0 || self.blocks.len() <= KEPT {
+            return Garbage::default();
+        }
+        (self.len, self.vacant) = (0, LIMIT);
+        Garbage(std::mem::take(&mut self.blocks))
     }
 }
 

@@ -5,54 +5,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::host::now;
+use crate::host::{Host, now};
 use crate::nanos::{in_nanos, instant, nanos};
 use crate::wait::{Wait, When};
 
-/// Waits until `duration` from now is over. It counts from this call, not from the first poll.
-///
-/// Never early; late by some 100 µs at the most while the machine has a CPU to spare. A zero duration is
-/// ready at its first poll, and one that the clock can't say (`Duration::MAX`) never ends.
-///
-/// # Cancelling
-///
-/// Dropping the future disarms the timer, in constant time.
-///
-/// # Examples
-///
-/// ```
-/// use std::time::{Duration, Instant};
-/// use windlass_timer::sleep;
-///
-/// # windlass_runtime::block_on(async {
-/// let start = Instant::now();
-/// sleep(Duration::from_millis(5)).await;
-/// assert!(start.elapsed() >= Duration::from_millis(5));
-/// # });
-/// ```
-pub fn sleep(duration: Duration) -> Sleep {
-    Sleep::at(nanos(now()).saturating_add(in_nanos(duration)))
-}
-
-/// Waits until `deadline`; not at all if that is past.
-///
-/// # Examples
-///
-/// ```
-/// use std::time::{Duration, Instant};
-/// use windlass_timer::sleep_until;
-///
-/// # windlass_runtime::block_on(async {
-/// let deadline = Instant::now() + Duration::from_millis(5);
-/// sleep_until(deadline).await;
-/// assert!(Instant::now() >= deadline);
-/// # });
-/// ```
-pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep::at(nanos(deadline))
-}
-
-/// Waits for a point in time. Made by [`sleep`] and [`sleep_until`].
+/// Waits for a point in time.
 ///
 /// Nothing is armed before the first poll that has to wait. From then on the timer belongs to the runtime
 /// that was current in that poll, also if the future moves to another one, which it then wakes. When
@@ -60,19 +17,25 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 /// current there, or to the global one.
 ///
 /// Polling it after it was ready gives ready again, until [`reset`](Self::reset).
-///
-/// # Panics
-///
-/// When it is polled by the executor of another library before the process has had any windlass runtime.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited or polled"]
-pub struct Sleep {
+pub struct Sleep<H> {
     /// In nanoseconds.
     deadline: u64,
-    wait: Wait,
+    wait: Wait<H>,
 }
 
-impl Sleep {
+impl<H: Host> Sleep<H> {
+    /// Until `duration` from now is over.
+    pub fn after(duration: Duration) -> Self {
+        Self::at(nanos(now::<H>()).saturating_add(in_nanos(duration)))
+    }
+
+    /// Until `deadline`; not at all if that is past.
+    pub fn until(deadline: Instant) -> Self {
+        Self::at(nanos(deadline))
+    }
+
     pub(crate) fn at(deadline: u64) -> Self {
         Self { deadline, wait: Wait::new() }
     }
@@ -87,7 +50,7 @@ impl Sleep {
     ///
     /// ```
     /// use std::time::{Duration, Instant};
-    /// use windlass_timer::sleep;
+    /// use windlass_runtime::timer::sleep;
     ///
     /// # windlass_runtime::block_on(async {
     /// let mut idle = sleep(Duration::from_secs(3600));
@@ -110,7 +73,7 @@ impl Sleep {
     }
 }
 
-impl Future for Sleep {
+impl<H: Host> Future for Sleep<H> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

@@ -1,10 +1,12 @@
 //! The timer that is awaited again and again.
 
 use std::future::{Future, IntoFuture};
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
+use crate::host::Host;
 use crate::nanos::{in_nanos, nanos};
 use crate::wait::{Wait, When};
 
@@ -17,7 +19,7 @@ use crate::wait::{Wait, When};
 ///
 /// ```
 /// use std::time::Duration;
-/// use windlass_timer::Timer;
+/// use windlass_runtime::timer::Timer;
 ///
 /// # windlass_runtime::block_on(async {
 /// let mut timer = Timer::new(Duration::from_millis(1));
@@ -27,14 +29,15 @@ use crate::wait::{Wait, When};
 /// # });
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Timer {
+pub struct Timer<H> {
     duration: Duration,
+    host: PhantomData<fn() -> H>,
 }
 
-impl Timer {
+impl<H: Host> Timer<H> {
     /// A timer of that duration.
     pub const fn new(duration: Duration) -> Self {
-        Self { duration }
+        Self { duration, host: PhantomData }
     }
 
     /// How long each wait takes.
@@ -48,22 +51,22 @@ impl Timer {
     }
 
     /// Waits for the timer's duration, from the first poll on. The same as `(&mut timer).await`.
-    pub fn wait(&mut self) -> TimerWait<'_> {
+    pub fn wait(&mut self) -> TimerWait<'_, H> {
         let when = When::After(in_nanos(self.duration));
         TimerWait { when, wait: Wait::new(), timer: self }
     }
 
     /// Waits until a point in time, whatever the timer's duration is.
-    pub fn wait_until(&mut self, deadline: Instant) -> TimerWait<'_> {
+    pub fn wait_until(&mut self, deadline: Instant) -> TimerWait<'_, H> {
         TimerWait { when: When::At(nanos(deadline)), wait: Wait::new(), timer: self }
     }
 }
 
-impl<'a> IntoFuture for &'a mut Timer {
+impl<'a, H: Host> IntoFuture for &'a mut Timer<H> {
     type Output = ();
-    type IntoFuture = TimerWait<'a>;
+    type IntoFuture = TimerWait<'a, H>;
 
-    fn into_future(self) -> TimerWait<'a> {
+    fn into_future(self) -> TimerWait<'a, H> {
         self.wait()
     }
 }
@@ -71,15 +74,15 @@ impl<'a> IntoFuture for &'a mut Timer {
 /// One wait for a [`Timer`]. Dropping it disarms the timer.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited or polled"]
-pub struct TimerWait<'a> {
+pub struct TimerWait<'a, H> {
     when: When,
-    wait: Wait,
-    timer: &'a mut Timer,
+    wait: Wait<H>,
+    timer: &'a mut Timer<H>,
 }
 
-impl TimerWait<'_> {
+impl<H: Host> TimerWait<'_, H> {
     /// The timer that is waited for.
-    pub fn timer(&self) -> &Timer {
+    pub fn timer(&self) -> &Timer<H> {
         self.timer
     }
 
@@ -89,7 +92,7 @@ impl TimerWait<'_> {
     }
 }
 
-impl Future for TimerWait<'_> {
+impl<H: Host> Future for TimerWait<'_, H> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {

@@ -5,7 +5,7 @@ use std::task::Waker;
 use windlass_sync::primitives::{Arc, Mutex, Ordering, fence};
 
 use crate::pace::{Gate, Pace};
-use crate::shard::Shard;
+use crate::lease::Home;
 use crate::vigil::{AWAKE, Driver, Keeper, LENIENCY, NEVER, NOT_KEEPING, Vigil};
 
 /// Timers taken out of a shard in one go, under its lock.
@@ -17,7 +17,7 @@ const FOREIGN: usize = if cfg!(loom) { 1 } else { 4 };
 /// and asks when to come back.
 pub struct Timers {
     /// Workers first, then those of foreign threads.
-    shards: Box<[Arc<Shard>]>,
+    shards: Box<[Home]>,
     workers: usize,
     vigil: Arc<Vigil>,
     pace: Mutex<Pace>,
@@ -30,7 +30,7 @@ impl Timers {
     pub fn new(workers: usize, lenient: bool, driver: Box<dyn Driver>) -> Self {
         let vigil = Arc::new(Vigil::new(driver));
         let leniency = |index| if lenient && index < workers { LENIENCY } else { 0 };
-        let shard = |index| Arc::new(Shard::new(leniency(index), vigil.clone()));
+        let shard = |index| Home::new(leniency(index), vigil.clone());
         Self {
             shards: (0..workers + FOREIGN).map(shard).collect(),
             workers,
@@ -41,13 +41,13 @@ impl Timers {
     }
 
     /// The shard of a worker.
-    pub fn worker(&self, index: usize) -> &Arc<Shard> {
+    pub fn worker(&self, index: usize) -> &Home {
         // Spares share the workers' shards. A division is worth avoiding, this early in each timer.
         &self.shards[if index < self.workers { index } else { index % self.workers }]
     }
 
     /// A shard for a thread that is no worker; any number will do.
-    pub fn foreign(&self, number: usize) -> &Arc<Shard> {
+    pub fn foreign(&self, number: usize) -> &Home {
         &self.shards[self.workers + number % (self.shards.len() - self.workers)]
     }
 

@@ -1,12 +1,12 @@
 //! What all timer futures have in common: a timer that is armed or not.
 
+use std::fmt;
+use std::marker::PhantomData;
 use std::task::{Context, Poll, ready};
 
-use windlass_sync::primitives::Arc;
-
-use crate::host::host;
-use crate::shard::{Outcome, Shard};
-use crate::wheel::Key;
+use crate::host::Host;
+use crate::lease::{Home, Lease};
+use crate::shard::Ended;
 
 /// When a timer is due, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -17,79 +17,83 @@ pub(crate) enum When {
 }
 
 /// A timer that is armed from its first poll on, if that has to wait, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct Wait {
-    armed: Option<Armed>,
+pub(crate) struct Wait<H> {
+    armed: Option<Lease>,
+    host: PhantomData<fn() -> H>,
 }
 
-#[derive(Debug)]
-struct Armed {
-    shard: Arc<Shard>,
-    key: Key,
-}
-
-impl Wait {
+impl<H: Host> Wait<H> {
     pub(crate) const fn new() -> Self {
-        Self { armed: None }
+        Self { armed: None, host: PhantomData }
     }
 
     /// Ready when the time has come. Arms the timer otherwise, on the runtime that is current now, and
     /// makes `when` absolute.
+    #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, when: &mut When) -> Poll<()> {
-        let host = host();
-        ready!(host.proceed(cx));
-        let outcome = self.armed.as_ref().map(|armed| armed.shard.poll(armed.key, cx.waker()));
-        match outcome {
-            Some(Outcome::Pending) => return Poll::Pending,
-            Some(Outcome::Fired) => {
-                self.armed = None;
-                host.spend();
-                return Poll::Ready(());
+        ready!(H::proceed(cx));
+        if let Some(lease) = self.armed.take() {
+            match lease.poll(cx.waker()) {
+                Ok(lease) => {
+                    self.armed = Some(lease);
+                    return Poll::Pending;
+                }
+                Err(Ended::Fired) => {
+                    H::spend();
+                    return Poll::Ready(());
+                }
+                // Its runtime is gone. Another will do.
+                Err(Ended::Closed) => {}
             }
-            // Its runtime is gone. Another will do.
-            Some(Outcome::Closed) => self.armed = None,
-            None => {}
         }
         let mut due = false;
-        host.offer(&mut |shard| {
-            let now = shard.now();
-            let deadline = match *when {
-                When::At(deadline) => deadline,
-                When::After(time) => now.saturating_add(time),
-            };
-            *when = When::At(deadline);
-            if deadline <= now {
+        H::offer(|home| match arm(home, cx, when) {
+            Arm::Due => {
                 due = true;
-                return true;
+                true
             }
-            let key = shard.arm(deadline, cx.waker().clone()).ok();
-            self.armed = key.map(|key| Armed { shard: shard.clone(), key });
-            self.armed.is_some()
+            Arm::Armed(lease) => {
+                self.armed = Some(lease);
+                true
+            }
+            Arm::Refused => false,
         });
         // With neither, nobody has taken it: the task runs on a runtime that is shutting down, and is
         // being cancelled.
         if due {
-            host.spend();
+            H::spend();
             return Poll::Ready(());
         }
         Poll::Pending
     }
+}
 
+enum Arm {
+    Due,
+    Armed(Lease),
+    Refused,
+}
+
+fn arm(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
+    let now = home.now();
+    let deadline = match *when {
+        When::At(deadline) => deadline,
+        When::After(time) => now.saturating_add(time),
+    };
+    *when = When::At(deadline);
+    if deadline <= now {
+        return Arm::Due;
+    }
+    match home.arm(deadline, cx.waker().clone()) {
+        Ok(lease) => Arm::Armed(lease),
+        Err(_waker) => Arm::Refused,
+    }
+}
+
+impl<H> Wait<H> {
     /// Moves the timer to another time. If it is armed it stays so, with the waker it has.
     pub(crate) fn reset(&mut self, deadline: u64) {
-        let Some(Armed { shard, key }) = &self.armed else { return };
-        if shard.reset(*key, deadline) != Outcome::Pending {
-            self.armed = None;
-        }
-    }
-
-    /// Disarms the timer.
-    #[inline]
-    pub(crate) fn disarm(&mut self) {
-        if let Some(Armed { shard, key }) = self.armed.take() {
-            // The waker is dropped here, after the lock.
-            drop(shard.cancel(key));
-        }
+        self.armed = self.armed.take().and_then(|lease| lease.reset(deadline).ok());
     }
 
     pub(crate) fn is_armed(&self) -> bool {
@@ -97,8 +101,8 @@ impl Wait {
     }
 }
 
-impl Drop for Wait {
-    fn drop(&mut self) {
-        self.disarm();
+impl<H> fmt::Debug for Wait<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Wait").field(&self.armed).finish()
     }
 }

@@ -1,44 +1,48 @@
 //! A hierarchical timing wheel: arming and cancelling in constant time, firing in order.
 //!
-//! Time is a number of nanoseconds. The lowest level has 64 slots of 4.096 µs, each level above has
-//! 64 slots that are as long as the whole level below; nine levels cover everything a `u64` can say. A
-//! timer lies in the slot of the lowest level at which its time differs from the wheel's. When the
-//! wheel's time reaches a slot above the lowest level, what is in it moves down.
+//! Time is a number of nanoseconds. Eleven levels of 64 slots cover everything a `u64` can say: a slot of the
+//! lowest level is a nanosecond, and a slot of each level above as long as the whole level below. A timer
+//! lies in the slot of the lowest level at which its time differs from the wheel's, but not below the
+//! *base*, whose slots are 4.096 µs. When the wheel's time reaches a slot above the base, what is in it falls
+//! to lower levels. A slot of the base is looked through: times are compared exactly, so nothing fires
+//! early. Only if it is crowded, it falls as well, down to the two levels below.
 //!
-//! Within the lowest level's slot times are compared exactly, so nothing fires early, and timers with
-//! equal times fire in the order in which they were armed: a slot is a queue, moving down keeps the
-//! order, and a timer armed later for the same time ends up in the same slot, behind.
+//! **The order.** Timers fire in the order of their times, and those with equal times in the order in which
+//! they were armed: a slot is a queue, falling keeps the order, and a timer armed later for the same
+//! time ends up in the same slot, behind. One that was past when it was armed, or moved, counts as due at
+//! that moment.
 //!
-//! Timers live in a [`Slab`]; the slots are lists of indices. No timer is allocated by itself, and
-//! nothing here is unsafe.
+//! **Bounded work.** A lock around the wheel must not be held for long, however many timers are in a
+//! slot. What is due is taken out in portions, and a slot *falls* in portions: until it is empty, nothing fires
+//! and the wheel's time stands still, and what is armed for its span goes to its end, so that the
+//! order holds.
 //!
-//! What is due may be taken out in portions, so that a lock around the wheel is not held for long: a slot
-//! that holds more than a portion moves to the list of those that are *due*, in their order, from which
-//! it can still be cancelled.
+//! Timers live in a [`Slab`]; the slots are lists of numbers, and the last link of a list names the list. No
+//! timer is allocated by itself, and nothing here is unsafe.
 
 use std::task::Waker;
 
-use crate::slab::{Entry, NONE, Slab};
+use crate::slab::{Garbage, LIMIT, Slab};
 
 /// Slots of a level, as bits of time.
 const BITS: u32 = 6;
-const SLOTS: usize = 1 << BITS;
-/// Bits of time within a slot of the lowest level.
-const TICK: u32 = 12;
-/// Levels, to cover the other bits of a `u64`.
-const LEVELS: usize = (u64::BITS - TICK).div_ceil(BITS) as usize;
-/// In place of a level: the list of those that are due.
-const DUE: u8 = LEVELS as u8;
-/// How many timers of a slot are looked at to find the earliest; a fuller slot is taken to be due at
-/// its start.
+const SLOTS: u32 = 1 << BITS;
+const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
+/// The lowest level that is used unless it is crowded.
+const BASE: u32 = 2;
+/// Timers of a slot that are looked at. One with more is crowded.
 const LOOK_AT: usize = 32;
+/// Timers that fall in one go.
+const FALL: usize = 256;
+/// After those of the slots: the list of those that are due.
+const DUE: usize = LEVELS * SLOTS as usize;
 
-/// Names an armed timer. Once it has fired or was removed, the name means nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
-    index: u32,
-    generation: u32,
-}
+/// Names a timer, also after it has fired, until it is [removed](Wheel::remove).
+#[derive(Debug, PartialEq, Eq)]
+pub struct Key(pub(crate) u32);
+
+/// A link is the number of a timer, or if it has this bit that of a list.
+const LIST: u32 = LIMIT;
 
 #[derive(Clone, Copy, Debug)]
 struct List {
@@ -46,82 +50,82 @@ struct List {
     last: u32,
 }
 
-const EMPTY: List = List { first: NONE, last: NONE };
-
-#[derive(Debug)]
-struct Level {
-    /// One bit a slot that is not empty.
-    occupied: u64,
-    slots: [List; SLOTS],
-}
-
 /// The timers of one shard.
 #[derive(Debug)]
 pub struct Wheel {
-    /// The wheel's time, in ticks.
+    /// The wheel's time.
     now: u64,
-    levels: Box<[Level; LEVELS]>,
+    /// A bit for each level that is not empty.
+    levels: u32,
+    /// For each level a bit for each slot that is not empty; the last is for those that are due.
+    slots: [u64; LEVELS + 1],
+    lists: Box<[List; DUE + 1]>,
     entries: Slab,
-    /// Taken out of their slots, to be fired in this order.
-    due: List,
-    /// What is due in a slot, to be sorted.
-    scratch: Vec<(u64, u32)>,
+    armed: usize,
+    /// The list of the slot that falls, if one does.
+    falling: Option<usize>,
 }
 
 impl Wheel {
     /// An empty wheel at time zero.
     pub fn new() -> Self {
-        const LEVEL: Level = Level { occupied: 0, slots: [EMPTY; SLOTS] };
+        let empty = |list| List { first: list as u32 | LIST, last: list as u32 | LIST };
         Self {
             now: 0,
-            levels: Box::new([LEVEL; LEVELS]),
+            levels: 0,
+            slots: [0; LEVELS + 1],
+            lists: Box::new(std::array::from_fn(empty)),
             entries: Slab::new(),
-            due: EMPTY,
-            scratch: Vec::new(),
+            armed: 0,
+            falling: None,
         }
     }
 
     /// How many timers are armed.
     pub fn len(&self) -> usize {
-        self.entries.occupied()
+        self.armed
     }
 
     /// True if no timer is armed.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.armed == 0
     }
 
     /// Arms a timer. One whose time is past fires with the next [`advance`](Self::advance).
     ///
     /// # Panics
     ///
-    /// With more than four billion timers.
+    /// With more than two billion timers.
     #[inline]
     pub fn insert(&mut self, deadline: u64, waker: Waker) -> Key {
         let index = self.entries.insert(deadline, waker);
-        self.link(index);
-        Key { index, generation: self.entries[index].generation }
+        self.armed += 1;
+        self.link(index, deadline);
+        Key(index)
     }
 
-    /// Cancels a timer and gives its waker; `None` if it has fired.
+    /// Forgets a timer, and gives its waker if it has not fired.
     #[inline]
     pub fn remove(&mut self, key: Key) -> Option<Waker> {
-        self.waker(key)?;
-        self.unlink(key.index);
-        self.entries.remove(key.index)
+        if self.is_armed(&key) {
+            self.unlink(key.0);
+            self.armed -= 1;
+        }
+        self.entries.remove(key.0)
     }
 
     /// Moves a timer to another time, behind those that are armed for it; `None` if it has fired.
-    pub fn reset(&mut self, key: Key, deadline: u64) -> Option<()> {
+    pub fn reset(&mut self, key: &Key, deadline: u64) -> Option<()> {
         self.waker(key)?;
-        self.unlink(key.index);
-        self.entries[key.index].deadline = deadline;
-        self.link(key.index);
+        self.unlink(key.0);
+        self.entries[key.0].deadline = deadline;
+        self.link(key.0, deadline);
         Some(())
     }
 
     /// True until the timer has fired.
-    pub fn is_armed(&self, key: Key) -> bool {
+    #[inline]
+    pub fn is_armed(&self, key: &Key) -> bool {
         self.waker(key).is_some()
     }
 
@@ -130,59 +134,60 @@ impl Wheel {
     /// # Errors
     ///
     /// If the timer has fired: the new one.
-    pub fn replace_waker(&mut self, key: Key, waker: Waker) -> Result<Waker, Waker> {
-        match self.waker(key) {
-            Some(_) => Ok(self.entries[key.index].waker.replace(waker).expect("armed")),
+    pub fn replace_waker(&mut self, key: &Key, waker: Waker) -> Result<Waker, Waker> {
+        match &mut self.entries[key.0].waker {
+            Some(old) => Ok(std::mem::replace(old, waker)),
             None => Err(waker),
         }
     }
 
     /// The waker of a timer that has not fired.
     #[inline]
-    pub fn waker(&self, key: Key) -> Option<&Waker> {
-        self.entries.get(key.index, key.generation)?.waker.as_ref()
-    }
-
-    /// Takes out the wakers of all timers, whatever their time.
-    pub fn drain(&mut self) -> Vec<Waker> {
-        let mut wakers = Vec::with_capacity(self.len());
-        self.advance(u64::MAX, &mut wakers);
-        wakers
+    pub fn waker(&self, key: &Key) -> Option<&Waker> {
+        self.entries[key.0].waker.as_ref()
     }
 
     /// When [`advance`](Self::advance) should be called next: the time of the earliest timer, or
     /// somewhat before it.
     pub fn next_deadline(&self) -> Option<u64> {
-        if self.due.first != NONE {
-            return Some(self.entries[self.due.first].deadline);
+        let due = self.lists[DUE].first;
+        if due & LIST == 0 {
+            return Some(self.entries[due].deadline);
         }
-        let (level, slot, start) = self.first_occupied()?;
+        if self.falling.is_some() {
+            return Some(self.now);
+        }
+        let (list, start) = self.first_occupied()?;
+        let mut index = self.lists[list].first;
         let mut earliest = u64::MAX;
-        let mut index = self.levels[level].slots[slot].first;
         for _ in 0..LOOK_AT {
             let entry = &self.entries[index];
             earliest = earliest.min(entry.deadline);
             index = entry.next;
-            if index == NONE {
+            if index & LIST != 0 {
                 return Some(earliest);
             }
         }
-        Some(start << TICK)
+        Some(start)
     }
 
     /// The time of the earliest timer, exactly. It may have to look at many.
     pub fn earliest(&self) -> Option<u64> {
-        let mut index = self.due.first;
-        if index == NONE {
-            let (level, slot, _) = self.first_occupied()?;
-            index = self.levels[level].slots[slot].first;
+        let first_slot = || self.first_occupied().map(|(list, _)| list);
+        let places = match self.lists[DUE].first & LIST {
+            0 => [Some(DUE), None],
+            _ => [first_slot(), self.falling],
+        };
+        let mut earliest = None;
+        for list in places.into_iter().flatten() {
+            let mut index = self.lists[list].first;
+            while index & LIST == 0 {
+                let entry = &self.entries[index];
+                earliest = Some(earliest.unwrap_or(u64::MAX).min(entry.deadline));
+                index = entry.next;
+            }
         }
-        let mut earliest = u64::MAX;
-        while index != NONE {
-            earliest = earliest.min(self.entries[index].deadline);
-            index = self.entries[index].next;
-        }
-        Some(earliest)
+        earliest
     }
 
     /// Moves the wheel's time forward and takes out the wakers of all timers that are due, the
@@ -191,156 +196,223 @@ impl Wheel {
         while self.advance_some(time, usize::MAX, fired) {}
     }
 
-    /// As [`advance`](Self::advance), for so many timers at the most; true if there may be more.
+    /// As [`advance`](Self::advance), for so many timers at the most, and for as long as a lock may be
+    /// held; true if there may be more.
     pub fn advance_some(&mut self, time: u64, most: usize, fired: &mut Vec<Waker>) -> bool {
-        let mut left = most;
+        let (mut left, mut falls) = (most, FALL);
         loop {
-            while self.due.first != NONE {
-                if left == 0 {
+            if !self.fire_list(DUE, &mut left, fired) {
+                return true;
+            }
+            if let Some(list) = self.falling {
+                if !self.fall(list, &mut falls) {
                     return true;
                 }
-                left -= 1;
-                self.fire(self.due.first, fired);
+                continue;
             }
-            if !self.find_due(time) {
+            let Some((list, start)) = self.first_occupied().filter(|(_, start)| *start <= time)
+            else {
+                break;
+            };
+            self.now = self.now.max(start);
+            match level_of(list) {
+                // All for this very nanosecond.
+                0 => {
+                    if !self.fire_list(list, &mut left, fired) {
+                        return true;
+                    }
+                }
+                BASE => match self.look_through(list, time, &mut left, fired) {
+                    Look::Crowded => self.falling = Some(list),
+                    Look::Due => {}
+                    // The rest of this slot is due later within its span, which has begun.
+                    Look::NothingDue => break,
+                },
+                _ => self.falling = Some(list),
+            }
+        }
+        self.now = self.now.max(time);
+        false
+    }
+
+    /// Blocks that a burst of timers has left behind; to be dropped without a lock.
+    #[inline]
+    pub fn take_garbage(&mut self) -> Garbage {
+        self.entries.take_garbage()
+    }
+
+    /// Fires what is in a list, up to so many; false if there is more.
+    fn fire_list(&mut self, list: usize, left: &mut usize, fired: &mut Vec<Waker>) -> bool {
+        loop {
+            let index = self.lists[list].first;
+            if index & LIST != 0 {
+                return true;
+            }
+            if *left == 0 {
                 return false;
             }
-            // Nearly always there are few, and they need no list.
-            let due = std::mem::take(&mut self.scratch);
-            for (number, &(_, index)) in due.iter().enumerate() {
-                if number < left {
-                    self.fire(index, fired);
-                } else {
-                    self.unlink(index);
-                    self.push(index, DUE, 0);
-                }
-            }
-            left = left.saturating_sub(due.len());
-            self.scratch = due;
-            self.scratch.clear();
+            *left -= 1;
+            self.fire(index, fired);
         }
     }
 
     fn fire(&mut self, index: u32, fired: &mut Vec<Waker>) {
         self.unlink(index);
-        fired.extend(self.entries.remove(index));
+        self.armed -= 1;
+        fired.extend(self.entries[index].waker.take());
     }
 
-    /// Moves the wheel's time forward to the next slot in which something is due, and puts that into
-    /// `scratch` in the order in which it is to fire; false if there is none.
-    fn find_due(&mut self, time: u64) -> bool {
-        let target = time >> TICK;
-        while let Some((level, slot, start)) = self.first_occupied() {
-            if start > target {
-                break;
+    /// Fires what is due in a slot of the base, up to so many; what is left goes to the list of those
+    /// that are due, in the order in which it is to fire.
+    fn look_through(
+        &mut self,
+        list: usize,
+        time: u64,
+        left: &mut usize,
+        fired: &mut Vec<Waker>,
+    ) -> Look {
+        let mut due = [(0, 0); LOOK_AT];
+        let (mut seen, mut found) = (0, 0);
+        let mut index = self.lists[list].first;
+        while index & LIST == 0 {
+            if seen == LOOK_AT {
+                return Look::Crowded;
             }
-            self.now = self.now.max(start);
-            if level > 0 {
-                self.move_down(level, slot);
-                continue;
+            seen += 1;
+            let entry = &self.entries[index];
+            if entry.deadline <= time {
+                due[found] = (entry.deadline, index);
+                found += 1;
             }
-            let mut index = self.levels[0].slots[slot].first;
-            while index != NONE {
-                let entry = &self.entries[index];
-                if entry.deadline <= time {
-                    self.scratch.push((entry.deadline, index));
-                }
-                index = entry.next;
+            index = entry.next;
+        }
+        if found == 0 {
+            return Look::NothingDue;
+        }
+        let due = &mut due[..found];
+        // Stable: equal times stay in the order of arming.
+        due.sort_by_key(|(deadline, _)| *deadline);
+        for &(_, index) in &*due {
+            if *left == 0 {
+                self.unlink(index);
+                self.push(index, DUE);
+            } else {
+                *left -= 1;
+                self.fire(index, fired);
             }
-            if !self.scratch.is_empty() {
-                // Stable: equal times stay in the order of arming.
-                self.scratch.sort_by_key(|(deadline, _)| *deadline);
+        }
+        Look::Due
+    }
+
+    /// Puts the timers of a slot whose time has come where they belong now, in their order, up to so
+    /// many; false if there are more.
+    fn fall(&mut self, list: usize, most: &mut usize) -> bool {
+        let floor = if level_of(list) <= BASE { 0 } else { BASE };
+        loop {
+            let index = self.lists[list].first;
+            if index & LIST != 0 {
+                self.falling = None;
                 return true;
             }
-            // The rest of this slot is due later within the tick that has begun.
-            break;
-        }
-        self.now = self.now.max(target);
-        false
-    }
-
-    /// Puts the timers of a slot whose time has come where they belong now, in their order.
-    fn move_down(&mut self, level: usize, slot: usize) {
-        let list = &mut self.levels[level].slots[slot];
-        let mut index = std::mem::replace(list, EMPTY).first;
-        self.levels[level].occupied &= !(1 << slot);
-        while index != NONE {
-            let next = self.entries[index].next;
-            self.link(index);
-            index = next;
-        }
-    }
-
-    /// The first slot that is not empty, and the tick at which it begins. All of a level comes
-    /// before anything of the level above.
-    fn first_occupied(&self) -> Option<(usize, usize, u64)> {
-        self.levels.iter().enumerate().find_map(|(level, Level { occupied, .. })| {
-            let shift = level as u32 * BITS;
-            let here = (self.now >> shift) & (SLOTS as u64 - 1);
-            // On the lowest level the slot of this very tick counts; above, it has moved down.
-            let ahead = if level == 0 { u64::MAX << here } else { (u64::MAX << here) << 1 };
-            let occupied = occupied & ahead;
-            if occupied == 0 {
-                return None;
+            if *most == 0 {
+                return false;
             }
-            let slot = u64::from(occupied.trailing_zeros());
-            let base = self.now >> shift >> BITS << BITS;
-            Some((level, slot as usize, (base | slot) << shift))
-        })
+            *most -= 1;
+            self.unlink(index);
+            let place = self.place(self.entries[index].deadline, floor);
+            self.push(index, place);
+        }
     }
 
+    /// The first slot that is not empty, and the time at which it begins. All of a level comes before
+    /// anything of the level above.
+    fn first_occupied(&self) -> Option<(usize, u64)> {
+        let level = self.levels.trailing_zeros();
+        let slot = self.slots.get(level as usize).filter(|_| level < DUE_LEVEL)?.trailing_zeros();
+        let shift = level * BITS;
+        let base = self.now >> shift >> BITS << BITS;
+        Some(((level * SLOTS + slot) as usize, (base | u64::from(slot)) << shift))
+    }
+
+    /// Puts a timer where it belongs.
     #[inline]
-    fn link(&mut self, index: u32) {
-        let tick = (self.entries[index].deadline >> TICK).max(self.now);
-        let differs = tick ^ self.now;
-        let level = differs.checked_ilog2().unwrap_or(0) / BITS;
-        let slot = (tick >> (level * BITS)) & (SLOTS as u64 - 1);
-        self.push(index, level as u8, slot as u8);
+    fn link(&mut self, index: u32, deadline: u64) {
+        // The levels below the base hold what is left of this very slot of the base, if anything is.
+        let floor = if self.levels & ((1 << BASE) - 1) == 0 { BASE } else { 0 };
+        let mut place = self.place(deadline, floor);
+        if let Some(falling) = self.falling {
+            if level_of(place) < level_of(falling) {
+                place = falling;
+            }
+        }
+        self.push(index, place);
+    }
+
+    /// The list for a time, on no level below `floor`.
+    #[inline]
+    fn place(&self, deadline: u64, floor: u32) -> usize {
+        let time = deadline.max(self.now);
+        let level = ((time ^ self.now).checked_ilog2().unwrap_or(0) / BITS).max(floor);
+        let slot = (time >> (level * BITS)) & u64::from(SLOTS - 1);
+        (level * SLOTS) as usize + slot as usize
     }
 
     /// Puts an entry at the end of a list.
     #[inline]
-    fn push(&mut self, index: u32, level: u8, slot: u8) {
-        let list = match level {
-            DUE => &mut self.due,
-            _ => {
-                let level = &mut self.levels[usize::from(level)];
-                level.occupied |= 1 << slot;
-                &mut level.slots[usize::from(slot)]
-            }
-        };
-        let previous = std::mem::replace(&mut list.last, index);
-        if previous == NONE {
-            list.first = index;
+    fn push(&mut self, index: u32, list: usize) {
+        let end = list as u32 | LIST;
+        let previous = std::mem::replace(&mut self.lists[list].last, index);
+        if previous == end {
+            self.lists[list].first = index;
+            self.levels |= 1 << level_of(list);
+            self.slots[level_of(list) as usize] |= 1 << (list as u32 % SLOTS);
         } else {
             self.entries[previous].next = index;
         }
         let entry = &mut self.entries[index];
-        (entry.previous, entry.next) = (previous, NONE);
-        (entry.level, entry.slot) = (level, slot);
+        (entry.previous, entry.next) = (previous, end);
     }
 
+    /// Takes an entry out of its list.
     #[inline]
     fn unlink(&mut self, index: u32) {
-        let Entry { next, previous, level, slot, .. } = self.entries[index];
-        let list = match level {
-            DUE => &mut self.due,
-            _ => &mut self.levels[usize::from(level)].slots[usize::from(slot)],
-        };
-        if previous == NONE {
-            list.first = next;
-        } else {
+        let entry = &self.entries[index];
+        let (previous, next) = (entry.previous, entry.next);
+        if previous & LIST == 0 {
             self.entries[previous].next = next;
-        }
-        if next == NONE {
-            list.last = previous;
         } else {
-            self.entries[next].previous = previous;
+            self.lists[(previous & !LIST) as usize].first = next;
         }
-        if list.first == NONE && level != DUE {
-            self.levels[usize::from(level)].occupied &= !(1 << slot);
+        if next & LIST == 0 {
+            self.entries[next].previous = previous;
+        } else {
+            self.lists[(next & !LIST) as usize].last = previous;
+        }
+        if previous == next {
+            // Both name the list: it was alone there.
+            let (level, slot) = (level_of((next & !LIST) as usize), next % SLOTS);
+            let slots = &mut self.slots[level as usize];
+            *slots &= !(1 << slot);
+            if *slots == 0 {
+                self.levels &= !(1 << level);
+            }
         }
     }
+}
+
+/// In place of a level, for those that are due.
+const DUE_LEVEL: u32 = LEVELS as u32;
+
+#[inline]
+fn level_of(list: usize) -> u32 {
+    list as u32 / SLOTS
+}
+
+/// What a look at a slot of the base has brought.
+enum Look {
+    Due,
+    NothingDue,
+    Crowded,
 }
 
 impl Default for Wheel {

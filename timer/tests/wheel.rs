@@ -46,7 +46,6 @@ impl Pair {
         let at = *self.list.keys().nth(which % self.list.len()).unwrap();
         let key = self.list.remove(&at).unwrap();
         assert!(self.wheel.remove(key).is_some());
-        assert!(self.wheel.remove(key).is_none(), "removed twice");
     }
 
     fn reset(&mut self, which: usize, deadline: u64) {
@@ -55,7 +54,7 @@ impl Pair {
         }
         let at = *self.list.keys().nth(which % self.list.len()).unwrap();
         let key = self.list.remove(&at).unwrap();
-        assert!(self.wheel.reset(key, deadline).is_some());
+        assert!(self.wheel.reset(&key, deadline).is_some());
         self.list.insert((deadline, at.1), key);
     }
 
@@ -84,13 +83,14 @@ impl Pair {
         }
         fired.into_iter().for_each(Waker::wake);
         let mut expected = Vec::new();
-        while let Some((&(deadline, number), &key)) = self.list.first_key_value() {
+        while let Some((&(deadline, number), _)) = self.list.first_key_value() {
             if deadline > self.now {
                 break;
             }
-            assert!(!self.wheel.is_armed(key));
             expected.push(number);
-            self.list.pop_first();
+            let (_, key) = self.list.pop_first().unwrap();
+            assert!(!self.wheel.is_armed(&key));
+            assert!(self.wheel.remove(key).is_none());
         }
         let mut got = std::mem::take(&mut *self.log.lock().unwrap());
         // What was past when it was armed fires in the tick of its arming.
@@ -210,14 +210,18 @@ fn the_end_of_time_is_an_ordinary_deadline() {
 }
 
 #[test]
-fn a_key_of_a_fired_timer_does_not_reach_its_successor() {
+fn a_timer_that_has_fired_keeps_its_place_until_it_is_removed() {
     let mut wheel = Wheel::new();
     let old = wheel.insert(1, Waker::noop().clone());
     wheel.advance(1, &mut Vec::new());
+    assert!(!wheel.is_armed(&old) && wheel.is_empty());
     let new = wheel.insert(5, Waker::noop().clone());
+    assert_ne!(old, new);
+    assert!(wheel.replace_waker(&old, Waker::noop().clone()).is_err());
+    assert!(wheel.reset(&old, 7).is_none());
     assert!(wheel.remove(old).is_none());
-    assert!(wheel.replace_waker(old, Waker::noop().clone()).is_err());
-    assert!(wheel.is_armed(new));
+    assert!(wheel.is_armed(&new));
+    assert_eq!((wheel.len(), wheel.next_deadline()), (1, Some(5)));
 }
 
 #[test]
@@ -229,10 +233,10 @@ fn what_is_due_and_not_yet_taken_out_can_be_cancelled_and_moved() {
     let mut fired = Vec::new();
     assert!(pair.wheel.advance_some(10, 2, &mut fired));
     assert_eq!((fired.len(), pair.wheel.len(), pair.wheel.next_deadline()), (2, 8, Some(5)));
-    let keys: Vec<Key> = pair.list.values().copied().collect();
-    assert!(pair.wheel.remove(keys[2]).is_some());
-    assert!(pair.wheel.reset(keys[3], 20).is_some());
-    assert!(pair.wheel.reset(keys[0], 20).is_none(), "it has fired");
+    let mut keys: Vec<Key> = std::mem::take(&mut pair.list).into_values().collect();
+    assert!(pair.wheel.reset(&keys[3], 20).is_some());
+    assert!(pair.wheel.reset(&keys[0], 20).is_none(), "it has fired");
+    assert!(pair.wheel.remove(keys.remove(2)).is_some());
     // Armed for the past meanwhile.
     pair.arm(3);
     fired.clear();
@@ -241,14 +245,20 @@ fn what_is_due_and_not_yet_taken_out_can_be_cancelled_and_moved() {
 }
 
 #[test]
-fn a_burst_gives_its_memory_back_and_its_keys_stay_dead() {
+fn a_burst_gives_its_memory_back_when_all_are_removed() {
     let mut wheel = Wheel::new();
-    let waker = Waker::noop();
-    let first: Vec<Key> = (0..5_000).map(|time| wheel.insert(time, waker.clone())).collect();
-    assert_eq!(wheel.drain().len(), 5_000);
-    let second: Vec<Key> = (0..5_000).map(|time| wheel.insert(time, waker.clone())).collect();
-    assert!(first.iter().all(|key| !wheel.is_armed(*key)));
-    assert!(second.iter().all(|key| wheel.is_armed(*key)));
+    for _ in 0..2 {
+        let waker = Waker::noop();
+        let keys: Vec<Key> = (0..5_000).map(|time| wheel.insert(time, waker.clone())).collect();
+        wheel.advance(u64::MAX, &mut Vec::new());
+        assert!(wheel.is_empty() && !keys.iter().any(|key| wheel.is_armed(key)));
+        for key in keys {
+            assert!(wheel.take_garbage().is_empty(), "somebody still has a key");
+            assert!(wheel.remove(key).is_none());
+        }
+        assert!(!wheel.take_garbage().is_empty());
+        assert!(wheel.take_garbage().is_empty());
+    }
 }
 
 #[test]
@@ -263,4 +273,79 @@ fn a_crowded_slot_is_looked_at_in_time() {
         pair.advance(time);
     }
     assert!(pair.list.is_empty());
+}
+
+#[test]
+fn a_portion_is_a_bounded_piece_of_work_however_full_a_slot_is() {
+    let timers = 50_000;
+    // All in one slot that is hours away, and there spread over hours, over half of a slot of the base,
+    // or not at all.
+    for spread in [1_u64 << 42, 1 << 11, 1] {
+        let mut wheel = Wheel::new();
+        let deadline = |number: u64| (1 << 46) + number * 7919 % spread;
+        for number in 0..timers {
+            wheel.insert(deadline(number), Waker::noop().clone());
+        }
+        let (mut in_vain, mut total) = (0, 0);
+        loop {
+            let mut fired = Vec::new();
+            let more = wheel.advance_some(u64::MAX, 128, &mut fired);
+            assert!(fired.len() <= 128);
+            total += fired.len() as u64;
+            if total == 0 {
+                in_vain += 1;
+            }
+            if !more {
+                break;
+            }
+        }
+        assert_eq!(total, timers);
+        // Had all of the slot been moved in one go, the first portion would have fired something.
+        assert!(in_vain >= timers / 1_000, "{in_vain} portions for {timers} timers");
+    }
+}
+
+#[test]
+fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
+    for seed in 1..=30 {
+        let random = Random(AtomicU64::new(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)));
+        let mut pair = Pair::default();
+        let begin = 1_u64 << (13 + seed);
+        // Few different times, so that many are equal, and slots crowded on all levels.
+        let time = |random: &Random| begin + (1 << 12) + (random.next() % 40) * (1 << (seed % 13));
+        for _ in 0..3_000 {
+            pair.arm(time(&random));
+        }
+        let mut fired = Vec::new();
+        // The slot falls, in portions; nothing is due yet.
+        while pair.wheel.advance_some(begin, 1, &mut fired) {
+            assert!(pair.wheel.next_deadline().unwrap() <= begin);
+            for _ in 0..20 {
+                match random.next() % 4 {
+                    0 | 1 => pair.arm(time(&random)),
+                    2 => pair.cancel(random.next() as usize % 64),
+                    _ => {
+                        // Behind all that are armed for its new time, as if it were new.
+                        let which = random.next() as usize % 64;
+                        let at = *pair.list.keys().nth(which).unwrap();
+                        let key = pair.list.remove(&at).unwrap();
+                        assert!(pair.wheel.remove(key).is_some());
+                        pair.arm(time(&random));
+                    }
+                }
+            }
+            assert_eq!(pair.wheel.earliest().unwrap(), pair.list.first_key_value().unwrap().0.0);
+        }
+        assert!(fired.is_empty());
+        let expected: Vec<u64> = pair.list.keys().map(|(_, number)| *number).collect();
+        // From here on nothing is armed any more, but a portion may end anywhere.
+        let (_, last) = (pair.list.first_key_value(), pair.list.last_key_value().unwrap().0.0);
+        let mut now = begin;
+        while now < last {
+            now += random.next() % (1 << (seed % 13 + 3));
+            while pair.wheel.advance_some(now, 1 + random.next() as usize % 100, &mut fired) {}
+        }
+        fired.into_iter().for_each(Waker::wake);
+        assert_eq!(*pair.log.lock().unwrap(), expected, "seed {seed}");
+    }
 }

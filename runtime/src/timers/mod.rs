@@ -1,0 +1,74 @@
+//! How timers find the runtime they belong to. What programs see of them is in [`api`] and [`test`].
+
+#[cfg(not(loom))]
+pub(crate) mod api;
+#[cfg(not(loom))]
+pub mod test;
+
+use std::task::{Context, Poll};
+
+use windlass_timer::{Home, Host};
+
+use crate::context::{self, Role};
+use crate::coop;
+use crate::global;
+use crate::primitives::Arc;
+use crate::sched::Pool;
+
+/// All runtimes of the process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runtimes {}
+
+impl Host for Runtimes {
+    #[inline]
+    fn offer(mut take: impl FnMut(&Home) -> bool) {
+        if !offer_own(&mut take) {
+            offer_others(&mut take);
+        }
+    }
+
+    fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R> {
+        context::try_pool(|pool| see(home(pool)))
+    }
+
+    #[inline]
+    fn proceed(cx: &mut Context<'_>) -> Poll<()> {
+        coop::poll_proceed(cx)
+    }
+
+    #[inline]
+    fn spend() {
+        coop::spend();
+    }
+}
+
+/// Offers the current worker's shard, unless the thread has entered another runtime.
+fn offer_own(take: &mut dyn FnMut(&Home) -> bool) -> bool {
+    !context::has_entered()
+        && context::with_worker(|worker| {
+            worker.is_some_and(|worker| take(worker.pool().poller().timers().worker(worker.index())))
+        })
+}
+
+#[cold]
+fn offer_others(take: &mut dyn FnMut(&Home) -> bool) {
+    if context::has_entered() && context::try_pool(|pool| take(home(pool))) == Some(true) {
+        return;
+    }
+    // A runtime that was entered is shutting down. The worker's own may go on; if that is shutting
+    // down too, its tasks are being cancelled, and no timer is of any use to them.
+    if context::role() == Role::Worker {
+        context::with_worker(|worker| worker.map(|worker| take(home(worker.pool()))));
+        return;
+    }
+    take(home(global::runtime().handle().pool()));
+}
+
+/// The current thread's shard of a pool: its own if it works there.
+fn home(pool: &Arc<Pool>) -> &Home {
+    let timers = pool.poller().timers();
+    context::with_worker(|worker| match worker {
+        Some(worker) if Arc::ptr_eq(worker.pool(), pool) => timers.worker(worker.index()),
+        _ => timers.foreign(context::thread_number()),
+    })
+}

@@ -1,0 +1,164 @@
+//! Who holds a shard: its runtime, and every timer that was armed there.
+//!
+//! A timer may outlive its runtime, so it keeps its shard alive. It is armed under the shard's lock, and
+//! gives the shard up under that lock, be it when it is cancelled or when it learns that it has fired. So the
+//! holders are counted there too, and counting costs no atomic operation. Who takes the count to zero
+//! frees the shard: nobody else has a pointer to it then, and those who have left touch nothing of it after
+//! the store that unlocks.
+
+use std::fmt;
+use std::mem;
+use std::ops::Deref;
+use std::ptr::NonNull;
+use std::task::Waker;
+
+use windlass_sync::primitives::Arc;
+
+use crate::shard::{Ended, Left, Shard};
+use crate::vigil::Vigil;
+use crate::wheel::Key;
+
+/// A runtime's hold on one of its shards.
+pub struct Home(NonNull<Shard>);
+
+// SAFETY: a shared reference to a `Shard`, which is `Sync`, and the right to drop it, which any thread may.
+unsafe impl Send for Home {}
+// SAFETY: as above.
+unsafe impl Sync for Home {}
+
+impl Home {
+    /// A shard with one holder.
+    pub(crate) fn new(leniency: u64, vigil: Arc<Vigil>) -> Self {
+        Self(NonNull::from(Box::leak(Box::new(Shard::new(leniency, vigil)))))
+    }
+
+    /// Arms a timer.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime is gone: the waker.
+    #[inline]
+    pub(crate) fn arm(&self, deadline: u64, waker: Waker) -> Result<Lease, Waker> {
+        let key = self.enter(deadline, waker)?;
+        Ok(Lease { shard: self.0, key })
+    }
+}
+
+impl Deref for Home {
+    type Target = Shard;
+
+    #[inline]
+    fn deref(&self) -> &Shard {
+        // SAFETY: we are one of its holders.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        if self.leave() {
+            // SAFETY: we were the last holder.
+            unsafe { free(self.0) }
+        }
+    }
+}
+
+impl fmt::Debug for Home {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&**self, f)
+    }
+}
+
+/// An armed timer's hold on its shard. Dropping it cancels the timer.
+pub struct Lease {
+    shard: NonNull<Shard>,
+    key: Key,
+}
+
+// SAFETY: as for `Home`. The waker is in the shard, and wakers may be dropped by any thread.
+unsafe impl Send for Lease {}
+// SAFETY: as above; a shared lease can do nothing.
+unsafe impl Sync for Lease {}
+
+impl Lease {
+    #[inline]
+    fn shard(&self) -> &Shard {
+        // SAFETY: we are one of its holders.
+        unsafe { self.shard.as_ref() }
+    }
+
+    /// Has the timer, if it has not fired, wake `waker`.
+    ///
+    /// # Errors
+    ///
+    /// If it has fired, or its runtime is gone.
+    pub fn poll(self, waker: &Waker) -> Result<Self, Ended> {
+        // The waker is dropped last: its drop may panic, and what has left must not leave once more.
+        let (polled, _waker) = self.shard().poll(&self.key, waker);
+        self.or_left(polled)
+    }
+
+    /// Moves the timer, if it has not fired, to another time; it keeps its waker.
+    ///
+    /// # Errors
+    ///
+    /// If it has fired, or its runtime is gone.
+    pub fn reset(self, deadline: u64) -> Result<Self, Ended> {
+        let moved = self.shard().reset(&self.key, deadline);
+        self.or_left(moved)
+    }
+
+    /// Cancels the timer and gives its waker; `None` if it has fired.
+    #[inline]
+    pub fn cancel(self) -> Option<Waker> {
+        let (waker, is_last) = self.shard().cancel(Key(self.key.0));
+        self.left(is_last);
+        waker
+    }
+
+    fn or_left(self, result: Result<(), Left>) -> Result<Self, Ended> {
+        match result {
+            Ok(()) => Ok(self),
+            Err(left) => {
+                self.left(left.is_last);
+                Err(left.why)
+            }
+        }
+    }
+
+    /// The shard was left, under its lock: it may be gone.
+    #[inline]
+    fn left(self, is_last: bool) {
+        let shard = self.shard;
+        mem::forget(self);
+        if is_last {
+            // SAFETY: we were the last holder.
+            unsafe { free(shard) }
+        }
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // A copy, whose drop does not come here.
+        let copy = Self { shard: self.shard, key: Key(self.key.0) };
+        // The waker is dropped after the lock.
+        drop(copy.cancel());
+    }
+}
+
+impl fmt::Debug for Lease {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Lease").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// # Safety
+///
+/// `shard` was made by `Home::new`, and its last holder has left.
+#[cold]
+unsafe fn free(shard: NonNull<Shard>) {
+    // SAFETY: leaked from a box in `Home::new`; nobody else knows it any more, and what the others did
+    // with it came before, by the lock.
+    drop(unsafe { Box::from_raw(shard.as_ptr()) });
+}
