@@ -86,6 +86,28 @@ fn tasks_that_wait_cost_nothing() {
 }
 
 #[test]
+fn timers_that_are_far_away_cost_nothing() {
+    let runtime = named("timer");
+    let hour = Duration::from_secs(3600);
+    let nap = runtime.spawn(async move {
+        // The worker has sat for a timer before.
+        windlass::timer::sleep(Duration::from_millis(1)).await;
+        windlass::timer::sleep(hour).await;
+    });
+    let foreign = {
+        let _entered = runtime.enter();
+        let mut nap = windlass::timer::sleep(hour);
+        assert!(util::poll_once(&mut nap).is_pending());
+        nap
+    };
+    wait_until("both wait", || runtime.metrics().timers == 2);
+    falls_silent("timer", 3);
+    nap.abort();
+    drop(foreign);
+    falls_silent("timer", 3);
+}
+
+#[test]
 fn after_spares_have_stepped_in_silence_returns() {
     let runtime = named("spare");
     for _ in 0..5 {

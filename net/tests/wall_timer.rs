@@ -1,5 +1,4 @@
-//! Timers on the wall clock. Setting that clock takes privileges, so the step itself is not tested here but
-//! where it is allowed.
+//! Timers on the wall clock. For steps of the clock see `wall_step`.
 
 use std::future::Future;
 use std::pin::Pin;

@@ -32,15 +32,11 @@ impl Home {
         Self(NonNull::from(Box::leak(Box::new(Shard::new(leniency, vigil)))))
     }
 
-    /// Arms a timer.
-    ///
-    /// # Errors
-    ///
-    /// If the runtime is gone: the waker.
+    /// Arms a timer; `None` if the runtime is gone.
     #[inline]
-    pub(crate) fn arm(&self, deadline: u64, waker: Waker) -> Result<Lease, Waker> {
+    pub(crate) fn arm(&self, deadline: u64, waker: &Waker) -> Option<Lease> {
         let key = self.enter(deadline, waker)?;
-        Ok(Lease { shard: self.0, key })
+        Some(Lease { shard: self.0, key })
     }
 }
 
@@ -108,12 +104,13 @@ impl Lease {
         self.or_left(moved)
     }
 
-    /// Cancels the timer and gives its waker; `None` if it has fired.
+    /// Cancels the timer; true if it had not fired.
     #[inline]
-    pub fn cancel(self) -> Option<Waker> {
-        let (waker, is_last) = self.shard().cancel(Key(self.key.0));
-        self.left(is_last);
-        waker
+    pub fn cancel(self) -> bool {
+        // What is in here is dropped last: after the lock, and after we have left.
+        let cancelled = self.shard().cancel(Key(self.key.0));
+        self.left(cancelled.is_last);
+        cancelled.was_armed
     }
 
     fn or_left(self, result: Result<(), Left>) -> Result<Self, Ended> {
@@ -142,8 +139,7 @@ impl Drop for Lease {
     fn drop(&mut self) {
         // A copy, whose drop does not come here.
         let copy = Self { shard: self.shard, key: Key(self.key.0) };
-        // The waker is dropped after the lock.
-        drop(copy.cancel());
+        copy.cancel();
     }
 }
 

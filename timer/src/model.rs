@@ -6,6 +6,6 @@ pub use crate::lease::{Home, Lease};
 pub use crate::shard::Ended;
 
 /// Arms a timer at a time of the model's choice; `None` if the runtime is gone.
-pub fn arm(home: &Home, deadline: u64, waker: Waker) -> Option<Lease> {
-    home.arm(deadline, waker).ok()
+pub fn arm(home: &Home, deadline: u64, waker: &Waker) -> Option<Lease> {
+    home.arm(deadline, waker)
 }

@@ -14,6 +14,7 @@ use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
 use crate::lock::Lock;
 use crate::slab::Garbage;
+use crate::spare::Spare;
 use crate::vigil::{NEVER, Vigil};
 use crate::wheel::{Key, Wheel};
 
@@ -27,6 +28,7 @@ pub struct Shard {
     state: Lock<State>,
     /// The wheel's next deadline, or an earlier time; written under the lock.
     next: AtomicU64,
+    spare: Spare,
     /// By how much its deadlines may be put off while workers are awake, who look by themselves.
     leniency: u64,
     vigil: Arc<Vigil>,
@@ -34,6 +36,8 @@ pub struct Shard {
 
 struct State {
     wheel: Wheel,
+    /// See [`Spare`].
+    spare: Option<Waker>,
     closed: bool,
     /// The runtime, and all who hold a key, be it of a timer that has fired.
     holders: usize,
@@ -65,7 +69,24 @@ pub(crate) struct Left {
     /// It has to free the shard.
     pub(crate) is_last: bool,
     /// Dropped after the lock.
-    _garbage: Garbage,
+    _garbage: Option<Garbage>,
+}
+
+/// A timer was cancelled, or its holder has left after it fired.
+#[must_use]
+pub(crate) struct Cancelled {
+    pub(crate) was_armed: bool,
+    /// It has to free the shard.
+    pub(crate) is_last: bool,
+    /// Dropped after the lock.
+    _waker: Option<Waker>,
+    _garbage: Option<Garbage>,
+}
+
+enum Enter {
+    Armed(Key, bool),
+    NoWaker,
+    Closed,
 }
 
 /// Why a timer is not armed any more.
@@ -81,8 +102,9 @@ impl Shard {
     /// With one holder.
     pub(crate) fn new(leniency: u64, vigil: Arc<Vigil>) -> Self {
         Self {
-            state: Lock::new(State { wheel: Wheel::new(), closed: false, holders: 1 }),
+            state: Lock::new(State { wheel: Wheel::new(), spare: None, closed: false, holders: 1 }),
             next: AtomicU64::new(NEVER),
+            spare: Spare::new(vigil.own_wakers()),
             leniency,
             vigil,
         }
@@ -105,25 +127,34 @@ impl Shard {
         self.next().saturating_add(self.leniency.min(most))
     }
 
-    /// Arms a timer, whose key is one more holder.
-    ///
-    /// # Errors
-    ///
-    /// If the shard is closed: the waker.
+    /// Arms a timer, whose key is one more holder; `None` if the shard is closed.
     #[inline]
-    pub(crate) fn enter(&self, deadline: u64, waker: Waker) -> Result<Key, Waker> {
-        let (key, earliest) = self.state.with(|state| {
-            if state.closed {
-                return Err(waker);
+    pub(crate) fn enter(&self, deadline: u64, waker: &Waker) -> Option<Key> {
+        let mut clone = (!self.spare.may_be(waker)).then(|| waker.clone());
+        loop {
+            let entered = self.state.with(|state| {
+                if state.closed {
+                    return Enter::Closed;
+                }
+                let spare = || self.spare.take(&mut state.spare, waker);
+                let Some(waker) = clone.take().or_else(spare) else {
+                    return Enter::NoWaker;
+                };
+                state.holders += 1;
+                let key = state.wheel.insert(deadline, waker);
+                Enter::Armed(key, self.publish(deadline))
+            });
+            match entered {
+                Enter::Closed => return None,
+                Enter::NoWaker => clone = Some(waker.clone()),
+                Enter::Armed(key, earliest) => {
+                    if earliest {
+                        self.rely(deadline);
+                    }
+                    return Some(key);
+                }
             }
-            state.holders += 1;
-            let key = state.wheel.insert(deadline, waker);
-            Ok((key, self.publish(deadline)))
-        })?;
-        if earliest {
-            self.rely(deadline);
         }
-        Ok(key)
     }
 
     /// A holder without a key leaves; true if it was the last, and has to free the shard.
@@ -132,15 +163,20 @@ impl Shard {
         self.state.with(State::leave)
     }
 
-    /// Cancels a timer, whose holder leaves. Its waker is dropped by the caller, outside of the lock. True
-    /// if that was the last holder.
+    /// Cancels a timer, whose holder leaves; true if that was the last. The waker, that of this timer or
+    /// an older one, is dropped by the caller, outside of the lock.
     #[inline]
-    pub(crate) fn cancel(&self, key: Key) -> (Option<Waker>, bool) {
-        let (waker, is_last, _garbage) = self.state.with(|state| {
+    pub(crate) fn cancel(&self, key: Key) -> Cancelled {
+        self.state.with(|state| {
             let waker = state.wheel.remove(key);
-            (waker, state.leave(), state.wheel.take_garbage())
-        });
-        (waker, is_last)
+            let was_armed = waker.is_some();
+            let waker = match waker {
+                Some(waker) if !state.closed => self.spare.keep(&mut state.spare, waker),
+                waker => waker,
+            };
+            let (is_last, garbage) = (state.leave(), state.wheel.take_garbage());
+            Cancelled { was_armed, is_last, _waker: waker, _garbage: garbage }
+        })
     }
 
     /// Moves a timer that has not fired to another time; it keeps its waker.
@@ -206,10 +242,11 @@ impl Shard {
         let mut wakers = Vec::new();
         loop {
             wakers.reserve(PORTION);
-            let more = self.state.with(|state| {
+            let (more, _spare) = self.state.with(|state| {
                 state.closed = true;
                 self.next.store(NEVER, Ordering::Relaxed);
-                state.wheel.advance_some(u64::MAX, PORTION, &mut wakers)
+                let more = state.wheel.advance_some(u64::MAX, PORTION, &mut wakers);
+                (more, state.spare.take())
             });
             if !more {
                 return wakers;

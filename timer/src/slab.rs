@@ -26,15 +26,8 @@ pub(crate) struct Entry {
 type Block = Box<[Entry; BLOCK]>;
 
 /// Blocks that are not needed any more. To free many takes its time: not under a lock.
-#[derive(Debug, Default)]
-pub struct Garbage(Vec<Block>);
-
-impl Garbage {
-    /// True if there is nothing to be freed.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-}
+#[derive(Debug)]
+pub struct Garbage(#[expect(dead_code, reason = "there to be dropped")] Vec<Block>);
 
 /// All entries of a wheel, by number.
 #[derive(Debug)]
@@ -96,12 +89,12 @@ impl Slab {
 
     /// What an empty slab needs no more.
     #[inline]
-    pub(crate) fn take_garbage(&mut self) -> Garbage {
+    pub(crate) fn take_garbage(&mut self) -> Option<Garbage> {
         if self.occupied != 0 || self.blocks.len() <= KEPT {
-            return Garbage::default();
+            return None;
         }
         (self.len, self.vacant) = (0, LIMIT);
-        Garbage(std::mem::take(&mut self.blocks))
+        Some(Garbage(std::mem::take(&mut self.blocks)))
     }
 }
 

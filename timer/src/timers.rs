@@ -4,8 +4,8 @@ use std::task::Waker;
 
 use windlass_sync::primitives::{Arc, Mutex, Ordering, fence};
 
-use crate::pace::{Gate, Pace};
 use crate::lease::Home;
+use crate::pace::{Gate, Pace};
 use crate::vigil::{AWAKE, Driver, Keeper, LENIENCY, NEVER, NOT_KEEPING, Vigil};
 
 /// Timers taken out of a shard in one go, under its lock.

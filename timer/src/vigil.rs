@@ -41,6 +41,8 @@
 //! for it: see [`Timers::entrust`](crate::Timers::entrust). Deadlines of foreign threads are kept
 //! exactly.
 
+use std::task::RawWakerVTable;
+
 use windlass_sync::primitives::plain::{AtomicUsize, Ordering as Plain};
 use windlass_sync::primitives::{AtomicU64, Ordering, fence};
 
@@ -69,6 +71,11 @@ pub trait Driver: Send + Sync {
 
     /// Has a keeper look at the timers: the worker in the seat, or else the thread.
     fn ring(&self);
+
+    /// What the wakers of the runtime's own tasks have in common. Dropping one never panics.
+    fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
+        None
+    }
 }
 
 /// The promises of a runtime's keepers, and the way to ring for them.
@@ -90,6 +97,10 @@ impl Vigil {
 
     pub(crate) fn now(&self) -> u64 {
         self.driver.now()
+    }
+
+    pub(crate) fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
+        self.driver.own_wakers()
     }
 
     /// Publishes a promise. A fence follows before the keeper relies on it.

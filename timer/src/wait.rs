@@ -84,9 +84,9 @@ fn arm(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
     if deadline <= now {
         return Arm::Due;
     }
-    match home.arm(deadline, cx.waker().clone()) {
-        Ok(lease) => Arm::Armed(lease),
-        Err(_waker) => Arm::Refused,
+    match home.arm(deadline, cx.waker()) {
+        Some(lease) => Arm::Armed(lease),
+        None => Arm::Refused,
     }
 }
 

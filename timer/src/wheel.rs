@@ -237,7 +237,7 @@ impl Wheel {
 
     /// Blocks that a burst of timers has left behind; to be dropped without a lock.
     #[inline]
-    pub fn take_garbage(&mut self) -> Garbage {
+    pub fn take_garbage(&mut self) -> Option<Garbage> {
         self.entries.take_garbage()
     }
 

@@ -2,12 +2,14 @@
 //! for whoever sleeps until the next deadline.
 
 use std::io;
+use std::task::RawWakerVTable;
 
 use windlass_timer::Driver;
 
 use super::clock::Clock;
 use super::sys::Selector;
 use crate::primitives::{Arc, AtomicBool, Ordering};
+use crate::task;
 
 /// The OS, and what is known of those who wait there.
 pub(super) struct Bell {
@@ -46,6 +48,10 @@ pub(super) struct Ringer {
 impl Driver for Ringer {
     fn now(&self) -> u64 {
         self.clock.now()
+    }
+
+    fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
+        Some(task::waker_vtable())
     }
 
     fn ring(&self) {

@@ -44,7 +44,7 @@ pub use sys::{Descriptor, RawDescriptor, os};
 pub(crate) use thread::start;
 
 use windlass_sync::ManualResetEvent;
-use windlass_timer::{Keeper, Timers};
+use windlass_timer::Timers;
 
 use bell::{Bell, Ringer};
 use slab::{Slab, Token};
@@ -69,6 +69,8 @@ pub(crate) struct Poller {
     armed: AtomicBool,
     on_guard: AtomicBool,
     guard_wanted: AtomicBool,
+    /// The seat was left, and the timers with it, by a worker that is awake.
+    timers_left: AtomicBool,
 }
 
 impl Poller {
@@ -89,6 +91,7 @@ impl Poller {
             armed: AtomicBool::new(false),
             on_guard: AtomicBool::new(false),
             guard_wanted: AtomicBool::new(false),
+            timers_left: AtomicBool::new(false),
         })
     }
 
@@ -135,6 +138,7 @@ impl Poller {
     /// Takes what events there are, fires what timers are due, and wakes who waits for them, without
     /// blocking. Gives their number.
     pub(crate) fn harvest(&self) -> usize {
+        self.note_look();
         self.harvest_sources() + self.fire(0)
     }
 
@@ -218,6 +222,10 @@ impl Poller {
 
     /// A worker has left its seat: the thread must see to it that somebody harvests from now on.
     fn want_guard(&self) {
+        if !self.in_use() {
+            // Timers alone are no reason: see `leave_timers`. The first source arms the gate.
+            return;
+        }
         // Partner of the fence in the thread's loop: either the thread sees that nobody sits, or
         // we see that it is not on guard.
         fence(Ordering::SeqCst);
@@ -310,9 +318,10 @@ impl Seat<'_> {
         let wake = poller.dispatch(&events);
         drop(events);
         poller.bell.seated.store(false, Ordering::Relaxed);
-        poller.timers.leave(Keeper::Seat);
+        poller.leave_timers();
         poller.want_guard();
         wake_all(wake);
+        poller.note_look();
         poller.fire(0);
     }
 }

@@ -68,7 +68,8 @@ fn run(pool: &Arc<Pool>) {
                 guard = None;
             }
         }
-        if poller.guard_wanted.swap(false, Ordering::Relaxed) && guard.is_none() {
+        let left = poller.timers_left.swap(false, Ordering::Relaxed) && !poller.is_seated();
+        if (poller.guard_wanted.swap(false, Ordering::Relaxed) || left) && guard.is_none() {
             guard = Some(Guard::new(pool, now));
         }
         poller.look_at_timers(guard.is_some());
@@ -108,7 +109,9 @@ struct Guard {
 
 impl Guard {
     fn new(pool: &Pool, now: Instant) -> Self {
-        Self { harvests: pool.poller().harvests(), since: now, pause: PATIENCE }
+        // With nothing to harvest but timers, it is enough to look when these must be looked at anyway.
+        let pause = if pool.poller().in_use() { PATIENCE } else { LONGEST_PAUSE };
+        Self { harvests: pool.poller().harvests(), since: now, pause }
     }
 
     fn pause(&self) -> Duration {

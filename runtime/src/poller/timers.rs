@@ -14,12 +14,14 @@ use std::time::Duration;
 
 use windlass_timer::{Keeper, NEVER, Timers, in_nanos};
 
-use super::{Plain, Poller, Woken, wake_all};
+use super::{Ordering, Plain, Poller, Woken, wake_all};
 
 /// How long the thread on guard leaves a timer that is due to the workers, in nanoseconds.
 const LAG: u64 = 50_000;
 /// Timers that are fired before the tasks they wake get their turn.
 const MOST_AT_ONCE: usize = 1024;
+/// Portions, some of which may only move timers within their wheels, before the worker's tasks get theirs.
+const MOST_PORTIONS: usize = 64;
 
 impl Poller {
     pub(crate) fn timers(&self) -> &Timers {
@@ -36,17 +38,12 @@ impl Poller {
         if !self.timers.in_use() {
             return 0;
         }
-        if !self.in_use() {
-            // There is nothing else to harvest, and the thread on guard wants to know that somebody
-            // looks.
-            self.harvests.fetch_add(1, Plain::Relaxed);
-        }
         let now = self.timers.now();
         if !self.timers.is_due(now, lag) {
             return 0;
         }
         let (mut fired, mut wake) = (0, Vec::new());
-        loop {
+        for _ in 0..MOST_PORTIONS {
             let more = self.timers.take_due(now, lag, &mut wake);
             fired += wake.len();
             wake_all(std::mem::take(&mut wake));
@@ -60,9 +57,24 @@ impl Poller {
         fired
     }
 
+    /// A worker looks at the timers, and there is nothing else to harvest: the thread on guard wants to know.
+    pub(super) fn note_look(&self) {
+        if !self.in_use() && self.timers.in_use() {
+            self.harvests.fetch_add(1, Plain::Relaxed);
+        }
+    }
+
     /// How long the worker in the seat may sleep.
     pub(super) fn seat_timeout(&self) -> Option<Duration> {
         self.clock.until(self.timers.fall_asleep(Keeper::Seat, NEVER, false))
+    }
+
+    /// A worker has left the seat, and does not keep the timers any more. The thread is woken only if it
+    /// does not look anyway soon after the next of them is due; if it is, it stands guard.
+    pub(super) fn leave_timers(&self) {
+        // Relaxed: the thread that is woken has it from the ring, and one that is not may miss it.
+        self.timers_left.store(true, Ordering::Relaxed);
+        self.timers.leave(Keeper::Seat);
     }
 
     /// Blocks the poller's thread, which keeps the timers if nobody sits.

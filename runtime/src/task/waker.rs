@@ -38,6 +38,12 @@ fn raw(header: NonNull<Header>) -> RawWaker {
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
+/// What all wakers of tasks have in common. Dropping one never panics: by the time the last reference goes, the
+/// future and its output are gone, and a joiner's waker is dropped quietly.
+pub(crate) fn waker_vtable() -> &'static RawWakerVTable {
+    &VTABLE
+}
+
 /// The header behind a waker's data pointer.
 ///
 /// # Safety

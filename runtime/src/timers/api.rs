@@ -218,3 +218,5 @@ pub trait FutureExt: Future {
         timeout_at(deadline, self)
     }
 }
+
+impl<F: Future> FutureExt for F {}

@@ -46,7 +46,8 @@ impl Host for Runtimes {
 fn offer_own(take: &mut dyn FnMut(&Home) -> bool) -> bool {
     !context::has_entered()
         && context::with_worker(|worker| {
-            worker.is_some_and(|worker| take(worker.pool().poller().timers().worker(worker.index())))
+            worker
+                .is_some_and(|worker| take(worker.pool().poller().timers().worker(worker.index())))
         })
 }
 
