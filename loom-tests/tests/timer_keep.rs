@@ -8,7 +8,7 @@ use loom::sync::{Condvar, Mutex};
 use loom::thread;
 use windlass_loom_tests::{Flag, check};
 use windlass_runtime::model::Pool;
-use windlass_timer::model::Timer;
+use windlass_timer::model::arm;
 use windlass_timer::{Driver, Keeper, NEVER, Timers};
 
 /// A runtime whose time stands still at 10, with a bell to wait for.
@@ -77,7 +77,7 @@ fn a_timer_reaches_a_keeper_that_falls_asleep() {
             let (timers, bell) = (timers.clone(), bell.clone());
             thread::spawn(move || keep(&timers, &bell, Keeper::Thread))
         };
-        let timer = Timer::arm(timers.foreign(0), 5, waker);
+        let timer = arm(timers.foreign(0), 5, &waker);
         keeper.join().unwrap();
         assert!(flag.is_set());
         drop(timer);
@@ -93,12 +93,12 @@ fn an_earlier_timer_reaches_a_keeper_that_sleeps_to_a_later_one() {
         let bell = Bell::new();
         let timers = bell.timers(0, false);
         let (flag, waker) = Flag::new();
-        let later = Timer::arm(timers.foreign(0), 1_000, Waker::noop().clone());
+        let later = arm(timers.foreign(0), 1_000, Waker::noop());
         let keeper = {
             let (timers, bell) = (timers.clone(), bell.clone());
             thread::spawn(move || keep(&timers, &bell, Keeper::Seat))
         };
-        let timer = Timer::arm(timers.foreign(0), 5, waker);
+        let timer = arm(timers.foreign(0), 5, &waker);
         keeper.join().unwrap();
         assert!(flag.is_set());
         drop((timer, later));
@@ -120,7 +120,7 @@ fn a_timer_is_not_left_to_a_keeper_that_leaves() {
             let timers = timers.clone();
             thread::spawn(move || timers.leave(Keeper::Seat))
         };
-        let timer = Timer::arm(timers.foreign(0), 5, Waker::noop().clone());
+        let timer = arm(timers.foreign(0), 5, Waker::noop());
         leaving.join().unwrap();
         assert!(bell.rung() > 0, "nobody looks");
         drop(timer);
@@ -142,7 +142,7 @@ fn a_timer_is_not_left_to_a_guard_that_is_given_up() {
             let timers = timers.clone();
             thread::spawn(move || timers.fall_asleep_idle(Keeper::Thread, NEVER))
         };
-        let timer = Timer::arm(timers.worker(0), 5, Waker::noop().clone());
+        let timer = arm(timers.worker(0), 5, Waker::noop());
         giving_up.join().unwrap();
         assert!(bell.rung() > 0, "nobody looks");
         drop(timer);
@@ -169,7 +169,7 @@ fn a_timer_of_another_thread_reaches_a_worker_that_sits() {
         let place = pool.occupy(0);
         let worker = thread::spawn(move || place.work());
         let waker = Waker::from(Arc::new(Close(pool.clone())));
-        let timer = Timer::arm(pool.foreign_timers(), 0, waker);
+        let timer = arm(pool.foreign_timers(), 0, &waker);
         worker.join().unwrap();
         assert!(pool.is_over());
         drop(timer);
