@@ -175,3 +175,22 @@ fn a_timer_of_another_thread_reaches_a_worker_that_sits() {
         drop(timer);
     });
 }
+
+/// Property: with nothing to wait for but timers, one that another thread arms is fired, whether the worker sits,
+/// sits down, leaves or parks meanwhile.
+///
+/// Seen to fail with: a `Ringer` that never kicks the thread; `Timers::leave` that does not pass on.
+#[test]
+fn a_timer_is_fired_where_there_is_nothing_but_timers() {
+    check(2, || {
+        let pool = Pool::new(1, 0);
+        pool.start_poller();
+        let place = pool.occupy(0);
+        let worker = thread::spawn(move || place.work());
+        let waker = Waker::from(Arc::new(Close(pool.clone())));
+        let timer = arm(pool.foreign_timers(), 0, &waker);
+        worker.join().unwrap();
+        assert!(pool.is_over());
+        drop(timer);
+    });
+}

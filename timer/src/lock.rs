@@ -8,6 +8,9 @@
 //!
 //! For that to be right, no critical section may do more than a bounded piece of work, and none may run
 //! user code.
+//!
+//! Threads that spin beside each other make models endless. So the lock has a model of its own, and the others
+//! have one that blocks in its place (`model.rs`).
 
 use std::fmt;
 use std::time::Duration;
@@ -22,7 +25,8 @@ const YIELDS: u32 = 10;
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// A value that one thread at a time may touch.
-pub(crate) struct Lock<T> {
+#[cfg_attr(not(loom), allow(unreachable_pub, reason = "models see it"))]
+pub struct Lock<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
@@ -34,13 +38,14 @@ unsafe impl<T: Send> Sync for Lock<T> {}
 unsafe impl<T: Send> Send for Lock<T> {}
 
 impl<T> Lock<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// Nobody has it.
+    pub fn new(value: T) -> Self {
         Self { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Gives `f` the value, for a short time.
     #[inline]
-    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+    pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
         if !self.try_take() {
             self.wait();
         }

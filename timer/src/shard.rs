@@ -12,7 +12,10 @@ use std::task::Waker;
 
 use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
+#[cfg(not(loom))]
 use crate::lock::Lock;
+#[cfg(loom)]
+use crate::model::Blocking as Lock;
 use crate::slab::Garbage;
 use crate::spare::Spare;
 use crate::vigil::{NEVER, Vigil};
