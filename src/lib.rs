@@ -91,7 +91,16 @@ pub mod net {
 ///
 /// Timers are armed by the first poll that has to wait, on the worker's own wheel, and cost nothing before.
 /// They are never early, and late by some 100 µs when many are due. They work in tasks, in
-/// [`block_on`], in the [`manual`] loop, and while all workers are stuck in code that blocks.
+/// [`block_on`], in the [`manual`] loop, on the executors of other libraries (where they belong to the global
+/// runtime, which the first of them starts), and while all workers are stuck in code that blocks.
+///
+/// # Order
+///
+/// Timers that were armed by the same worker, or by the same thread that is none, wake in the order of their
+/// deadlines, and those with equal deadlines in the order in which they were armed. Moving one with
+/// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. Between workers there is no order beyond the deadlines:
+/// of two timers that are due when somebody looks, either may come first, and the tasks they wake run side by
+/// side anyway. In virtual time, all that is due at one moment runs before the time moves on.
 pub mod timer {
     pub use windlass_net::{WallTimer, sleep_until_wall};
     pub use windlass_runtime::timer::*;

@@ -12,6 +12,9 @@
 //! Threads that spin beside each other make models endless. So the lock has a model of its own, and the others
 //! have one that blocks in its place (`model.rs`).
 
+// Models see it.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
 use std::fmt;
 use std::time::Duration;
 
@@ -25,7 +28,6 @@ const YIELDS: u32 = 10;
 const PAUSE: Duration = Duration::from_micros(50);
 
 /// A value that one thread at a time may touch.
-#[cfg_attr(not(loom), allow(unreachable_pub, reason = "models see it"))]
 pub struct Lock<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
