@@ -87,24 +87,28 @@ fn tasks_that_wait_cost_nothing() {
 
 #[test]
 fn timers_that_are_far_away_cost_nothing() {
-    let runtime = named("timer");
-    let hour = Duration::from_secs(3600);
-    let nap = runtime.spawn(async move {
-        // The worker has sat for a timer before.
-        windlass::timer::sleep(Duration::from_millis(1)).await;
-        windlass::timer::sleep(hour).await;
-    });
-    let foreign = {
-        let _entered = runtime.enter();
-        let mut nap = windlass::timer::sleep(hour);
-        assert!(util::poll_once(&mut nap).is_pending());
-        nap
-    };
-    wait_until("both wait", || runtime.metrics().timers == 2);
-    falls_silent("timer", 3);
-    nap.abort();
-    drop(foreign);
-    falls_silent("timer", 3);
+    let runtime = named("dozer");
+    const DAY: u64 = 86_400;
+    // An hour; beyond what fits into 31 bits of milliseconds; nearly all the clock can say; and never.
+    for time in [DAY / 24, 25 * DAY, 500 * 365 * DAY, u64::MAX].map(Duration::from_secs) {
+        let nap = runtime.spawn(async move {
+            // The worker has sat for a timer before.
+            windlass::timer::sleep(Duration::from_millis(1)).await;
+            windlass::timer::sleep(time).await;
+        });
+        let foreign = {
+            let _entered = runtime.enter();
+            let mut nap = windlass::timer::sleep(time);
+            assert!(util::poll_once(&mut nap).is_pending());
+            nap
+        };
+        wait_until("both wait", || runtime.metrics().timers == 2);
+        falls_silent("dozer", 3);
+        nap.abort();
+        assert!(wait_for(nap).is_err());
+        drop(foreign);
+    }
+    falls_silent("dozer", 3);
 }
 
 #[test]

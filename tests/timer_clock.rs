@@ -64,6 +64,45 @@ fn tasks_act_in_the_order_of_their_deadlines() {
 }
 
 #[test]
+fn a_crowd_with_one_deadline_sees_it_to_the_nanosecond() {
+    for workers in [1, 4] {
+        within_patience("the crowd", move || {
+            let runtime = runtime(workers);
+            let start = runtime.block_on(async { now() });
+            let tasks: Vec<_> = (0..5_000_u32)
+                .map(|number| {
+                    runtime.spawn(async move {
+                        let time = HOUR + Duration::from_nanos(u64::from(number % 3));
+                        sleep(time).await;
+                        assert_eq!(now() - start, time);
+                    })
+                })
+                .collect();
+            runtime.block_on(async {
+                for task in tasks {
+                    task.await.unwrap();
+                }
+            });
+        });
+    }
+}
+
+#[test]
+fn moving_the_time_fires_all_that_is_due_however_many() {
+    within_patience("the crowd", || {
+        let runtime = runtime(1);
+        runtime.block_on(async {
+            let mut naps: Vec<_> = (0..60_000).map(|_| sleep(HOUR)).collect();
+            naps.extend((0..1_000).map(|number| sleep(HOUR + number * SECOND)));
+            assert!(naps.iter_mut().all(|nap| util::poll_once(nap).is_pending()));
+            test::advance(2 * HOUR);
+            assert_eq!(runtime.metrics().timers, 0);
+            assert!(naps.iter_mut().all(|nap| util::poll_once(nap).is_ready()));
+        });
+    });
+}
+
+#[test]
 fn time_stands_still_while_anything_is_going_on() {
     within_patience("the test", || {
         let runtime = runtime(2);

@@ -164,11 +164,17 @@ fn the_descriptor_of_a_manual_loop_tells_of_timers() {
         }
     });
     // Another thread's timer on the loop, armed while the program waits.
+    let woken = Count::new();
     let foreign = {
-        let handle = tasks.handle().clone();
-        thread::spawn(move || handle.block_on(sleep(SHORT)))
+        let (handle, woken) = (tasks.handle().clone(), woken.clone());
+        thread::spawn(move || {
+            handle.block_on(sleep(SHORT));
+            woken.add();
+            // The program may have looked just before, and would wait for nothing.
+            drop(handle.spawn(async {}));
+        })
     };
-    while !(handle.is_finished() && foreign.is_finished()) {
+    while !(handle.is_finished() && woken.get() == 1) {
         outer.wait(PATIENCE);
         tasks.ready_tasks(Some(Duration::ZERO)).unwrap().for_each(windlass::manual::Runnable::run);
     }
@@ -295,6 +301,69 @@ fn a_waker_may_drop_and_arm_timers_and_panic() {
         // Everything still works.
         wait_for(runtime.spawn(sleep(SHORT))).unwrap();
     }
+}
+
+#[test]
+fn a_waker_whose_drop_panics_harms_nobody_else() {
+    /// Panics when the last of its wakers is dropped.
+    struct Unruly;
+    impl Wake for Unruly {
+        fn wake(self: Arc<Self>) {}
+    }
+    impl Drop for Unruly {
+        fn drop(&mut self) {
+            util::throw("a waker whose drop panics");
+        }
+    }
+    let runtime = runtime(1);
+    let _entered = runtime.enter();
+    let armed = |time| {
+        let mut nap = sleep(time);
+        let waker = Waker::from(Arc::new(Unruly));
+        assert!(Pin::new(&mut nap).poll(&mut Context::from_waker(&waker)).is_pending());
+        nap
+    };
+    let caught = |f: &mut dyn FnMut()| {
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).is_err());
+    };
+    // When the timer is cancelled, when another waker takes its place, and when it fires.
+    let mut cancelled = Some(armed(HOUR));
+    caught(&mut || drop(cancelled.take()));
+    let mut replaced = armed(HOUR);
+    caught(&mut || drop(poll_once(&mut replaced)));
+    drop(replaced);
+    let mut fires = armed(SEEN);
+    wait_until("it fires", || poll_once_quietly(&mut fires));
+    wait_for(runtime.spawn(sleep(SHORT))).unwrap();
+    wait_for(sleep(SHORT));
+}
+
+/// True if it is ready. A waker's drop may panic instead.
+fn poll_once_quietly(nap: &mut Sleep) -> bool {
+    let poll = std::panic::AssertUnwindSafe(|| poll_once(nap).is_ready());
+    std::panic::catch_unwind(poll).unwrap_or(false)
+}
+
+#[test]
+fn foreign_threads_see_equal_deadlines_in_the_order_of_arming() {
+    struct Note(usize, Arc<Mutex<Vec<usize>>>);
+    impl Wake for Note {
+        fn wake(self: Arc<Self>) {
+            self.1.lock().unwrap().push(self.0);
+        }
+    }
+    const TIMERS: usize = 1_000;
+    let runtime = runtime(2);
+    let _entered = runtime.enter();
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let deadline = Instant::now() + SEEN;
+    let mut naps: Vec<_> = (0..TIMERS).map(|_| windlass::timer::sleep_until(deadline)).collect();
+    for (number, nap) in naps.iter_mut().enumerate() {
+        let waker = Waker::from(Arc::new(Note(number, order.clone())));
+        assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    wait_until("all fire", || order.lock().unwrap().len() == TIMERS);
+    assert!(order.lock().unwrap().is_sorted());
 }
 
 #[test]
