@@ -7,7 +7,7 @@
 //! At any moment one of these holds, and each leads to a harvest:
 //!
 //! - **the seat is taken**: a worker blocks on the OS, and an event wakes it. When it leaves, it has
-//!   the thread stand guard;
+//!   the thread stand guard, unless there is nothing to harvest but timers;
 //! - **the thread is on guard**: it looks after some 50 µs, and then less and less often, whether
 //!   somebody has harvested since. It gives up the guard when a worker sits and there is nothing to
 //!   harvest, or when the gate is armed;

@@ -6,7 +6,8 @@
 //! - **The poller's thread** does so while nobody sits and nobody is awake. What it fires goes through the
 //!   lane, except for what foreign threads wait for. While it stands guard, it leaves the workers' timers
 //!   to them for [`LAG`], and foreign ones to nobody.
-//! - **A worker that is awake** fires when it runs dry, and every 50 µs or so.
+//! - **A worker that is awake** fires when it runs dry, and every 50 µs or so. Where there are timers only, the
+//!   thread on guard looks every millisecond whether workers do, and rests when they don't because one sits.
 //! - **A manual loop** takes the place of the thread.
 
 use std::io;
