@@ -244,6 +244,16 @@ impl<T> Async<T> {
         self.registration.poll_io(Direction::Write, cx, || op(&self.io))
     }
 
+    /// Takes a connection of a listener. Where each is reported by itself, that uses up what is known.
+    pub(crate) fn accept_with<R>(&self, next: impl FnOnce(&T) -> io::Result<R>) -> io::Result<R> {
+        let seen = self.registration.seen(Direction::Read);
+        let result = next(&self.io);
+        if sys::CONNECTIONS_REPORTED_ONE_BY_ONE && result.is_ok() {
+            self.registration.clear(Direction::Read, seen);
+        }
+        result
+    }
+
     pub(crate) fn registration(&self) -> &Registration {
         &self.registration
     }

@@ -50,11 +50,13 @@ impl<L: Listener> Stream for Incoming<'_, L> {
     }
 }
 
-/// Accepts, passing over connections that their clients gave up while they were queued.
+/// Accepts, passing over connections that their clients gave up while they were queued. The first kind
+/// of error is what Unix calls that, the second what Windows does.
 pub(crate) fn skip_aborted<R>(mut accept: impl FnMut() -> io::Result<R>) -> io::Result<R> {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset};
     loop {
         match accept() {
-            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            Err(error) if matches!(error.kind(), ConnectionAborted | ConnectionReset) => {}
             result => return result,
         }
     }
@@ -73,7 +75,7 @@ macro_rules! listener_methods {
         /// If descriptors have run out
         /// ([what to do then](crate::TcpListener#when-descriptors-run-out)), or if the runtime shuts down.
         pub async fn accept(&self) -> io::Result<($stream, $address)> {
-            self.io.read_with(next).await.and_then(registered)
+            self.io.read_with(|_| self.io.accept_with(next)).await.and_then(registered)
         }
 
         /// As [`accept`](Self::accept), for poll functions. One task at a time: the last that polled.
@@ -82,6 +84,7 @@ macro_rules! listener_methods {
         ///
         /// As for [`accept`](Self::accept).
         pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<($stream, $address)>> {
+            let next = |_: &_| self.io.accept_with(next);
             self.io.poll_read_with(cx, next).map(|result| result.and_then(registered))
         }
 
@@ -92,7 +95,7 @@ macro_rules! listener_methods {
         /// `WouldBlock` if there is none; [`readable`](Self::readable) waits then. Otherwise as for
         /// [`accept`](Self::accept).
         pub fn try_accept(&self) -> io::Result<($stream, $address)> {
-            self.io.try_read_with(next).and_then(registered)
+            self.io.try_read_with(|_| self.io.accept_with(next)).and_then(registered)
         }
 
         /// The connections as a stream.
@@ -135,8 +138,8 @@ mod tests {
 
     #[test]
     fn connections_given_up_are_passed_over_and_other_errors_are_not() {
-        use io::ErrorKind::{ConnectionAborted, OutOfMemory};
-        let mut results = vec![Err(ConnectionAborted.into()), Err(ConnectionAborted.into()), Ok(3)];
+        use io::ErrorKind::{ConnectionAborted, ConnectionReset, OutOfMemory};
+        let mut results = vec![Err(ConnectionAborted.into()), Err(ConnectionReset.into()), Ok(3)];
         assert_eq!(skip_aborted(|| results.remove(0)).unwrap(), 3);
         let refused: io::Result<()> = skip_aborted(|| Err(OutOfMemory.into()));
         assert_eq!(refused.unwrap_err().kind(), OutOfMemory);

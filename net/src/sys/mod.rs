@@ -18,7 +18,8 @@
 //! - `SHORT_WRITE_FILLS`: whether a socket that took less than it was given reports when it has room
 //!   again; `CONNECTS_REGISTERED`: whether it has to be registered before it connects;
 //!   `REUSES_ADDRESSES`: whether servers want that option; `SHUTDOWN_WAKES`: whether ending a direction
-//!   is reported to those who wait for it;
+//!   is reported to those who wait for it; `CONNECTIONS_REPORTED_ONE_BY_ONE`: whether taking a connection
+//!   has the next one reported, also if it is there already;
 //! - `recv`, `recv_from`: datagrams, cut to what there is room for, taken or only looked at.
 //!
 //! And where local sockets and pipes are as Unix has them: `local` (std's types of them),

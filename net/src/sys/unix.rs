@@ -42,6 +42,9 @@ pub(crate) const CONNECTS_REGISTERED: bool = false;
 /// Ending a direction is reported at this end, too.
 pub(crate) const SHUTDOWN_WAKES: bool = true;
 
+/// A listener is reported when connections come, not when there are some left.
+pub(crate) const CONNECTIONS_REPORTED_ONE_BY_ONE: bool = false;
+
 /// Without the option, an address is taken until the last old connection is forgotten.
 pub(crate) const REUSES_ADDRESSES: bool = true;
 

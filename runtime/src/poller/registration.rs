@@ -218,7 +218,12 @@ impl Registration {
         source.look(direction).is_event()
     }
 
-    /// Says that an operation started from `seen` met `WouldBlock`.
+    /// What is known of a direction now, for [`clear`](Self::clear).
+    pub fn seen(&self, direction: Direction) -> Seen {
+        self.source.look(direction)
+    }
+
+    /// Says that an operation started from `seen` met `WouldBlock`, or has used up what was reported.
     pub fn clear(&self, direction: Direction, seen: Seen) {
         self.source.clear(direction, seen);
     }
