@@ -14,7 +14,7 @@ use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
 use common::{poll_once, run, tcp_pair, within_deadline};
-use windlass_net::{Async, OsEvent, TcpListener, TcpStream, WaitHandle};
+use windlass_net::{Async, OsEvent, TcpListener, TcpStream, UdpSocket, WaitHandle};
 use windlass_runtime::{Runtime, spawn};
 use windows_sys::Win32::System::Threading::{
     CreateWaitableTimerW, GetCurrentProcess, GetProcessHandleCount, SetEvent, SetWaitableTimer,
@@ -144,6 +144,23 @@ fn waits_sockets_and_runtimes_leave_no_handle_behind() {
             std::thread::sleep(Duration::from_millis(50));
         }
         panic!("{} handles before, {} after", before, open_handles());
+    });
+}
+
+/// More waits come back at a time than are kept for later.
+#[test]
+fn a_crowd_of_sockets_comes_and_goes() {
+    run(|| async {
+        for _ in 0..2 {
+            let mut crowd = Vec::new();
+            for _ in 0..1100 {
+                crowd.push(UdpSocket::bind("127.0.0.1:0").await.unwrap());
+            }
+            let (first, last) = (&crowd[0], &crowd[crowd.len() - 1]);
+            first.send_to(b"x", last.local_addr().unwrap()).await.unwrap();
+            let (n, from) = last.recv_from(&mut [0; 2]).await.unwrap();
+            assert_eq!((n, from), (1, first.local_addr().unwrap()));
+        }
     });
 }
 

@@ -4,8 +4,8 @@
 //! (`WSAEventSelect`) set an event object, for which a thread-pool wait stands by; its callback asks
 //! what has happened, tells the source, stands by again, and wakes the tasks, which go into the
 //! pool's fast lane. The poller's thread is left with what else it does: it watches over the workers,
-//! and waits for the next deadline, which is a thread-pool timer's. See [`member`] for the
-//! callbacks, [`threadpool`] for the pool and its end.
+//! and waits for the next deadline, which is a thread-pool timer's. See [`socket_wait`] and
+//! [`handle_wait`] for the callbacks, [`threadpool`] for the pool and its end.
 //!
 //! # What the OS reports, and when again
 //!
@@ -16,13 +16,14 @@
 //! - `FD_CONNECT` and `FD_CLOSE` come once.
 
 mod event;
-mod member;
+mod handle_wait;
+mod members;
 pub(crate) mod push;
 mod resume;
+mod socket_wait;
 mod threadpool;
 mod traits;
 
-use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::windows::io::{
     AsRawHandle, AsRawSocket, BorrowedHandle, BorrowedSocket, RawHandle, RawSocket,
@@ -34,7 +35,7 @@ use crate::poller::source::Readiness;
 use crate::primitives::{Arc, Condvar, Mutex};
 
 use event::Event;
-use member::Member;
+use members::Members;
 use threadpool::{Alarm, Threadpool};
 
 /// A borrowed socket, or any other handle that can be waited for.
@@ -88,20 +89,6 @@ struct Shared {
     kick: Arc<Event>,
     // Below what its callbacks use.
     pool: Threadpool,
-}
-
-#[derive(Default)]
-struct Members {
-    /// No more callbacks: what comes too late is refused, and what is left is left alone.
-    ended: bool,
-    /// By token.
-    registered: HashMap<u64, Member>,
-    /// The OS would let a second registration replace the first.
-    sockets: HashSet<RawSocket>,
-    /// Members that have been taken out and are not closed yet.
-    leaving: usize,
-    /// Work items that have not run yet.
-    works: usize,
 }
 
 impl Selector {
@@ -166,19 +153,19 @@ impl Drop for Selector {
 impl Shared {
     fn end(&self) {
         let mut members = self.members.lock();
-        if std::mem::replace(&mut members.ended, true) {
+        if members.ended {
             return;
         }
-        let left: Vec<Member> = members.registered.drain().map(|(_, member)| member).collect();
         // Under the lock: whoever finds its registration gone may close its socket next.
-        left.iter().for_each(Member::disarm);
+        members.end();
         self.alarm.set(None);
         while members.leaving + members.works > 0 {
             members = self.quiet.wait(members);
         }
+        let left = members.left();
         drop(members);
         self.pool.close_members();
-        left.into_iter().for_each(Member::forget);
+        drop(left);
     }
 
     fn look_if_quiet(&self, members: &Members) {

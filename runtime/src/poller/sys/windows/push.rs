@@ -1,12 +1,10 @@
 //! The side of `push` that pushes: callbacks tell the sources.
 
 use std::io;
-use std::os::windows::io::AsRawSocket;
 
 use windlass_sync::ManualResetEvent;
 
-use super::member::Member;
-use super::{Descriptor, RawDescriptor, Selector, ended};
+use super::{Descriptor, RawDescriptor, Selector, Shared};
 use crate::poller::source::Source;
 use crate::primitives::{Arc, thread};
 
@@ -20,38 +18,24 @@ pub(crate) fn register(
     token: u64,
     source: &Arc<Source>,
 ) -> io::Result<()> {
-    let mut members = selector.shared.members.lock();
-    if members.ended {
-        return Err(ended());
-    }
-    let socket = match descriptor {
-        Descriptor::Socket(socket) => Some(socket.as_raw_socket()),
-        Descriptor::Handle(_) => None,
-    };
-    if socket.is_some_and(|socket| members.sockets.contains(&socket)) {
-        let message = "the socket is registered with this runtime already";
-        return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
-    }
-    let member = Member::new(&selector.shared.pool, descriptor, source)?;
-    members.registered.insert(token, member);
-    members.sockets.extend(socket);
-    Ok(())
+    let Shared { members, pool, .. } = &*selector.shared;
+    members.lock().add(pool, descriptor, token, source)
 }
 
 /// Ends a registration: when this returns, no callback has to do with the descriptor any more.
 pub(crate) fn deregister(selector: &Selector, descriptor: RawDescriptor, token: u64) {
-    let mut members = selector.shared.members.lock();
+    let shared = &selector.shared;
     // Gone already if the runtime has ended.
-    let Some(member) = members.registered.remove(&token) else { return };
-    if let RawDescriptor::Socket(socket) = descriptor {
-        members.sockets.remove(&socket);
+    let Some(member) = shared.members.lock().remove(descriptor, token) else { return };
+    // Without the lock, for it may wait for a callback.
+    let spare = member.rest();
+    let surplus = spare.and_then(|wait| shared.members.lock().keep(wait));
+    if let Some(wait) = surplus {
+        wait.close();
     }
-    members.leaving += 1;
-    drop(members);
-    member.close();
-    let mut members = selector.shared.members.lock();
+    let mut members = shared.members.lock();
     members.leaving -= 1;
-    selector.shared.look_if_quiet(&members);
+    shared.look_if_quiet(&members);
 }
 
 /// An event that is set by a work item of the thread pool.

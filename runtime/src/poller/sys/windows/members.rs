@@ -1,0 +1,126 @@
+//! What a selector watches, and the waits that have nothing to do for now.
+//!
+//! Dropping a member or a spare wait frees what callbacks look at, and closes nothing of the OS's.
+
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::os::windows::io::{AsRawSocket, RawSocket};
+
+use super::handle_wait::HandleWait;
+use super::socket_wait::SocketWait;
+use super::threadpool::Threadpool;
+use super::{Descriptor, RawDescriptor, ended};
+use crate::poller::source::Source;
+use crate::primitives::Arc;
+
+/// So many waits are kept for the sockets to come.
+const MOST_SPARE: usize = 1024;
+
+#[derive(Default)]
+pub(super) struct Members {
+    /// No more callbacks: what comes too late is refused, and what is left is left alone.
+    pub(super) ended: bool,
+    /// By token.
+    registered: HashMap<u64, Member>,
+    /// The OS would let a second registration replace the first.
+    sockets: HashSet<RawSocket>,
+    /// Waits that serve no socket.
+    spare: Vec<SocketWait>,
+    /// Members that have been taken out and are not at rest yet.
+    pub(super) leaving: usize,
+    /// Work items that have not run yet.
+    pub(super) works: usize,
+}
+
+pub(super) enum Member {
+    Socket(SocketWait),
+    Handle(HandleWait),
+}
+
+impl Members {
+    pub(super) fn add(
+        &mut self,
+        pool: &Threadpool,
+        descriptor: Descriptor<'_>,
+        token: u64,
+        source: &Arc<Source>,
+    ) -> io::Result<()> {
+        if self.ended {
+            return Err(ended());
+        }
+        let member = match descriptor {
+            Descriptor::Handle(handle) => Member::Handle(HandleWait::new(pool, handle, source)?),
+            Descriptor::Socket(socket) => {
+                if self.sockets.contains(&socket.as_raw_socket()) {
+                    let message = "the socket is registered with this runtime already";
+                    return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+                }
+                let wait = self.spare.pop().map_or_else(|| SocketWait::new(pool), Ok)?;
+                if let Err(error) = wait.serve(socket, source) {
+                    self.spare.push(wait);
+                    return Err(error);
+                }
+                self.sockets.insert(socket.as_raw_socket());
+                Member::Socket(wait)
+            }
+        };
+        self.registered.insert(token, member);
+        Ok(())
+    }
+
+    /// Takes a member out, which is `leaving` until somebody has put it to rest. `None` if the runtime has
+    /// ended.
+    pub(super) fn remove(&mut self, descriptor: RawDescriptor, token: u64) -> Option<Member> {
+        let member = self.registered.remove(&token)?;
+        if let RawDescriptor::Socket(socket) = descriptor {
+            self.sockets.remove(&socket);
+        }
+        self.leaving += 1;
+        Some(member)
+    }
+
+    /// Keeps a wait that serves no socket, or gives it back to be closed.
+    pub(super) fn keep(&mut self, wait: SocketWait) -> Option<SocketWait> {
+        if self.spare.len() >= MOST_SPARE {
+            return Some(wait);
+        }
+        self.spare.push(wait);
+        None
+    }
+
+    /// Nobody gets in any more, and no handle is touched any more by what is left.
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        self.registered.values().for_each(Member::disarm);
+    }
+
+    /// All that is closed with the pool's group, when nobody is leaving any more. To be dropped when the
+    /// group is closed, and not before.
+    pub(super) fn left(&mut self) -> (HashMap<u64, Member>, Vec<SocketWait>) {
+        (std::mem::take(&mut self.registered), std::mem::take(&mut self.spare))
+    }
+}
+
+impl Member {
+    fn disarm(&self) {
+        match self {
+            Member::Socket(wait) => wait.release(),
+            Member::Handle(wait) => wait.disarm(),
+        }
+    }
+
+    /// When this returns, no callback has to do with the descriptor any more. A wait that can serve another
+    /// socket is given back.
+    pub(super) fn rest(self) -> Option<SocketWait> {
+        match self {
+            Member::Socket(wait) => {
+                wait.release();
+                Some(wait)
+            }
+            Member::Handle(wait) => {
+                wait.close();
+                None
+            }
+        }
+    }
+}
