@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
 use crate::primitives::Arc;
+use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::runtime::Runtime;
 use crate::sched::{self, Config, MOST_WORKERS, Pool};
 
@@ -195,10 +196,12 @@ impl Builder {
     }
 
     fn check(self) -> io::Result<Config> {
-        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = match self.workers {
-            Some(workers) => workers,
-            None => workers_from_environment()?.unwrap_or(cpus.min(MAX_WORKERS)),
+        let (workers, cpus) = match self.workers {
+            Some(workers) => (workers, cpus_last_counted()),
+            None => {
+                let cpus = count_cpus();
+                (workers_from_environment()?.unwrap_or(cpus.min(MAX_WORKERS)), cpus)
+            }
         };
         let spares = self.max_spares.unwrap_or(workers.clamp(SPARES.0, SPARES.1));
         check(
@@ -263,6 +266,24 @@ impl Default for Builder {
 
 fn check(good: bool, message: String) -> io::Result<()> {
     if good { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, message)) }
+}
+
+static CPUS: AtomicUsize = AtomicUsize::new(0);
+
+/// How many CPUs the process may use. On Linux that takes the reading of several files.
+fn count_cpus() -> usize {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    CPUS.store(cpus, Plain::Relaxed);
+    cpus
+}
+
+/// As [`count_cpus`] the last time: for those who say how many workers they want. All that rests on it
+/// then is whether spinning is worth a try, and a worker learns by itself when it is not.
+fn cpus_last_counted() -> usize {
+    match CPUS.load(Plain::Relaxed) {
+        0 => count_cpus(),
+        cpus => cpus,
+    }
 }
 
 fn workers_from_environment() -> io::Result<Option<usize>> {

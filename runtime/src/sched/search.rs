@@ -74,8 +74,10 @@ impl Worker {
             if !alone || self.pool.awake() > self.pool.config.awake_to_spin {
                 return None;
             }
-            // A timer is no reason to stay awake: when it is due is known.
-            self.spin.wait_for(|| self.pool.has_shared_work() || self.harvest_events())?;
+            // A timer is no reason to stay awake: when it is due is known. Nor is the runtime's end.
+            let pool = &*self.pool;
+            let enough = || pool.has_shared_work() || self.harvest_events() || pool.is_closing();
+            self.spin.wait_for(enough)?;
             self.look_once(alone)
         })
     }

@@ -54,7 +54,10 @@ impl Threads {
                 inner.ended.push(handle);
             }
         }
-        if inner.handles.is_empty() {
+        let was_last = inner.handles.is_empty();
+        // Without the lock, which whoever is woken takes first thing.
+        drop(inner);
+        if was_last {
             self.changed.notify_all();
         }
     }
