@@ -1,17 +1,20 @@
 //! Pairs of tasks that send a message back and forth.
 //!
-//! Every peer uses the same runtime-neutral channels. The bounded channel allocates for each wait,
-//! which is the same cost for all and hides part of the runtime's; the slot costs next to nothing
-//! and shows it.
+//! Unless a workload says otherwise, every peer uses the same runtime-neutral channels. The bounded
+//! channel allocates for each wait, which is the same cost for all and hides part of the runtime's; the
+//! slot costs next to nothing and shows it. Of `ping_pong_oneshot`, each peer has its own; what a long-lived pair
+//! costs over each peer's own events is `event_round_trip`.
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use async_channel::bounded;
+use tokio::sync::oneshot;
+use windlass::sync::AutoResetEvent;
 
 use super::{Aim, Row, Workload, peers};
 use crate::measure::{Budget, Metrics, Pass, passes};
-use crate::peers::Peer;
+use crate::peers::{CurrentThread, Peer, Smol, Tokio, Windlass};
 use crate::support::Slot;
 
 pub(super) const WORKLOADS: &[Workload] = &[
@@ -49,6 +52,27 @@ pub(super) const WORKLOADS: &[Workload] = &[
         base: "tokio",
         rows: &[Row::time("ns/pair")],
         peers: peers![spawned: Tokio, CurrentThread, Smol, Windlass],
+    },
+    Workload {
+        name: "ping_pong_join",
+        about: "1,000 tasks that each spawn a partner, send it a message and await its handle; per pair",
+        base: "tokio",
+        rows: &[Row::time("ns/pair")],
+        peers: peers![joined: Tokio, CurrentThread, Smol, Windlass],
+    },
+    Workload {
+        name: "ping_pong_oneshot",
+        about: "1,000 tasks that each spawn a partner and exchange a signal both ways, as in tokio's own \
+                ping_pong (tokio: oneshot, smol: async-channel bounded(1), windlass: AutoResetEvent); \
+                per pair",
+        base: "tokio",
+        rows: &[Row::time("ns/pair").aim(Aim::Ratio(0.40))],
+        peers: &[
+            (Tokio::NAME, one_shots::<Tokio, Oneshot>),
+            (CurrentThread::NAME, one_shots::<CurrentThread, Oneshot>),
+            (Smol::NAME, one_shots::<Smol, Channel>),
+            (Windlass::NAME, one_shots::<Windlass, Event>),
+        ],
     },
 ];
 
@@ -162,4 +186,114 @@ fn spawned<P: Peer>(budget: &Budget) -> Metrics {
         });
         Pass::new(PAIRS_SPAWNED, elapsed)
     })
+}
+
+fn joined<P: Peer>(budget: &Budget) -> Metrics {
+    pairs::<P, _>(budget, |pair| async move {
+        let slot = Arc::new(Slot::new());
+        let partner = Arc::clone(&slot);
+        let partner = P::spawn(async move { partner.take().await });
+        slot.put(pair);
+        assert_eq!(partner.await, pair);
+    })
+}
+
+fn one_shots<P: Peer, S: OneShot>(budget: &Budget) -> Metrics {
+    pairs::<P, _>(budget, |_| async {
+        let (ping, pinged) = S::pair();
+        let (pong, ponged) = S::pair();
+        P::detach(async move {
+            S::receive(pinged).await;
+            S::send(pong);
+        });
+        S::send(ping);
+        S::receive(ponged).await;
+    })
+}
+
+/// Spawns a task for each pair and awaits all.
+fn pairs<P: Peer, F>(budget: &Budget, first: fn(usize) -> F) -> Metrics
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    let peer = P::start();
+    passes(budget, || {
+        let elapsed = peer.run_task(async move {
+            let began = Instant::now();
+            let handles: Vec<_> = (0..PAIRS_SPAWNED).map(|pair| P::spawn(first(pair))).collect();
+            for handle in handles {
+                handle.await;
+            }
+            began.elapsed()
+        });
+        Pass::new(PAIRS_SPAWNED, elapsed)
+    })
+}
+
+/// What a peer has for a signal that is sent once.
+trait OneShot: 'static {
+    type Sender: Send + 'static;
+    type Receiver: Send + 'static;
+
+    fn pair() -> (Self::Sender, Self::Receiver);
+    fn send(sender: Self::Sender);
+    fn receive(receiver: Self::Receiver) -> impl Future<Output = ()> + Send;
+}
+
+struct Oneshot;
+
+impl OneShot for Oneshot {
+    type Sender = oneshot::Sender<()>;
+    type Receiver = oneshot::Receiver<()>;
+
+    fn pair() -> (Self::Sender, Self::Receiver) {
+        oneshot::channel()
+    }
+
+    fn send(sender: Self::Sender) {
+        sender.send(()).expect("the other side listens");
+    }
+
+    async fn receive(receiver: Self::Receiver) {
+        receiver.await.expect("the other side sends");
+    }
+}
+
+struct Channel;
+
+impl OneShot for Channel {
+    type Sender = async_channel::Sender<()>;
+    type Receiver = async_channel::Receiver<()>;
+
+    fn pair() -> (Self::Sender, Self::Receiver) {
+        bounded(1)
+    }
+
+    fn send(sender: Self::Sender) {
+        sender.try_send(()).expect("the other side listens");
+    }
+
+    async fn receive(receiver: Self::Receiver) {
+        receiver.recv().await.expect("the other side sends");
+    }
+}
+
+struct Event;
+
+impl OneShot for Event {
+    type Sender = Arc<AutoResetEvent>;
+    type Receiver = Arc<AutoResetEvent>;
+
+    fn pair() -> (Self::Sender, Self::Receiver) {
+        let event = Arc::new(AutoResetEvent::new(false));
+        (Arc::clone(&event), event)
+    }
+
+    fn send(sender: Self::Sender) {
+        sender.set();
+    }
+
+    async fn receive(receiver: Self::Receiver) {
+        receiver.wait().await;
+    }
 }
