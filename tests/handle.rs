@@ -43,6 +43,21 @@ fn the_current_runtime_of_a_task_is_its_own() {
 }
 
 #[test]
+fn a_guard_forgotten_in_a_task_or_a_closure_concerns_no_other() {
+    let (a, b) = (named("first", 1), named("second", 1));
+    let forget = |other: Handle| {
+        std::mem::forget(other.enter());
+        assert!(current().contains("first"), "entered until the end of the poll");
+    };
+    let handle = a.handle().clone();
+    wait_for(b.spawn(async move { forget(handle) })).unwrap();
+    assert!(wait_for(b.spawn(async { current() })).unwrap().contains("second"));
+    let handle = a.handle().clone();
+    wait_for(b.spawn_blocking(move || forget(handle))).unwrap();
+    assert!(wait_for(b.spawn_blocking(current)).unwrap().contains("second"));
+}
+
+#[test]
 fn entering_nests_and_leaving_restores() {
     let (a, b) = (named("first", 1), named("second", 1));
     assert!(Handle::try_current().is_none());

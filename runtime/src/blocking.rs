@@ -112,9 +112,11 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
 fn run_thread(pool: &Arc<Pool>) {
     context::set_role(Role::Blocking);
     let handle = Handle::new(pool.clone());
-    let _entered = handle.enter();
     while let Some((runnable, place)) = next(pool) {
+        // Anew for each, for a closure may forget the guard of another runtime.
+        let entered = handle.enter();
         runnable.run();
+        drop(entered);
         pool.blocking.inner.lock().running[place] = None;
     }
 }

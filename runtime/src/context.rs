@@ -103,7 +103,7 @@ pub(crate) fn has_entered() -> bool {
 /// Gives `f` the pool of the current thread: of the runtime it has entered last, else of the one
 /// it works for.
 pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
-    if HAS_ENTERED.with(Cell::get) {
+    if has_entered() {
         // After the thread-local's destruction nothing is entered.
         if let Ok(Some(handle)) = ENTERED.try_with(|entered| entered.borrow().clone()) {
             return Some(f(handle.pool()));
@@ -120,6 +120,12 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
         Some(result) => result,
         None => call(global::runtime().handle().pool()).expect("not called yet"),
     }
+}
+
+/// True if the current thread has entered a runtime, by a guard that still stands.
+#[inline]
+pub(crate) fn has_entered() -> bool {
+    HAS_ENTERED.with(Cell::get)
 }
 
 /// Replaces the entered handle; gives the one before.

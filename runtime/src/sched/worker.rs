@@ -23,6 +23,7 @@ use super::queue::LocalQueue;
 use super::search::Search;
 use super::slot::{Kit, LONG_POLL, Slot};
 use super::spin::Spin;
+use crate::context;
 use crate::coop;
 use crate::fork::{Pace, Pending};
 use crate::primitives::plain::Ordering as Plain;
@@ -113,7 +114,7 @@ impl Worker {
     /// out.
     pub(crate) fn run(self) {
         self.pace.may_poll.set(true);
-        crate::context::enter_worker(&self, || {
+        context::enter_worker(&self, || {
             loop {
                 self.end_relief();
                 if self.must_retire() {
@@ -158,11 +159,16 @@ impl Worker {
 
     /// Polls a task, unless the runtime ends.
     pub(crate) fn run_or_cancel(&self, runnable: Runnable) {
+        let had_entered = context::has_entered();
         if self.pool.is_closing() {
             // `close` has not reached it, or never will if it is in no list.
             runnable.cancel();
         } else {
             runnable.run();
+        }
+        if context::has_entered() && !had_entered {
+            // A task has forgotten its guard, or keeps it while it waits. The next task is ours again.
+            context::replace_entered(None);
         }
     }
 
