@@ -14,7 +14,7 @@ static POISON: Poison = Poison;
 /// Property: a task aborted while it completes ends with its output or as cancelled, its future
 /// is dropped once, and it is not queued after its end.
 ///
-/// Seen to fail with: `set` that returns `Schedule` also when COMPLETE was set.
+/// Seen to fail with: `wake_up` that returns `Schedule` also when COMPLETE was set.
 #[test]
 fn abort_while_the_task_completes() {
     check(4, || {
@@ -45,7 +45,7 @@ fn abort_while_the_task_completes() {
 /// dropped once.
 ///
 /// Seen to fail with: `cancel` that sets CANCELLED without NOTIFIED; `end_poll` that never
-/// requeues; `set` that returns `Schedule` whenever NOTIFIED was clear, RUNNING or not.
+/// requeues; `wake_up` that returns `Schedule` whenever NOTIFIED was clear, SCHEDULED or not.
 #[test]
 fn abort_while_the_task_is_woken_and_polled() {
     check(4, || {
@@ -77,7 +77,7 @@ fn abort_while_the_task_is_woken_and_polled() {
 /// Property: of two aborts at once one queues the task, and its future is dropped by the thread
 /// that runs it, after all that was done before.
 ///
-/// Seen to fail with: `set` that answers `Schedule` to everybody.
+/// Seen to fail with: `wake_up` that answers `Schedule` to everybody.
 #[test]
 fn two_aborts() {
     check(4, || {

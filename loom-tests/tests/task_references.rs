@@ -2,8 +2,10 @@
 #![cfg(loom)]
 
 use std::future::poll_fn;
-use std::task::Poll;
+use std::mem;
+use std::task::{Poll, Waker};
 
+use loom::sync::{Arc, Mutex};
 use loom::thread;
 use windlass_loom_tests::{Drops, Poison, Stash, check};
 use windlass_runtime::model::Ready;
@@ -70,6 +72,51 @@ fn a_waker_is_cloned_while_the_task_completes() {
         });
         ready.run_all();
         user.join().unwrap();
+        ready.run_all();
+        assert_eq!(ready.released(), 1);
+    });
+}
+
+/// Property: wakers that a poll was lent may be woken, dropped and cloned on another thread before the
+/// poll has ended, more of them than there are to lend, and dropped in the next poll; the task is freed
+/// once, after all of them.
+///
+/// Seen to fail with: `stop` that takes `left` for `LENDABLE`; `release` or `complete_and_release` that
+/// ignores what is left; `borrow_from_stock` that lends without end, or of another task's stock;
+/// `return_to_stock` that forgets the reference; `Lending` that ends after `end_poll`.
+#[test]
+fn lent_wakers_go_before_the_poll_has_ended() {
+    check(3, || {
+        let passed = Arc::new(Mutex::new(Vec::new()));
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let passed = passed.clone();
+            let mut kept = None;
+            poll_fn(move |cx| {
+                if kept.take().is_some() {
+                    return Poll::Ready(());
+                }
+                kept = Some(cx.waker().clone());
+                let wakers = [cx.waker().clone(), cx.waker().clone()];
+                passed.lock().unwrap().extend(wakers);
+                Poll::Pending
+            })
+        });
+        drop(handle);
+        let user = {
+            let passed = passed.clone();
+            thread::spawn(move || {
+                let wakers = mem::take(&mut *passed.lock().unwrap());
+                for waker in wakers {
+                    drop(waker.clone());
+                    waker.wake();
+                }
+            })
+        };
+        runnable.run();
+        user.join().unwrap();
+        let left = mem::take(&mut *passed.lock().unwrap());
+        left.into_iter().for_each(Waker::wake);
         ready.run_all();
         assert_eq!(ready.released(), 1);
     });

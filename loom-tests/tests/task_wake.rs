@@ -17,11 +17,11 @@ static POISON: Poison = Poison;
 /// found the task notified already, and the task is run by one thread at a time.
 ///
 /// Seen to fail with:
-/// - `notify` that returns without a write when it finds NOTIFIED set;
-/// - `State::set` or `notify_and_release` with Relaxed instead of Release;
-/// - `start` with Relaxed instead of Acquire;
+/// - `wake_up` that returns without a write when it finds NOTIFIED set;
+/// - `wake_up` with Relaxed instead of Release;
+/// - `start` with Relaxed instead of Acquire, in either place;
 /// - `end_poll` that never requeues;
-/// - `set` that returns `Schedule` whenever NOTIFIED was clear, RUNNING or not.
+/// - `wake_up` that returns `Schedule` whenever NOTIFIED was clear, SCHEDULED or not.
 #[test]
 fn two_wakes_while_the_task_is_polled() {
     check(4, || {
@@ -60,7 +60,7 @@ fn two_wakes_while_the_task_is_polled() {
 }
 
 /// Property: a task that moves from thread to thread takes its future along: each poll sees what
-/// the one before did, with no help from the queue or from who woke the task.
+/// the one before did, also if another thread has woken the task.
 ///
 /// Seen to fail with: `end_poll` with Relaxed instead of Release; `start` with Relaxed instead of
 /// Acquire.
@@ -98,9 +98,8 @@ fn polls_on_two_threads_follow_one_another() {
 /// Property: a waker used up while its task completes does nothing or frees the task, which is
 /// freed once.
 ///
-/// Seen to fail with: `notify_and_release` that keeps its reference when it finds COMPLETE;
-/// `notify_and_release` that never answers `Free`; one that answers `Schedule` for a task that is
-/// complete.
+/// Seen to fail with: `wake_up` that keeps its reference when it finds COMPLETE; `wake_up` that never
+/// answers `Free`; one that answers `Schedule` for a task that is complete.
 #[test]
 fn wake_by_value_while_the_task_completes() {
     check(4, || {

@@ -164,7 +164,7 @@ impl<F: FnOnce() -> T, T> Future for Closure<F> {
     }
 }
 
-/// A blocking task is NOTIFIED from birth to its only run, so nobody ever schedules it.
+/// A blocking task is SCHEDULED from birth to its only run, so nobody ever schedules it.
 #[derive(Clone, Copy)]
 struct InQueue;
 

@@ -36,8 +36,9 @@ impl Runnable {
 
 /// The scheduler of a model with one task: a place for its `Runnable`.
 ///
-/// The place orders nothing, so that the model rests on the task's state word alone. The model
-/// keeps it until the task is complete.
+/// The place orders no more than every queue must: who takes the `Runnable` sees the task as who put it
+/// there did. All else rests on the task's state word. The model keeps the place until the task is
+/// complete.
 #[derive(Debug)]
 pub struct Ready {
     place: AtomicPtr<Header>,
@@ -59,7 +60,8 @@ impl Ready {
 
     /// The `Runnable`, if the task was woken.
     pub fn take(&self) -> Option<Runnable> {
-        let header = NonNull::new(self.place.swap(ptr::null_mut(), Ordering::Relaxed))?;
+        // Acquire pairs with the Release in `schedule`.
+        let header = NonNull::new(self.place.swap(ptr::null_mut(), Ordering::Acquire))?;
         // SAFETY: put here by `schedule`, which gave up a `Runnable`, and taken out once.
         Some(Runnable(unsafe { task::Runnable::new(header) }))
     }
@@ -95,7 +97,8 @@ impl Link {
 impl Schedule for Link {
     fn schedule(self, runnable: task::Runnable) {
         let header = runnable.into_header().as_ptr();
-        let before = self.get().place.swap(header, Ordering::Relaxed);
+        // Release pairs with the Acquire in `take`.
+        let before = self.get().place.swap(header, Ordering::Release);
         assert!(before.is_null(), "a task has two `Runnable`s");
     }
 

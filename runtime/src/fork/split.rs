@@ -130,13 +130,12 @@ impl Worker {
     /// Polls a task on top of the poll that this worker is in.
     fn run_in_place(&self, runnable: Runnable) {
         let hop = self.hop.replace(false);
-        let around = self.slot().unlisted();
-        self.slot().polls_unlisted(runnable.unlisted_location());
-        coop::unconstrained(|| {
-            coop::start();
-            self.run_or_cancel(runnable);
+        self.slot().polls_in_place(runnable, |runnable| {
+            coop::unconstrained(|| {
+                coop::start();
+                self.run_or_cancel(runnable);
+            });
         });
-        self.slot().polls_unlisted(around);
         self.hop.set(hop);
         // Moves on, and stays odd: the poll around this one goes on.
         self.slot().counters.tick.add(2);
@@ -152,7 +151,7 @@ impl Worker {
         let tick = &self.slot().counters.tick;
         tick.bump();
         // What was polled here before is not to be named if the job gets stuck.
-        self.slot().polls_unlisted(None);
+        self.slot().polls(None);
         self.begin_computing();
         job.run(self);
         self.end_computing();

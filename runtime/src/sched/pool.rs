@@ -348,7 +348,8 @@ impl Pool {
 
     /// The tasks that are being polled at this moment.
     pub(crate) fn running(&self) -> Vec<Origin> {
-        let mut running = self.owned.running();
+        let mut running =
+            self.owned.running(|task| self.slots.iter().any(|slot| slot.is_in_poll_of(task)));
         let unlisted = self.slots.iter().filter_map(|slot| slot.unlisted());
         running.extend(unlisted.map(|location| Origin::new(location, None)));
         running

@@ -1,7 +1,7 @@
 //! What a worker shows to the others.
 
 use std::panic::Location;
-use std::ptr;
+use std::ptr::{self, NonNull};
 
 use crate::primitives::plain::{
     AtomicBool as PlainBool, AtomicPtr as PlainPtr, AtomicU64 as PlainU64, Ordering as Plain,
@@ -14,6 +14,7 @@ use windlass_sync::{Parker, Unparker};
 use super::lifo::LifoSlot;
 use super::queue::{LocalQueue, Stealer};
 use crate::fork::{Offer, Pending};
+use crate::task::{Header, Runnable};
 
 /// One place for a worker; spares have theirs from the start, so that the list of victims never
 /// changes.
@@ -41,7 +42,10 @@ pub(crate) struct Slot {
     pub(crate) fine: PlainBool,
     /// True for a spare that stands in for a worker which computes.
     pub(crate) for_tasks: PlainBool,
-    /// Spawn site of the task that is being polled or was last, if that is in no list; else null.
+    /// The task that is being polled or was last, and the one that is polled in place within that poll;
+    /// null for none. Compared, never followed.
+    polled: [PlainPtr<Header>; 2],
+    /// Spawn site of the innermost of them, if that is in no list; else null.
     unlisted: PlainPtr<Location<'static>>,
     /// What the thread takes along when it moves in, and leaves when it moves out.
     pub(crate) kit: Mutex<Option<Kit>>,
@@ -71,6 +75,7 @@ impl Slot {
             computing: PlainBool::new(false),
             fine: PlainBool::new(false),
             for_tasks: PlainBool::new(false),
+            polled: Default::default(),
             unlisted: PlainPtr::new(ptr::null_mut()),
             kit: Mutex::new(Some(kit)),
         }
@@ -103,9 +108,33 @@ impl Slot {
         self.counters.tick.get().wrapping_add(self.counters.splits.get().wrapping_mul(2))
     }
 
-    /// Tells, for shutdown's report, what the worker is about to poll if no list does.
+    /// Tells, for shutdown's report, what the worker is about to poll, if it is a task.
     #[inline]
-    pub(crate) fn polls_unlisted(&self, location: Option<&'static Location<'static>>) {
+    pub(crate) fn polls(&self, runnable: Option<&Runnable>) {
+        let task = runnable.map_or(ptr::null_mut(), |runnable| runnable.header().as_ptr());
+        self.polled[0].store(task, Plain::Relaxed);
+        self.polls_unlisted(runnable.and_then(Runnable::unlisted_location));
+    }
+
+    /// As [`polls`](Self::polls), for a poll within a poll, while `f` runs.
+    pub(crate) fn polls_in_place<R>(&self, runnable: Runnable, f: impl FnOnce(Runnable) -> R) -> R {
+        let around = self.unlisted();
+        self.polled[1].store(runnable.header().as_ptr(), Plain::Relaxed);
+        self.polls_unlisted(runnable.unlisted_location());
+        let result = f(runnable);
+        self.polled[1].store(ptr::null_mut(), Plain::Relaxed);
+        self.polls_unlisted(around);
+        result
+    }
+
+    /// True if the worker is in a poll of the task.
+    pub(crate) fn is_in_poll_of(&self, task: NonNull<Header>) -> bool {
+        let is_it = |polled: &PlainPtr<Header>| polled.load(Plain::Relaxed) == task.as_ptr();
+        self.is_polling() && self.polled.iter().any(is_it)
+    }
+
+    #[inline]
+    fn polls_unlisted(&self, location: Option<&'static Location<'static>>) {
         let location = location.map_or(ptr::null(), ptr::from_ref);
         self.unlisted.store(location.cast_mut(), Plain::Relaxed);
     }

@@ -148,7 +148,7 @@ impl Worker {
     pub(crate) fn run_task(&self, runnable: Runnable) {
         let tick = &self.slot().counters.tick;
         tick.bump();
-        self.slot().polls_unlisted(runnable.unlisted_location());
+        self.slot().polls(Some(&runnable));
         self.hop.set(false);
         coop::start();
         self.run_or_cancel(runnable);

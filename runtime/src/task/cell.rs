@@ -13,7 +13,7 @@ use super::error::JoinError;
 use super::header::{Header, Name, Vtable};
 use super::id::Id;
 use super::state::{Complete, EndPoll, Listing, Start, State};
-use super::waker::WakerRef;
+use super::waker::{Lending, WakerRef};
 use super::{End, Runnable, Schedule};
 use crate::primitives::UnsafeCell;
 // loom's allocator finds tasks that are leaked or freed twice.
@@ -38,7 +38,7 @@ enum Stage<F: Future> {
 /// |---|---|
 /// | `scheduler` | the holder of the `Runnable`, and the runner |
 /// | `name` | anyone with a reference, read only |
-/// | `stage` | the runner while RUNNING; after COMPLETE the `JoinHandle` if it still had interest, else the runner; the last reference |
+/// | `stage` | the runner from `start` on; after COMPLETE the `JoinHandle` if it still had interest, else the runner; the last reference |
 #[repr(C)]
 pub(crate) struct Cell<F: Future, S, N> {
     header: Header,
@@ -108,40 +108,45 @@ where
         // SAFETY: the `Runnable` keeps the task alive until `end_poll` or `complete`.
         let cell = unsafe { Self::of(header) };
         let start = cell.header.state.start();
+        let lending = Lending::begin(header);
         let polled = match start {
             Start::Cancel => None,
-            // SAFETY: RUNNING is ours.
+            // SAFETY: we run the task.
             Start::Poll | Start::PollUnlisted => Some(unsafe { cell.poll(&header) }),
         };
         let result = match polled {
             Some(Poll::Ready(result)) => result,
             Some(Poll::Pending) if start == Start::Poll => {
-                // SAFETY: RUNNING is ours, and the task was bound before.
-                return unsafe { Self::pause(header, State::end_poll) };
+                // SAFETY: we run the task, which was bound before.
+                return unsafe { Self::pause(header, State::end_poll, lending) };
             }
             Some(Poll::Pending) if cell.scheduler.bind(header) => {
-                // SAFETY: RUNNING is ours, and the task is bound now.
-                return unsafe { Self::pause(header, State::end_poll_listed) };
+                // SAFETY: we run the task, which is bound now.
+                return unsafe { Self::pause(header, State::end_poll_listed, lending) };
             }
             // Cancelled, or pending in a runtime that takes in no task any more.
-            // SAFETY: RUNNING is ours.
+            // SAFETY: we run the task.
             _ => unsafe { cell.drop_future() }
                 .and_then(|()| Err(JoinError::cancelled(cell.header.id))),
         };
-        // SAFETY: RUNNING is ours, and the future is gone.
-        unsafe { Self::complete(header, result) }
+        // SAFETY: we run the task, and the future is gone.
+        unsafe { Self::complete(header, result, lending.end()) }
     }
 
     /// Ends a poll that returned `Pending`.
     ///
     /// # Safety
     ///
-    /// RUNNING is the caller's, who gives it up, and the task is bound.
-    unsafe fn pause(header: NonNull<Header>, end_poll: fn(&State) -> EndPoll) {
-        // SAFETY: RUNNING keeps the task alive until `end_poll`.
+    /// The caller runs the task, which is bound, and stops that.
+    unsafe fn pause(
+        header: NonNull<Header>,
+        end_poll: fn(&State, usize) -> EndPoll,
+        lending: Lending,
+    ) {
+        // SAFETY: running it keeps the task alive until `end_poll`.
         let cell = unsafe { Self::of(header) };
         let scheduler = cell.scheduler;
-        match end_poll(&cell.header.state) {
+        match end_poll(&cell.header.state, lending.end()) {
             EndPoll::Idle => {}
             // SAFETY: `Requeue` gives us the `Runnable` back.
             EndPoll::Requeue => scheduler.reschedule(unsafe { Runnable::new(header) }),
@@ -152,13 +157,13 @@ where
     ///
     /// # Safety
     ///
-    /// RUNNING is the caller's.
+    /// The caller runs the task.
     unsafe fn poll(&self, header: &NonNull<Header>) -> Poll<Output<F::Output>> {
         let waker = WakerRef::new(header);
         let mut context = Context::from_waker(&waker);
         let polled = panic::catch_unwind(AssertUnwindSafe(|| {
             self.stage.with_mut(|stage| {
-                // SAFETY: RUNNING gives exclusive access to the stage.
+                // SAFETY: running the task gives exclusive access to the stage.
                 let Stage::Future(future) = (unsafe { &mut *stage }) else {
                     unreachable!("a running task holds its future")
                 };
@@ -169,7 +174,7 @@ where
         match polled {
             Ok(Poll::Pending) => Poll::Pending,
             Ok(Poll::Ready(output)) => {
-                // SAFETY: RUNNING is the caller's.
+                // SAFETY: the caller runs the task.
                 Poll::Ready(match unsafe { self.drop_future() } {
                     Ok(()) => Ok(output),
                     Err(error) => {
@@ -179,7 +184,7 @@ where
                 })
             }
             Err(payload) => {
-                // SAFETY: RUNNING is the caller's.
+                // SAFETY: the caller runs the task.
                 if let Err(second) = unsafe { self.drop_future() } {
                     drop_quietly(second);
                 }
@@ -192,12 +197,12 @@ where
     ///
     /// # Safety
     ///
-    /// RUNNING is the caller's.
+    /// The caller runs the task.
     unsafe fn drop_future(&self) -> Output<()> {
         self.stage
             .with_mut(|stage| {
                 panic::catch_unwind(AssertUnwindSafe(|| {
-                    // SAFETY: RUNNING gives exclusive access. If the drop panics, the assignment has
+                    // SAFETY: running the task gives exclusive access. If the drop panics, the assignment has
                     // still written `Empty`, so nothing is dropped twice.
                     unsafe { *stage = Stage::Empty };
                 }))
@@ -205,12 +210,13 @@ where
             .map_err(|payload| JoinError::panic(self.header.id, payload))
     }
 
-    /// Stores the result, tells the joiner and leaves the owner's list.
+    /// Stores the result, tells the joiner and leaves the owner's list. Of the lendable references, `left`
+    /// are left.
     ///
     /// # Safety
     ///
-    /// RUNNING is the caller's, and the future is gone.
-    unsafe fn complete(header: NonNull<Header>, result: Output<F::Output>) {
+    /// The caller runs the task, and the future is gone.
+    unsafe fn complete(header: NonNull<Header>, result: Output<F::Output>, left: usize) {
         // SAFETY: the owner's reference is given up at the end only.
         let cell = unsafe { Self::of(header) };
         let panicked = matches!(&result, Err(error) if error.is_panic());
@@ -219,13 +225,13 @@ where
         if !state.has_join_interest() {
             drop_quietly(result);
             cell.scheduler.release(header, end);
-            if cell.header.state.complete_and_release() {
+            if cell.header.state.complete_and_release(left) {
                 // SAFETY: that was the last reference.
                 unsafe { Self::free(header) }
             }
             return;
         }
-        // SAFETY: RUNNING gives exclusive access; what is overwritten is `Empty`.
+        // SAFETY: running the task gives exclusive access; what is overwritten is `Empty`.
         cell.stage.with_mut(|stage| unsafe { *stage = Stage::Output(result) });
         match cell.header.state.complete() {
             // SAFETY: with no join interest left, the output stays ours after COMPLETE.
@@ -240,7 +246,7 @@ where
             Complete::Nothing => {}
         }
         cell.scheduler.release(header, end);
-        if cell.header.state.release() {
+        if cell.header.state.release(left) {
             // SAFETY: that was the last reference.
             unsafe { Self::free(header) }
         }

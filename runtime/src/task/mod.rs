@@ -9,7 +9,7 @@
 // A future, its state and its output lie in one allocation. The handles to it:
 //
 // - `Runnable`: the right to run a task, one word. At any moment at most one exists for a task: it is
-//   made by the transition that sets NOTIFIED on an idle task, lives in a queue, and is consumed by
+//   made by the transition that sets SCHEDULED on an idle task, lives in a queue, and is consumed by
 //   running the task. It holds no reference; the owner's stands until the task is complete, and only
 //   the `Runnable` leads there.
 // - `JoinHandle`, `AbortHandle` and wakers: a counted reference each.
@@ -119,7 +119,7 @@ impl Runnable {
 
     /// Drops the task's future here and now; its handle reports a cancelled task.
     pub(crate) fn cancel(self) {
-        // SAFETY: alive, as in `run`. NOTIFIED is set, so nobody has to queue it.
+        // SAFETY: alive, as in `run`. SCHEDULED is set, so nobody has to queue it.
         let _ = unsafe { self.0.as_ref() }.state.cancel();
         self.run();
     }
@@ -200,7 +200,7 @@ where
         None => cell::Cell::allocate(future, scheduler, header::Unnamed, location, listing),
         Some(name) => cell::Cell::allocate(future, scheduler, name, location, listing),
     };
-    // SAFETY: a new task is NOTIFIED, and this is its one `Runnable`.
+    // SAFETY: a new task is SCHEDULED, and this is its one `Runnable`.
     let runnable = unsafe { Runnable::new(header) };
     // SAFETY: a new task has a reference for the handle, and its output is `F::Output`.
     let handle = unsafe { JoinHandle::new(header) };

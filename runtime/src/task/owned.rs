@@ -122,15 +122,14 @@ impl OwnedTasks {
         })
     }
 
-    /// The tasks that are being polled at this moment.
-    pub(crate) fn running(&self) -> Vec<Origin> {
+    /// Those of the tasks that are being polled at this moment.
+    pub(crate) fn running(&self, is_polled: impl Fn(NonNull<Header>) -> bool) -> Vec<Origin> {
         let mut running = Vec::new();
         for shard in &self.shards {
             for_each(&shard.lock(), |header| {
-                // SAFETY: tasks in the list are alive.
-                let task = unsafe { header.as_ref() };
-                if task.state.load().is_running() {
-                    running.push(task.origin());
+                if is_polled(header) {
+                    // SAFETY: tasks in the list are alive.
+                    running.push(unsafe { header.as_ref() }.origin());
                 }
             });
         }

@@ -1,16 +1,15 @@
 //! The state word of a task: seven flags and the reference count in one atomic.
 //!
 //! Every transition is one method that returns what the caller must do next, so that no caller
-//! ever looks at a bit. All but three are a single read-modify-write without a loop. The runner's know
-//! which flags they find, and set and clear them by adding and subtracting: that is one instruction
-//! where others take a loop, and together with a reference it is still one.
+//! ever looks at a bit. A wake-up is one read-modify-write, the end of a poll another; the start of a
+//! poll is a mere load, unless the task was woken again while it was queued.
 //!
 //! ```text
-//!                 notify                start                 complete
-//!   idle ----------------> NOTIFIED ------------> RUNNING --------------> COMPLETE
-//!    ^                        ^                    |   |
-//!    |                        +---- end_poll ------+   |   (notified while it ran)
-//!    +------------------------------ end_poll ---------+   (not notified)
+//!               notify              start             complete
+//!      idle --------------> SCHEDULED ......> (polled) ---------> COMPLETE
+//!        ^                   ^   in a queue      |  |
+//!        |                   +---- end_poll -----+  |   (NOTIFIED while it was polled)
+//!        +------------------------ end_poll --------+   (not NOTIFIED)
 //! ```
 //!
 //! # Who keeps the task alive
@@ -20,21 +19,27 @@
 //! [`Runnable`](super::Runnable) of a task knows that the task is not COMPLETE, and until COMPLETE
 //! the owner's reference stands.
 //!
+//! With its own reference the owner holds [`LENDABLE`] more, which its runner lends to the wakers that
+//! a poll makes of the task's own, so that cloning such a waker counts nothing. The end of the poll, which
+//! has to write the word anyway, makes up for what was lent.
+//!
 //! # Who knows the task
 //!
 //! While it is idle, its owner's list does, for nothing else can be counted on to. A task that is
-//! queued or RUNNING is known to whoever has the queue or runs it, so it need not be in the list
+//! SCHEDULED is known to whoever has the queue or runs it, so it need not be in the list
 //! before it is idle for the first time: UNLISTED says that it is not. Many tasks end in their first
 //! poll, and never are.
 
 use crate::primitives::{AtomicUsize, Ordering};
 
-/// Set while a thread polls or drops the future. Can't be set together with COMPLETE.
-const RUNNING: usize = 1 << 0;
+/// Set from the wake-up of an idle task until a poll of it ends without a further one: the task's one
+/// `Runnable` is in a queue or with its runner. Whoever sets it owns the `Runnable` and must put it
+/// into a queue. Can't be set together with COMPLETE.
+const SCHEDULED: usize = 1 << 0;
 /// Set when the output (or the error) is stored and the future is gone. Never cleared.
 const COMPLETE: usize = 1 << 1;
-/// Set from a wake-up until the next poll starts. Whoever sets it on an idle task owns the
-/// task's one `Runnable` and must put it into a queue. Means nothing once COMPLETE is set.
+/// Set by a wake-up that finds SCHEDULED set: the next poll to *begin* covers it. Cleared by the runner
+/// only, before that poll. Means nothing once COMPLETE is set.
 const NOTIFIED: usize = 1 << 2;
 /// Set by `abort` and by shutdown: the next start drops the future instead of polling it.
 const CANCELLED: usize = 1 << 3;
@@ -50,6 +55,9 @@ const JOIN_WAKER: usize = 1 << 5;
 const UNLISTED: usize = 1 << 6;
 /// One reference.
 const REFERENCE: usize = 1 << 7;
+
+/// References that a runner has at its disposal when a poll begins.
+pub(crate) const LENDABLE: usize = 2;
 
 /// When a task is bound to its owner's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,10 +129,6 @@ pub(crate) enum JoinStep {
 pub(crate) struct Snapshot(usize);
 
 impl Snapshot {
-    pub(crate) fn is_running(self) -> bool {
-        self.0 & RUNNING != 0
-    }
-
     /// Changed by the runner only, so for the runner this is no snapshot but the truth.
     pub(crate) fn is_unlisted(self) -> bool {
         self.0 & UNLISTED != 0
@@ -148,10 +152,11 @@ impl Snapshot {
 pub(crate) struct State(AtomicUsize);
 
 impl State {
-    /// A new task: notified (its first `Runnable` exists), joined, owned.
+    /// A new task: scheduled (its first `Runnable` exists), joined, owned.
     pub(crate) fn new(listing: Listing) -> Self {
         let unlisted = if listing == Listing::Late { UNLISTED } else { 0 };
-        Self(AtomicUsize::new(NOTIFIED | JOIN_INTEREST | unlisted | (2 * REFERENCE)))
+        let references = (2 + LENDABLE) * REFERENCE;
+        Self(AtomicUsize::new(SCHEDULED | JOIN_INTEREST | unlisted | references))
     }
 
     /// Acquire pairs with the Release in `complete`, so that a reader who sees COMPLETE may read
@@ -160,43 +165,63 @@ impl State {
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// NOTIFIED → RUNNING, by the holder of the `Runnable`.
+    /// A poll begins, says the holder of the `Runnable`.
+    ///
+    /// The queue has shown it the word as the pusher left it, or something newer. A wake-up that is newer
+    /// than what is read here has set NOTIFIED, and the end of this poll can't miss that.
     pub(crate) fn start(&self) -> Start {
-        // Acquire pairs with the Release of every `notify` (what wakers did before is seen by the
-        // poll, also of those that found NOTIFIED set) and of the last `end_poll` (the future is
-        // handed from thread to thread).
-        let before = self.0.fetch_sub(NOTIFIED - RUNNING, Ordering::Acquire);
-        debug_assert_eq!(before & (NOTIFIED | RUNNING | COMPLETE), NOTIFIED, "started twice");
-        match before & (CANCELLED | UNLISTED) {
+        // Acquire, here and below, pairs with the Release of every wake-up (what wakers did before is
+        // seen by the poll, also of those that found SCHEDULED set) and of the last `end_poll` (the
+        // future is handed from thread to thread).
+        let mut now = self.0.load(Ordering::Acquire);
+        if now & NOTIFIED != 0 {
+            now = self.0.fetch_sub(NOTIFIED, Ordering::Acquire);
+        }
+        debug_assert_eq!(now & (SCHEDULED | COMPLETE), SCHEDULED, "started without a `Runnable`");
+        match now & (CANCELLED | UNLISTED) {
             0 => Start::Poll,
             UNLISTED => Start::PollUnlisted,
             _ => Start::Cancel,
         }
     }
 
-    /// RUNNING → idle, or back into the queue if a wake-up came in between.
-    pub(crate) fn end_poll(&self) -> EndPoll {
-        self.stop(RUNNING)
+    /// SCHEDULED → idle, or back into the queue if a wake-up came since the poll began. Of the lendable
+    /// references, `left` are left.
+    pub(crate) fn end_poll(&self, left: usize) -> EndPoll {
+        self.stop(0, left)
     }
 
     /// As `end_poll`, for a task that was unlisted when the poll began and is bound now.
-    pub(crate) fn end_poll_listed(&self) -> EndPoll {
-        self.stop(RUNNING | UNLISTED)
+    pub(crate) fn end_poll_listed(&self, left: usize) -> EndPoll {
+        self.stop(UNLISTED, left)
     }
 
-    fn stop(&self, flags: usize) -> EndPoll {
-        // Release pairs with the Acquire in the next `start`.
-        let before = self.0.fetch_sub(flags, Ordering::Release);
-        debug_assert_eq!(before & (RUNNING | COMPLETE | UNLISTED), flags);
-        if before & NOTIFIED == 0 { EndPoll::Idle } else { EndPoll::Requeue }
+    fn stop(&self, listed: usize, left: usize) -> EndPoll {
+        let mut now = self.0.load(Ordering::Relaxed);
+        loop {
+            debug_assert_eq!(now & (SCHEDULED | COMPLETE | UNLISTED), SCHEDULED | listed);
+            let (done, step) = match now & NOTIFIED {
+                0 => (SCHEDULED, EndPoll::Idle),
+                _ => (NOTIFIED, EndPoll::Requeue),
+            };
+            // What was lent is counted from now on. More may be left than there was: wakers that were
+            // dropped in the poll.
+            let next = now - done - listed + LENDABLE * REFERENCE - left * REFERENCE;
+            // Release pairs with the Acquire in the next `start`, to which it passes on the wake-ups that it
+            // takes back, as every read-modify-write does with what was released before it.
+            match self.0.compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return step,
+                Err(changed) => now = changed,
+            }
+        }
     }
 
-    /// RUNNING → COMPLETE, after the output was stored.
+    /// SCHEDULED → COMPLETE, after the output was stored.
     pub(crate) fn complete(&self) -> Complete {
         // Release pairs with the Acquire in `load` and in the join transitions (the output).
         // Acquire pairs with the Release in `set_join_waker` (the waker's place).
-        let before = self.0.fetch_add(COMPLETE - RUNNING, Ordering::AcqRel);
-        debug_assert_eq!(before & (RUNNING | COMPLETE), RUNNING);
+        let before = self.0.fetch_add(COMPLETE - SCHEDULED, Ordering::AcqRel);
+        debug_assert_eq!(before & (SCHEDULED | COMPLETE), SCHEDULED);
         if before & JOIN_INTEREST == 0 {
             Complete::DropOutput
         } else if before & JOIN_WAKER != 0 {
@@ -206,55 +231,56 @@ impl State {
         }
     }
 
-    /// RUNNING → COMPLETE for a task that nobody joins, together with giving up the owner's
-    /// reference. True if that was the last.
+    /// SCHEDULED → COMPLETE for a task that nobody joins, together with giving up the owner's reference
+    /// and what is left of the lendable ones. True if those were the last.
     #[must_use]
-    pub(crate) fn complete_and_release(&self) -> bool {
+    pub(crate) fn complete_and_release(&self, left: usize) -> bool {
+        let owners = (1 + left) * REFERENCE;
         // AcqRel as in `release`.
-        let before = self.0.fetch_sub(REFERENCE + RUNNING - COMPLETE, Ordering::AcqRel);
-        debug_assert_eq!(before & (RUNNING | COMPLETE | JOIN_INTEREST), RUNNING);
-        before & !(REFERENCE - 1) == REFERENCE
+        let before = self.0.fetch_sub(owners + SCHEDULED - COMPLETE, Ordering::AcqRel);
+        debug_assert_eq!(before & (SCHEDULED | COMPLETE | JOIN_INTEREST), SCHEDULED);
+        before & !(REFERENCE - 1) == owners
     }
 
     /// A wake-up that keeps its reference.
-    ///
-    /// The word is written even if NOTIFIED was set before: the write is what orders the caller's
-    /// earlier work before the poll that the earlier notification led to. With a mere load that
-    /// poll could miss it, and nobody would wake the task again.
     pub(crate) fn notify(&self) -> Notify {
-        self.set(NOTIFIED)
+        self.wake_up(0, 0)
     }
 
     /// A wake-up that gives up its reference.
     pub(crate) fn notify_and_release(&self) -> Notify {
-        let mut now = self.0.load(Ordering::Relaxed);
-        loop {
-            if now & COMPLETE != 0 {
-                return if self.release() { Notify::Free } else { Notify::Nothing };
-            }
-            // The owner's reference stands until COMPLETE, so this one is not the last.
-            let next = (now | NOTIFIED) - REFERENCE;
-            // Release pairs with the Acquire in `start`.
-            match self.0.compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed) {
-                Ok(_) if now & (NOTIFIED | RUNNING) == 0 => return Notify::Schedule,
-                Ok(_) => return Notify::Nothing,
-                Err(changed) => now = changed,
-            }
-        }
+        self.wake_up(0, REFERENCE)
     }
 
     /// Asks for cancellation; the runner of the task carries it out.
     pub(crate) fn cancel(&self) -> Notify {
-        self.set(CANCELLED | NOTIFIED)
+        self.wake_up(CANCELLED, 0)
     }
 
-    fn set(&self, flags: usize) -> Notify {
-        // Release pairs with the Acquire in `start`.
-        let before = self.0.fetch_or(flags, Ordering::Release);
-        if before & (NOTIFIED | RUNNING | COMPLETE) == 0 {
-            Notify::Schedule
-        } else {
-            Notify::Nothing
+    /// Wakes the task, sets a flag and gives up a reference, or either.
+    ///
+    /// The word is written even if NOTIFIED was set before: the write is what orders the caller's
+    /// earlier work before the poll that the earlier notification led to. With a mere load that
+    /// poll could miss it, and nobody would wake the task again.
+    #[inline]
+    fn wake_up(&self, flag: usize, reference: usize) -> Notify {
+        let mut now = self.0.load(Ordering::Relaxed);
+        loop {
+            if now & COMPLETE != 0 {
+                let last = reference != 0 && self.release(0);
+                return if last { Notify::Free } else { Notify::Nothing };
+            }
+            let (woken, step) = match now & SCHEDULED {
+                0 => (SCHEDULED, Notify::Schedule),
+                _ => (NOTIFIED, Notify::Nothing),
+            };
+            // The owner's reference stands until COMPLETE, so this one is not the last.
+            let next = (now | woken | flag) - reference;
+            // Release pairs with the Acquire in `start`.
+            match self.0.compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed) {
+                Ok(_) => return step,
+                Err(changed) => now = changed,
+            }
         }
     }
 
@@ -322,12 +348,14 @@ impl State {
         }
     }
 
-    /// Gives up a reference; true if it was the last and the caller must free the task.
+    /// Gives up a reference and so many more; true if they were the last and the caller must free the
+    /// task.
     #[must_use]
-    pub(crate) fn release(&self) -> bool {
+    pub(crate) fn release(&self, more: usize) -> bool {
+        let references = (1 + more) * REFERENCE;
         // AcqRel: every holder's accesses come before the free.
-        let before = self.0.fetch_sub(REFERENCE, Ordering::AcqRel);
-        debug_assert!(before >= REFERENCE, "reference count underflow");
-        before & !(REFERENCE - 1) == REFERENCE
+        let before = self.0.fetch_sub(references, Ordering::AcqRel);
+        debug_assert!(before >= references, "reference count underflow");
+        before & !(REFERENCE - 1) == references
     }
 }

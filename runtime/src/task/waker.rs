@@ -1,12 +1,83 @@
 //! Wakers: a counted reference to a task behind `std`'s waker interface.
+//!
+//! A future that has to wait clones the waker of the task it is polled in, and most wakers are made that
+//! way. The runner of the task has references for that in stock, see [`Lending`].
 
+use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::ptr;
 use std::ptr::NonNull;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
+use windlass_sync::thread_cell;
+
 use super::header::Header;
-use super::state::Notify;
+use super::state::{LENDABLE, Notify};
+
+/// The task that this thread polls, the innermost if it is one in another, and how many of its
+/// references are to be had without counting.
+#[derive(Clone, Copy)]
+struct Stock {
+    task: *const Header,
+    left: usize,
+}
+
+thread_cell!(static STOCK: Stock = Stock { task: ptr::null(), left: 0 });
+
+/// The time in which a runner lends the references that the task's state word counts in advance.
+///
+/// Wakers of the task that are cloned meanwhile on this thread get theirs from the stock; those that are
+/// dropped give them back to it. Nothing else is different about them: as soon as one is cloned, its
+/// reference is its own.
+pub(super) struct Lending {
+    around: Stock,
+}
+
+impl Lending {
+    /// Begins, after `start`. The caller must come to `end`, and before the poll's end.
+    pub(super) fn begin(task: NonNull<Header>) -> Self {
+        let stock = Stock { task: task.as_ptr(), left: LENDABLE };
+        Self { around: STOCK.with(|cell| cell.replace(stock)) }
+    }
+
+    /// Gives the number of references that are left, which are the caller's to account for.
+    pub(super) fn end(self) -> usize {
+        STOCK.with(Cell::get).left
+    }
+}
+
+impl Drop for Lending {
+    fn drop(&mut self) {
+        STOCK.with(|cell| cell.set(self.around));
+    }
+}
+
+/// Takes a reference of `task` from the stock; false if there is none.
+#[inline]
+fn borrow_from_stock(task: NonNull<Header>) -> bool {
+    STOCK.with(|cell| {
+        let Stock { task: polled, left } = cell.get();
+        let there = ptr::eq(polled, task.as_ptr()) && left > 0;
+        if there {
+            cell.set(Stock { task: polled, left: left - 1 });
+        }
+        there
+    })
+}
+
+/// Puts the caller's reference of `task` into the stock; false if that is not there.
+#[inline]
+fn return_to_stock(task: NonNull<Header>) -> bool {
+    STOCK.with(|cell| {
+        let Stock { task: polled, left } = cell.get();
+        let there = ptr::eq(polled, task.as_ptr());
+        if there {
+            cell.set(Stock { task: polled, left: left + 1 });
+        }
+        there
+    })
+}
 
 /// The waker lent to a poll: it costs no reference unless it is cloned.
 pub(crate) struct WakerRef<'a> {
@@ -57,8 +128,10 @@ unsafe fn header(data: *const ()) -> NonNull<Header> {
 unsafe fn clone(data: *const ()) -> RawWaker {
     // SAFETY: called with the data of a live waker, which keeps the header alive.
     let header = unsafe { header(data) };
-    // SAFETY: as above.
-    unsafe { header.as_ref() }.state.retain();
+    if !borrow_from_stock(header) {
+        // SAFETY: as above.
+        unsafe { header.as_ref() }.state.retain();
+    }
     raw(header)
 }
 
@@ -94,8 +167,10 @@ unsafe fn wake_by_ref(data: *const ()) {
 unsafe fn drop_waker(data: *const ()) {
     // SAFETY: called once with the data of a live waker, whose reference is ours now.
     let header = unsafe { header(data) };
-    // SAFETY: that reference is given up here.
-    unsafe { release(header) };
+    if !return_to_stock(header) {
+        // SAFETY: that reference is given up here.
+        unsafe { release(header) };
+    }
 }
 
 /// Gives up a counted reference, and frees the task if it was the last.
@@ -108,7 +183,7 @@ pub(super) unsafe fn release(header: NonNull<Header>) {
     // SAFETY: the caller's reference keeps the task alive up to the release.
     let vtable = unsafe { header.as_ref() }.vtable;
     // SAFETY: as above.
-    if unsafe { header.as_ref() }.state.release() {
+    if unsafe { header.as_ref() }.state.release(0) {
         // SAFETY: that was the last reference.
         unsafe { (vtable.free)(header) }
     }
