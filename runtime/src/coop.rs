@@ -28,6 +28,7 @@ pub(crate) fn stop() {
 }
 
 /// Ready if the task has budget left; otherwise wakes it, to be polled again after the others.
+#[inline]
 pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     if LEFT.with(Cell::get) == 0 {
         cx.waker().wake_by_ref();
@@ -37,6 +38,7 @@ pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
 }
 
 /// Counts one result against the budget.
+#[inline]
 pub(crate) fn spend() {
     LEFT.with(|left| {
         if left.get() != UNLIMITED {

@@ -50,7 +50,7 @@ pub(crate) struct Pool {
     pub(crate) joiners: CachePadded<PlainUsize>,
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.
-    pub(crate) slots: Box<[CachePadded<Slot>]>,
+    pub(crate) slots: Box<[Arc<CachePadded<Slot>>]>,
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
     homes: Box<[HomeShard]>,
@@ -78,7 +78,7 @@ impl Pool {
             roots: CachePadded::new(Injector::new()),
             joiners: CachePadded::default(),
             sleepers: CachePadded::new(Sleepers::new(slots)),
-            slots: (0..slots).map(|_| CachePadded::new(Slot::new())).collect(),
+            slots: (0..slots).map(|_| Arc::new(CachePadded::new(Slot::new()))).collect(),
             owned,
             homes,
             watch: CachePadded::new(Watch::new(poller.clone())),

@@ -132,7 +132,7 @@ impl Worker {
         let stolen = after
             .iter()
             .chain(before)
-            .filter(|slot| !std::ptr::eq(&***slot, self.slot()))
+            .filter(|slot| !std::ptr::eq(&****slot, self.slot()))
             .find_map(|slot| take(slot))?;
         self.slot().counters.steals.bump();
         Some(stolen)

@@ -16,6 +16,7 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use crossbeam_utils::CachePadded;
 use windlass_sync::Parker;
 
 use super::pool::Pool;
@@ -51,6 +52,8 @@ const LINGER: Duration = Duration::from_millis(20);
 pub(crate) struct Worker {
     pub(crate) pool: Arc<Pool>,
     pub(super) index: usize,
+    /// That of the pool with our index, at hand without a look at the pool.
+    slot: Arc<CachePadded<Slot>>,
     pub(super) queue: LocalQueue,
     pub(crate) parker: Parker,
     pub(crate) pending: Pending,
@@ -79,6 +82,7 @@ impl Worker {
         let now = Instant::now();
         Some(Self {
             spin: Spin::new(pool.config.awake_to_spin > 0),
+            slot: pool.slots[index].clone(),
             pool,
             index,
             queue,
@@ -107,7 +111,7 @@ impl Worker {
     }
 
     pub(crate) fn slot(&self) -> &Slot {
-        &self.pool.slots[self.index]
+        &self.slot
     }
 
     /// Works until the runtime ends or, for a spare, until it is not needed any more; then moves

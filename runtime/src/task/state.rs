@@ -153,6 +153,7 @@ pub(crate) struct State(AtomicUsize);
 
 impl State {
     /// A new task: scheduled (its first `Runnable` exists), joined, owned.
+    #[inline]
     pub(crate) fn new(listing: Listing) -> Self {
         let unlisted = if listing == Listing::Late { UNLISTED } else { 0 };
         let references = (2 + LENDABLE) * REFERENCE;
@@ -161,6 +162,7 @@ impl State {
 
     /// Acquire pairs with the Release in `complete`, so that a reader who sees COMPLETE may read
     /// the output.
+    #[inline]
     pub(crate) fn load(&self) -> Snapshot {
         Snapshot(self.0.load(Ordering::Acquire))
     }
@@ -169,6 +171,7 @@ impl State {
     ///
     /// The queue has shown it the word as the pusher left it, or something newer. A wake-up that is newer
     /// than what is read here has set NOTIFIED, and the end of this poll can't miss that.
+    #[inline]
     pub(crate) fn start(&self) -> Start {
         // Acquire, here and below, pairs with the Release of every wake-up (what wakers did before is
         // seen by the poll, also of those that found SCHEDULED set) and of the last `end_poll` (the
@@ -187,15 +190,18 @@ impl State {
 
     /// SCHEDULED → idle, or back into the queue if a wake-up came since the poll began. Of the lendable
     /// references, `left` are left.
+    #[inline]
     pub(crate) fn end_poll(&self, left: usize) -> EndPoll {
         self.stop(0, left)
     }
 
     /// As `end_poll`, for a task that was unlisted when the poll began and is bound now.
+    #[inline]
     pub(crate) fn end_poll_listed(&self, left: usize) -> EndPoll {
         self.stop(UNLISTED, left)
     }
 
+    #[inline]
     fn stop(&self, listed: usize, left: usize) -> EndPoll {
         let mut now = self.0.load(Ordering::Relaxed);
         loop {
@@ -217,6 +223,7 @@ impl State {
     }
 
     /// SCHEDULED → COMPLETE, after the output was stored.
+    #[inline]
     pub(crate) fn complete(&self) -> Complete {
         // Release pairs with the Acquire in `load` and in the join transitions (the output).
         // Acquire pairs with the Release in `set_join_waker` (the waker's place).
@@ -234,6 +241,7 @@ impl State {
     /// SCHEDULED → COMPLETE for a task that nobody joins, together with giving up the owner's reference
     /// and what is left of the lendable ones. True if those were the last.
     #[must_use]
+    #[inline]
     pub(crate) fn complete_and_release(&self, left: usize) -> bool {
         let owners = (1 + left) * REFERENCE;
         // AcqRel as in `release`.
@@ -305,6 +313,7 @@ impl State {
     /// The `JoinHandle` goes away before it registered a waker, and gives up its reference in the
     /// same step. False if it has to go the long way.
     #[must_use]
+    #[inline]
     pub(crate) fn detach(&self) -> bool {
         let now = self.0.load(Ordering::Relaxed);
         // The owner's reference stands until COMPLETE, so the handle's is not the last.
@@ -338,6 +347,7 @@ impl State {
     }
 
     /// Adds a reference; the caller holds one already.
+    #[inline]
     pub(crate) fn retain(&self) {
         // Relaxed: the caller's own reference keeps the task alive, nothing is published.
         let before = self.0.fetch_add(REFERENCE, Ordering::Relaxed);
@@ -351,6 +361,7 @@ impl State {
     /// Gives up a reference and so many more; true if they were the last and the caller must free the
     /// task.
     #[must_use]
+    #[inline]
     pub(crate) fn release(&self, more: usize) -> bool {
         let references = (1 + more) * REFERENCE;
         // AcqRel: every holder's accesses come before the free.

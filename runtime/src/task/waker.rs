@@ -36,18 +36,21 @@ pub(super) struct Lending {
 
 impl Lending {
     /// Begins, after `start`. The caller must come to `end`, and before the poll's end.
+    #[inline]
     pub(super) fn begin(task: NonNull<Header>) -> Self {
         let stock = Stock { task: task.as_ptr(), left: LENDABLE };
         Self { around: STOCK.with(|cell| cell.replace(stock)) }
     }
 
     /// Gives the number of references that are left, which are the caller's to account for.
+    #[inline]
     pub(super) fn end(self) -> usize {
         STOCK.with(Cell::get).left
     }
 }
 
 impl Drop for Lending {
+    #[inline]
     fn drop(&mut self) {
         STOCK.with(|cell| cell.set(self.around));
     }
