@@ -95,11 +95,6 @@ pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
 }
 
-/// True if the current thread has entered a runtime, be it as a worker of another.
-pub(crate) fn has_entered() -> bool {
-    HAS_ENTERED.with(Cell::get)
-}
-
 /// Gives `f` the pool of the current thread: of the runtime it has entered last, else of the one
 /// it works for.
 pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
