@@ -178,8 +178,6 @@ fn a_timer_of_another_thread_reaches_a_worker_that_sits() {
 
 /// Property: with nothing to wait for but timers, one that another thread arms is fired, whether the worker sits,
 /// sits down, leaves or parks meanwhile.
-///
-/// Seen to fail with: a `Ringer` that never kicks the thread; `Timers::leave` that does not pass on.
 #[test]
 fn a_timer_is_fired_where_there_is_nothing_but_timers() {
     check(2, || {
