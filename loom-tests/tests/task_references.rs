@@ -46,7 +46,8 @@ fn waker_handle_and_owner_go_at_once() {
 /// Property: a waker cloned and dropped while the task is completed by another thread never
 /// touches a task that was freed.
 ///
-/// Seen to fail with: `retain` that adds nothing; `complete_and_release` that is always true.
+/// Seen to fail with: `retain` that adds nothing; `complete_and_release` that is always true, or ignores
+/// what is left; `stop` that does not make up for what was lent.
 #[test]
 fn a_waker_is_cloned_while_the_task_completes() {
     check(4, || {
@@ -81,9 +82,8 @@ fn a_waker_is_cloned_while_the_task_completes() {
 /// poll has ended, more of them than there are to lend, and dropped in the next poll; the task is freed
 /// once, after all of them.
 ///
-/// Seen to fail with: `stop` that takes `left` for `LENDABLE`; `release` or `complete_and_release` that
-/// ignores what is left; `borrow_from_stock` that lends without end, or of another task's stock;
-/// `return_to_stock` that forgets the reference; `Lending` that ends after `end_poll`.
+/// Seen to fail with: `borrow_from_stock` that lends without end; `return_to_stock` that forgets the
+/// reference.
 #[test]
 fn lent_wakers_go_before_the_poll_has_ended() {
     check(3, || {

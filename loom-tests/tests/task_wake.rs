@@ -17,9 +17,8 @@ static POISON: Poison = Poison;
 /// found the task notified already, and the task is run by one thread at a time.
 ///
 /// Seen to fail with:
-/// - `wake_up` that returns without a write when it finds NOTIFIED set;
 /// - `wake_up` with Relaxed instead of Release;
-/// - `start` with Relaxed instead of Acquire, in either place;
+/// - `start` that begins with a Relaxed load;
 /// - `end_poll` that never requeues;
 /// - `wake_up` that returns `Schedule` whenever NOTIFIED was clear, SCHEDULED or not.
 #[test]
@@ -56,6 +55,39 @@ fn two_wakes_while_the_task_is_polled() {
         ready.run_all();
         assert!(handle.is_finished(), "a wake-up was lost");
         assert_eq!(ready.released(), 1);
+    });
+}
+
+/// Property: a wake-up that comes while the runner takes back an earlier one, which it found when it
+/// began, is covered by the poll that begins.
+///
+/// Seen to fail with: `wake_up` that returns without a write when it finds NOTIFIED set; `start` that takes
+/// NOTIFIED back with Relaxed instead of Acquire.
+#[test]
+fn a_wake_while_an_earlier_one_is_taken_back() {
+    check(4, || {
+        let written = Arc::new(AtomicUsize::new(0));
+        let stash = Stash::default();
+        let ready = Ready::new();
+        let (runnable, handle) = ready.task({
+            let (written, stash) = (written.clone(), stash.clone());
+            poll_fn(move |cx| {
+                stash.keep(cx);
+                if written.load(Ordering::Relaxed) == 1 { Poll::Ready(()) } else { Poll::Pending }
+            })
+        });
+        runnable.run();
+        let waker = stash.take();
+        waker.wake_by_ref();
+        waker.wake_by_ref();
+        let waking = thread::spawn(move || {
+            written.store(1, Ordering::Relaxed);
+            waker.wake_by_ref();
+        });
+        ready.run_all();
+        waking.join().unwrap();
+        ready.run_all();
+        assert!(handle.is_finished(), "a wake-up was lost");
     });
 }
 
