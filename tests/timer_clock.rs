@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use util::{Count, Gate, within_patience};
-use windlass::Runtime;
 use windlass::timer::{interval, now, sleep, test, timeout};
+use windlass::{Runtime, spawn};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const SECOND: Duration = Duration::from_secs(1);
@@ -39,21 +39,21 @@ fn tasks_act_in_the_order_of_their_deadlines() {
         within_patience("the tasks", move || {
             let runtime = runtime(workers);
             let log = Arc::new(Mutex::new(Vec::new()));
-            let start = runtime.block_on(async { now() });
-            let tasks: Vec<_> = (1..=20_u32)
-                .map(|number| {
-                    let log = log.clone();
-                    runtime.spawn(async move {
-                        for round in 1..=5 {
-                            sleep(number * SECOND).await;
-                            // Time stands still while a task runs.
-                            assert_eq!(now() - start, round * number * SECOND);
-                            log.lock().unwrap().push(now());
-                        }
-                    })
-                })
-                .collect();
             runtime.block_on(async {
+                // Spawned from inside, as time would pass between two spawns from outside.
+                let start = now();
+                let tasks: Vec<_> = (1..=20_u32)
+                    .map(|number| {
+                        let log = log.clone();
+                        spawn(async move {
+                            for round in 1..=5 {
+                                sleep(number * SECOND).await;
+                                assert_eq!(now() - start, round * number * SECOND);
+                                log.lock().unwrap().push(now());
+                            }
+                        })
+                    })
+                    .collect();
                 for task in tasks {
                     task.await.unwrap();
                 }
@@ -68,17 +68,17 @@ fn a_crowd_with_one_deadline_sees_it_to_the_nanosecond() {
     for workers in [1, 4] {
         within_patience("the crowd", move || {
             let runtime = runtime(workers);
-            let start = runtime.block_on(async { now() });
-            let tasks: Vec<_> = (0..5_000_u32)
-                .map(|number| {
-                    runtime.spawn(async move {
-                        let time = HOUR + Duration::from_nanos(u64::from(number % 3));
-                        sleep(time).await;
-                        assert_eq!(now() - start, time);
-                    })
-                })
-                .collect();
             runtime.block_on(async {
+                let start = now();
+                let tasks: Vec<_> = (0..5_000_u32)
+                    .map(|number| {
+                        spawn(async move {
+                            let time = HOUR + Duration::from_nanos(u64::from(number % 3));
+                            sleep(time).await;
+                            assert_eq!(now() - start, time);
+                        })
+                    })
+                    .collect();
                 for task in tasks {
                     task.await.unwrap();
                 }
