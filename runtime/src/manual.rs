@@ -35,7 +35,7 @@ use crate::metrics::Metrics;
 use crate::poller::Descriptor;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::sched::{Pool, Worker};
-use crate::shutdown::{self, DROP_PATIENCE};
+use crate::shutdown;
 use crate::task::{self, JoinHandle, Origin};
 
 /// A single-threaded runtime that the program drives. Made by
@@ -166,7 +166,7 @@ impl Drop for Loop {
                 ready.into_iter().for_each(|runnable| self.worker.run_task(runnable));
             }
         });
-        let _ = shutdown::finish(pool, start, DROP_PATIENCE);
+        let _ = shutdown::finish_dropped(pool, start);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::primitives::Arc;
 use crate::sched::Pool;
-use crate::shutdown::{self, DROP_PATIENCE, ShutdownReport};
+use crate::shutdown::{self, ShutdownReport};
 use crate::task::JoinHandle;
 
 /// A pool of workers with its poller and its blocking pool.
@@ -106,10 +106,13 @@ impl Runtime {
     /// or a task that blocks its thread can't be stopped from outside. Spawning fails from the first
     /// moment on, with a handle that says cancelled.
     pub fn shutdown(mut self, deadline: Duration) -> ShutdownReport {
-        self.end(deadline)
+        self.end(|pool, start| shutdown::finish(pool, start, deadline))
     }
 
-    fn end(&mut self, patience: Duration) -> ShutdownReport {
+    fn end(
+        &mut self,
+        finish: impl FnOnce(&Arc<Pool>, Instant) -> ShutdownReport,
+    ) -> ShutdownReport {
         self.ended = true;
         let start = Instant::now();
         let pool = self.handle.pool();
@@ -117,14 +120,14 @@ impl Runtime {
         if context::is_thread_of(pool) {
             return ShutdownReport::unfinished(start.elapsed());
         }
-        shutdown::finish(pool, start, patience)
+        finish(pool, start)
     }
 }
 
 impl Drop for Runtime {
     fn drop(&mut self) {
         if !self.ended {
-            let _ = self.end(DROP_PATIENCE);
+            let _ = self.end(shutdown::finish_dropped);
         }
     }
 }

@@ -4,12 +4,13 @@ use std::fmt;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
+use crate::poller;
 use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::Origin;
 
 /// How long dropping a runtime waits for what can't be cancelled.
-pub(crate) const DROP_PATIENCE: Duration = Duration::from_secs(5);
+const DROP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Lets nothing new in, and cancels what there is.
 pub(crate) fn begin(pool: &Arc<Pool>) {
@@ -22,7 +23,21 @@ pub(crate) fn begin(pool: &Arc<Pool>) {
 
 /// Waits for the threads, and names what they have not come to an end with.
 pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, patience: Duration) -> ShutdownReport {
-    let complete = pool.threads.join_all(start.checked_add(patience));
+    finish_with_grace(pool, start, patience, None)
+}
+
+/// As [`finish`], for a runtime that is dropped, which may be anywhere.
+pub(crate) fn finish_dropped(pool: &Arc<Pool>, start: Instant) -> ShutdownReport {
+    finish_with_grace(pool, start, DROP_PATIENCE, poller::DROP_GRACE)
+}
+
+fn finish_with_grace(
+    pool: &Arc<Pool>,
+    start: Instant,
+    patience: Duration,
+    grace: Option<Duration>,
+) -> ShutdownReport {
+    let complete = pool.threads.join_all(start.checked_add(patience), grace);
     let mut stragglers = Vec::new();
     if complete {
         pool.poller().end();

@@ -60,8 +60,18 @@ pub(crate) fn start_thread(
         let ticket = ThreadTicket { pool: held.clone(), id };
         ticket.hand_in_last();
         context::set_thread_of(&held);
+        let _done = SayDone(&held);
         body(&held);
     })
+}
+
+/// Says, when it is dropped, that a thread has done its work, or has panicked over it.
+struct SayDone<'a>(&'a Pool);
+
+impl Drop for SayDone<'_> {
+    fn drop(&mut self) {
+        self.0.threads.done();
+    }
 }
 
 /// Says, when it is dropped, that a thread has ended.

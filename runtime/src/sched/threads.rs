@@ -1,7 +1,7 @@
 //! The threads of one runtime: started, counted, awaited at the end.
 
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::primitives::{Condvar, Mutex, thread};
 
@@ -17,15 +17,19 @@ struct Inner {
     ended: Vec<thread::JoinHandle<()>>,
     ending: bool,
     next: u64,
+    /// Threads that have more to do than to run the destructors of their thread-locals.
+    busy: usize,
 }
 
 impl Threads {
     pub(crate) fn new() -> Self {
-        let inner = Inner { handles: Vec::new(), ended: Vec::new(), ending: false, next: 0 };
+        let inner =
+            Inner { handles: Vec::new(), ended: Vec::new(), ending: false, next: 0, busy: 0 };
         Self { inner: Mutex::new(inner), changed: Condvar::new() }
     }
 
-    /// Starts a thread. `body` gets a number, with which the thread must come to `ended` at last.
+    /// Starts a thread. `body` gets a number, with which the thread must come to `ended` at last, and
+    /// before that to `done`.
     pub(crate) fn start(
         &self,
         name: String,
@@ -41,8 +45,18 @@ impl Threads {
         let id = inner.next;
         let handle = builder.spawn(move || body(id))?;
         inner.next += 1;
+        inner.busy += 1;
         inner.handles.push((id, handle));
         Ok(())
+    }
+
+    /// Said by a thread that has nothing left but the destructors of its thread-locals.
+    pub(crate) fn done(&self) {
+        let mut inner = self.inner.lock();
+        inner.busy -= 1;
+        if inner.busy == 0 {
+            self.changed.notify_all();
+        }
     }
 
     /// Said by a thread as its last act but for dropping what it holds of the runtime.
@@ -67,15 +81,21 @@ impl Threads {
         self.inner.lock().ending = true;
     }
 
-    /// Waits until all threads have ended, or until the deadline; then joins those that have.
-    /// True if none is left.
-    pub(crate) fn join_all(&self, deadline: Option<Instant>) -> bool {
+    /// Waits until all threads have ended, or until the deadline; then joins those that have. If there is
+    /// a `grace`, that is how long it waits for threads that are all done. True if none is left.
+    pub(crate) fn join_all(&self, deadline: Option<Instant>, grace: Option<Duration>) -> bool {
         let mut inner = self.inner.lock();
+        let mut all_done = None;
         while !inner.handles.is_empty() {
-            inner = match deadline {
+            let mut until = deadline;
+            if let (0, Some(grace)) = (inner.busy, grace) {
+                let grace_ends = *all_done.get_or_insert_with(Instant::now) + grace;
+                until = Some(until.map_or(grace_ends, |until| until.min(grace_ends)));
+            }
+            inner = match until {
                 None => self.changed.wait(inner),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
+                Some(until) => {
+                    let left = until.saturating_duration_since(Instant::now());
                     if left.is_zero() {
                         break;
                     }

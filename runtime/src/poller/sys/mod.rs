@@ -79,6 +79,7 @@ compile_error!(
 pub(crate) use backend::push;
 pub use backend::{Descriptor, RawDescriptor};
 pub(crate) use backend::{Events, Selector, keep_time, raw};
+pub(crate) use push::DROP_GRACE;
 
 /// What the crates above may use of a backend beside its contract.
 #[doc(hidden)]

@@ -2,6 +2,7 @@
 //! harvested. This is their side of it; the other is in `windows/push.rs`.
 
 use std::io;
+use std::time::Duration;
 
 use windlass_sync::ManualResetEvent;
 
@@ -12,6 +13,10 @@ use crate::primitives::Arc;
 /// True if the backend tells the sources, and wakes who waits, by itself: there is nothing to harvest
 /// then, and nobody takes the seat or arms the gate.
 pub(crate) const PUSHES: bool = false;
+
+/// How long the drop of a runtime waits for threads that have nothing left to do but end; as long as for
+/// the rest if there is none.
+pub(crate) const DROP_GRACE: Option<Duration> = None;
 
 /// Registers a descriptor; events come by the token, or else to the source.
 pub(crate) fn register(

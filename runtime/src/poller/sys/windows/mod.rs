@@ -144,9 +144,11 @@ impl Selector {
     }
 }
 
+/// After a shutdown that was not clean. This may be the destructor of a thread-local, where a callback's
+/// thread can't be waited for: it could not start.
 impl Drop for Selector {
     fn drop(&mut self) {
-        push::end(self);
+        push::end_elsewhere(self);
     }
 }
 

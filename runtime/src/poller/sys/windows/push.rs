@@ -1,6 +1,7 @@
 //! The side of `push` that pushes: callbacks tell the sources.
 
 use std::io;
+use std::time::Duration;
 
 use windlass_sync::ManualResetEvent;
 
@@ -10,6 +11,10 @@ use crate::primitives::{Arc, thread};
 
 /// There is nothing to harvest.
 pub(crate) const PUSHES: bool = true;
+
+/// No thread of the process can start or end while one runs the destructors of its thread-locals. A
+/// runtime that is dropped by such a destructor would wait for its threads in vain, and everybody with it.
+pub(crate) const DROP_GRACE: Option<Duration> = Some(Duration::from_millis(250));
 
 /// Registers a descriptor; its events go to the source.
 pub(crate) fn register(
@@ -46,9 +51,17 @@ pub(crate) fn resume(selector: &Selector) -> Option<io::Result<Arc<ManualResetEv
 /// Ends the callbacks: when this returns, none runs, and none will run. Only on a callback's own thread
 /// does it not wait, which would be for itself; another thread does.
 pub(crate) fn end(selector: &Selector) {
+    if selector.shared.pool.is_own_thread() {
+        return end_elsewhere(selector);
+    }
+    selector.shared.end();
+}
+
+/// Has another thread end the callbacks, unless that was done.
+pub(super) fn end_elsewhere(selector: &Selector) {
     let shared = selector.shared.clone();
-    if !shared.pool.is_own_thread() {
-        return shared.end();
+    if shared.members.lock().ended {
+        return;
     }
     // If no thread is to be had, what the pool has of the OS is never given back.
     let kept = shared.clone();
