@@ -64,18 +64,32 @@ mod real {
             self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
+        /// Gives access without locking; the exclusive borrow is the proof.
+        pub fn get_mut(&mut self) -> &mut T {
+            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+    }
+
+    /// A lock that nobody ever waits for, without poisoning.
+    #[derive(Debug, Default)]
+    pub struct TryLock<T>(std::sync::Mutex<T>);
+
+    /// What [`TryLock::try_lock`] returns.
+    pub type TryLockGuard<'a, T> = std::sync::MutexGuard<'a, T>;
+
+    impl<T> TryLock<T> {
+        /// Wraps a value.
+        pub const fn new(value: T) -> Self {
+            Self(std::sync::Mutex::new(value))
+        }
+
         /// Locks if nobody else has.
-        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        pub fn try_lock(&self) -> Option<TryLockGuard<'_, T>> {
             match self.0.try_lock() {
                 Ok(guard) => Some(guard),
                 Err(std::sync::TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
                 Err(std::sync::TryLockError::WouldBlock) => None,
             }
-        }
-
-        /// Gives access without locking; the exclusive borrow is the proof.
-        pub fn get_mut(&mut self) -> &mut T {
-            self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
@@ -210,15 +224,70 @@ mod model {
             MutexGuard { trace: Trace::new(&self.alive), inner }
         }
 
-        /// Locks if nobody else has.
-        pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
-            let inner = self.inner.try_lock().ok()?;
-            Some(MutexGuard { trace: Trace::new(&self.alive), inner })
-        }
-
         /// Gives access without locking; the exclusive borrow is the proof.
         pub fn get_mut(&mut self) -> &mut T {
             self.inner.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
+        }
+    }
+
+    /// A lock that nobody ever waits for. Not loom's mutex: that blocks a thread which is about to try
+    /// until the lock is free, and orders more than a lock need do.
+    #[derive(Debug)]
+    pub struct TryLock<T> {
+        held: AtomicBool,
+        value: UnsafeCell<T>,
+    }
+
+    // SAFETY: the value is reached by one thread at a time.
+    unsafe impl<T: Send> Sync for TryLock<T> {}
+
+    /// What [`TryLock::try_lock`] returns.
+    #[derive(Debug)]
+    pub struct TryLockGuard<'a, T> {
+        // Dropped in this order: loom sees the access end before the lock is free.
+        value: loom::cell::MutPtr<T>,
+        _held: Held<'a>,
+    }
+
+    #[derive(Debug)]
+    struct Held<'a>(&'a AtomicBool);
+
+    impl Drop for Held<'_> {
+        fn drop(&mut self) {
+            // Release pairs with the Acquire in `try_lock`.
+            self.0.store(false, Ordering::Release);
+        }
+    }
+
+    impl<T> TryLock<T> {
+        /// Wraps a value.
+        pub fn new(value: T) -> Self {
+            Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
+        }
+
+        /// Locks if nobody else has.
+        pub fn try_lock(&self) -> Option<TryLockGuard<'_, T>> {
+            // Acquire pairs with the Release of the guard's drop.
+            if self.held.swap(true, Ordering::Acquire) {
+                return None;
+            }
+            Some(TryLockGuard { value: self.value.get_mut(), _held: Held(&self.held) })
+        }
+    }
+
+    impl<T> std::ops::Deref for TryLockGuard<'_, T> {
+        type Target = T;
+
+        fn deref(&self) -> &T {
+            // SAFETY: the guard is the only way to the value, and is borrowed.
+            unsafe { self.value.deref() }
+        }
+    }
+
+    impl<T> std::ops::DerefMut for TryLockGuard<'_, T> {
+        fn deref_mut(&mut self) -> &mut T {
+            // SAFETY: as above, exclusively.
+            unsafe { self.value.deref() }
         }
     }
 
@@ -268,6 +337,22 @@ mod model {
 #[inline(always)]
 pub fn peek(word: &AtomicUsize, guess: usize) -> usize {
     if cfg!(loom) { guess } else { word.load(Ordering::Relaxed) }
+}
+
+/// As [`peek`], for a place that is to be emptied by a swap: true if there is nothing in it.
+///
+/// In models it is an exchange that fails, from which loom does go back. Leaving the look out there would
+/// not do: a swap that finds nothing and writes nothing is one that loom lets a later store slip under.
+#[inline(always)]
+pub fn is_vacant<T>(place: &AtomicPtr<T>) -> bool {
+    #[cfg(loom)]
+    {
+        let nobody = std::ptr::without_provenance_mut(1);
+        let seen = place.compare_exchange(nobody, nobody, Ordering::Relaxed, Ordering::Relaxed);
+        seen.is_err_and(|seen| seen.is_null())
+    }
+    #[cfg(not(loom))]
+    place.load(Ordering::Relaxed).is_null()
 }
 
 /// Atomics that order nothing and that no model needs to see: statistics and ids.

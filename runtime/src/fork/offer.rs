@@ -3,7 +3,7 @@
 use std::ptr::{self, NonNull};
 
 use super::job::Job;
-use crate::primitives::{AtomicPtr, Ordering};
+use crate::primitives::{AtomicPtr, Ordering, is_vacant};
 
 /// Filled by its owner only; emptied by a thief, or by the owner that takes its job back.
 pub(crate) struct Offer(AtomicPtr<Job>);
@@ -27,7 +27,7 @@ impl Offer {
 
     /// Takes the job out, by a thief.
     pub(super) fn take(&self) -> Option<NonNull<Job>> {
-        if self.is_empty() {
+        if is_vacant(&self.0) {
             return None;
         }
         // Acquire pairs with the Release in `put`: the closure is seen as its owner left it.

@@ -109,8 +109,8 @@ impl Pool {
     pub(crate) fn call_joiner(&self, index: usize) -> bool {
         let slot = &self.slots[index];
         // Relaxed: a caller that must not miss it has passed a fence. Release and Acquire pair with those
-        // of the others who take the flag back: one of them all does. An exchange, not a swap, so that
-        // nobody writes over a flag that was not meant for it.
+        // of the others who take the flag back: one of them all does. A swap would do as well, but loom
+        // takes it wrong: see `loom_itself` among the models.
         let called = slot.joining.load(Ordering::Relaxed)
             && slot
                 .joining

@@ -51,8 +51,10 @@ use slab::{Slab, Token};
 use source::Source;
 use sys::{Events, Woken, push};
 
-use crate::primitives::plain::{AtomicU64, AtomicUsize, Ordering as Plain};
-use crate::primitives::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, fence};
+use crate::primitives::plain::{
+    AtomicBool as PlainBool, AtomicU64, AtomicUsize, Ordering as Plain,
+};
+use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, TryLock, TryLockGuard, fence};
 use crate::task::quietly;
 
 /// The shared half of a runtime's poller.
@@ -63,7 +65,7 @@ pub(crate) struct Poller {
     outside: test_clock::Outside,
     sources: Mutex<Slab>,
     /// Held by the one thread that harvests.
-    events: Mutex<Events>,
+    events: TryLock<Events>,
     registered: AtomicUsize,
     harvests: AtomicU64,
     armed: AtomicBool,
@@ -71,6 +73,8 @@ pub(crate) struct Poller {
     guard_wanted: AtomicBool,
     /// The seat was left, and the timers with it, by a worker that is awake.
     timers_left: AtomicBool,
+    /// Nobody has looked for longer than the thread's patience, and somebody was called to.
+    neglected: PlainBool,
 }
 
 impl Poller {
@@ -85,13 +89,14 @@ impl Poller {
             clock,
             outside: test_clock::Outside::default(),
             sources: Mutex::new(Slab::default()),
-            events: Mutex::new(Events::new()),
+            events: TryLock::new(Events::new()),
             registered: AtomicUsize::new(0),
             harvests: AtomicU64::new(0),
             armed: AtomicBool::new(false),
             on_guard: AtomicBool::new(false),
             guard_wanted: AtomicBool::new(false),
             timers_left: AtomicBool::new(false),
+            neglected: PlainBool::new(false),
         })
     }
 
@@ -148,7 +153,7 @@ impl Poller {
             return 0;
         }
         let Some(mut events) = self.events.try_lock() else { return 0 };
-        self.harvests.fetch_add(1, Plain::Relaxed);
+        self.is_looking();
         // The only errors there are mean that the instance is broken beyond repair.
         let taken = self.bell.selector.harvest(&mut events).unwrap_or(0);
         if taken == 0 {
@@ -188,6 +193,20 @@ impl Poller {
     /// Has the worker in the seat return.
     pub(crate) fn kick_seat(&self) {
         self.bell.selector.kick_seat();
+    }
+
+    /// Somebody looks.
+    fn is_looking(&self) {
+        self.harvests.fetch_add(1, Plain::Relaxed);
+        if self.is_neglected() {
+            self.neglected.store(false, Plain::Relaxed);
+        }
+    }
+
+    /// True for a worker that is called because nobody looks: it is to look, whoever else is awake. It
+    /// sees this, for it was called afterwards.
+    pub(crate) fn is_neglected(&self) -> bool {
+        self.neglected.load(Plain::Relaxed)
     }
 
     /// How often anybody has looked.
@@ -290,7 +309,7 @@ impl Poller {
 /// A worker's place on the OS: it blocks there instead of being parked, and gets events first hand.
 pub(crate) struct Seat<'a> {
     poller: &'a Poller,
-    events: MutexGuard<'a, Events>,
+    events: TryLockGuard<'a, Events>,
 }
 
 impl Seat<'_> {
@@ -298,7 +317,7 @@ impl Seat<'_> {
     /// of events, and one for the timers. May return for no reason.
     pub(crate) fn wait(&mut self) -> usize {
         let Self { poller, events } = self;
-        poller.harvests.fetch_add(1, Plain::Relaxed);
+        poller.is_looking();
         let timeout = poller.seat_timeout();
         // The only error there is means that the instance is broken beyond repair.
         let taken = poller.bell.selector.sit(events, timeout).unwrap_or(0);

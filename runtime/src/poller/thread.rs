@@ -12,12 +12,19 @@
 //!
 //! On guard, the thread looks whether anybody has harvested since its last look. If not, it acts as
 //! if no worker got on.
+//!
+//! A sleeper that is woken leaves harvesting to a worker that is awake, and sleeps on while the thread
+//! stands guard over that. So before it wakes one, the thread says which workers are held up, though they
+//! had short polls before; and that the one it wakes is to harvest whatever it thinks of the others. One
+//! that the OS keeps from running is not held up in any poll.
 
 use std::io;
 use std::time::{Duration, Instant};
 
+use super::sys::Woken;
 use super::test_clock::Idleness;
 use crate::context::{self, Role};
+use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::sched::{self, Pool, Watcher};
 
@@ -37,12 +44,14 @@ fn run(pool: &Arc<Pool>) {
     super::keep_time();
     let poller = pool.poller();
     let mut watcher = Watcher::new(pool);
-    let start = Instant::now();
+    let mut now = Instant::now();
     let mut guard = None;
     let mut idleness = Idleness::new();
     // With the last task gone, no worker can be stuck and nobody waits for events.
     while !pool.is_over() {
-        let mut pause = shorter(watcher.pause(pool), guard.as_ref().map(Guard::pause));
+        // In models the watch looks when it is kicked: nothing else may rest on it.
+        let watch = if cfg!(loom) { None } else { watcher.pause(pool) };
+        let mut pause = shorter(watch, guard.as_ref().map(Guard::pause));
         if poller.is_virtual() && poller.timers().in_use() {
             pause = shorter(pause, Some(idleness.pause()));
         }
@@ -52,9 +61,17 @@ fn run(pool: &Arc<Pool>) {
             std::thread::sleep(LONGEST_PAUSE);
             Default::default()
         });
-        // In models time stands still, for they must not go by how fast the machine is.
-        let now = if cfg!(loom) { start } else { Instant::now() };
+        // Models must not go by how fast the machine is: time passes when a pause is over, and else
+        // stands still.
+        now = match woken {
+            _ if cfg!(not(loom)) => Instant::now(),
+            Woken { gate: false, kicked: false } => now + PATIENCE,
+            _ => now,
+        };
         watcher.look(pool, now);
+        if woken.gate || guard.is_some() {
+            watcher.tell_held_up(pool, now, PATIENCE);
+        }
         if woken.gate {
             poller.gate_fired();
             // Partner of the fence in `Worker::sleep`: a worker that saw the gate armed and left it
@@ -92,7 +109,11 @@ fn see_to_it(pool: &Pool, any_gets_on: bool, now: Instant) -> Option<Guard> {
     if pool.poller().is_seated() {
         return None;
     }
-    if any_gets_on || pool.wake_one() {
+    if any_gets_on {
+        return Some(Guard::new(pool, now));
+    }
+    pool.poller().neglected.store(true, Plain::Relaxed);
+    if pool.wake_one() {
         return Some(Guard::new(pool, now));
     }
     pool.poller().harvest();

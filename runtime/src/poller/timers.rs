@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use windlass_timer::{Keeper, NEVER, Timers, in_nanos};
 
-use super::{Ordering, Plain, Poller, Woken, wake_all};
+use super::{Ordering, Poller, Woken, wake_all};
 
 /// How long the thread on guard leaves a timer that is due to the workers, in nanoseconds.
 const LAG: u64 = 50_000;
@@ -61,7 +61,7 @@ impl Poller {
     /// A worker looks at the timers, and there is nothing else to harvest: the thread on guard wants to know.
     pub(super) fn note_look(&self) {
         if !self.in_use() && self.timers.in_use() {
-            self.harvests.fetch_add(1, Plain::Relaxed);
+            self.is_looking();
         }
     }
 
@@ -87,8 +87,8 @@ impl Poller {
     }
 
     fn thread_timeout(&self, pause: Option<Duration>, guard: bool) -> Option<Duration> {
-        // In models the time of a pause never runs out.
-        let pause = if cfg!(loom) { None } else { pause };
+        // In models a pause is over at once. What others do meanwhile is up to the schedule.
+        let pause = if cfg!(loom) { pause.map(|_| Duration::ZERO) } else { pause };
         let at_most = match pause {
             None => NEVER,
             Some(pause) => self.clock.now().saturating_add(in_nanos(pause)),

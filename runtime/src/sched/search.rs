@@ -69,7 +69,7 @@ impl Worker {
 
     /// Looks once and, if nobody else is awake who would look, keeps its eyes open for a while.
     fn look_everywhere(&self) -> Option<Search> {
-        let alone = !self.pool.get_on(1);
+        let alone = self.pool.poller().is_neglected() || !self.pool.get_on(1);
         self.look_once(alone).or_else(|| {
             if !alone || self.pool.awake() > self.pool.config.awake_to_spin {
                 return None;

@@ -45,7 +45,10 @@ pub(crate) struct Slot {
     /// The task that is being polled or was last, and the one that is polled in place within that poll;
     /// null for none. Compared, never followed.
     polled: [PlainPtr<Header>; 2],
-    /// Spawn site of the innermost of them, if that is in no list; else null.
+    /// Where [`progress`](Self::progress) stood when the poller's thread found the worker held up in a
+    /// poll. Says nothing any more as soon as that moves.
+    held_up_at: Counter,
+    /// Spawn site of the innermost of those polled, if that is in no list; else null.
     unlisted: PlainPtr<Location<'static>>,
     /// What the thread takes along when it moves in, and leaves when it moves out.
     pub(crate) kit: Mutex<Option<Kit>>,
@@ -76,6 +79,7 @@ impl Slot {
             fine: PlainBool::new(false),
             for_tasks: PlainBool::new(false),
             polled: Default::default(),
+            held_up_at: Counter::default(),
             unlisted: PlainPtr::new(ptr::null_mut()),
             kit: Mutex::new(Some(kit)),
         }
@@ -87,10 +91,18 @@ impl Slot {
         (self.stealer.len() as u64).saturating_mul(self.counters.poll_time.get())
     }
 
-    /// True for a worker that computes, or is in a poll and whose recent polls were so long, that
-    /// nobody should count on it to come out of this one soon.
+    /// True for a worker in a poll that nobody should count on to come out of it soon: it computes, its
+    /// recent polls were long, or this one is.
     pub(crate) fn is_slow(&self) -> bool {
-        self.is_polling() && (self.counters.poll_time.get() >= LONG_POLL || self.is_computing())
+        self.is_polling()
+            && (self.counters.poll_time.get() >= LONG_POLL
+                || self.is_computing()
+                || self.held_up_at.get() == self.progress())
+    }
+
+    /// Has others know that the worker is held up in the poll in which it had made this progress.
+    pub(super) fn is_held_up_at(&self, progress: u64) {
+        self.held_up_at.set(progress);
     }
 
     /// True while the worker polls a task.

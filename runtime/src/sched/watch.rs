@@ -176,6 +176,16 @@ impl Watcher {
         at_work(pool) > pool.sleepers.sleeping() + stalled
     }
 
+    /// Has the workers know of those that have been in one poll for as long as `patience`: who is called
+    /// in their place must not leave things to them.
+    pub(crate) fn tell_held_up(&self, pool: &Pool, now: Instant, patience: Duration) {
+        for (index, slot) in pool.slots.iter().enumerate() {
+            if self.stalled(pool, index, now).is_some_and(|time| time >= patience) {
+                slot.is_held_up_at(self.seen[index].0);
+            }
+        }
+    }
+
     /// Stops watching if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
         if pool.sleepers.sleeping() < at_work(pool) {
