@@ -8,4 +8,4 @@ mod support;
 #[cfg(loom)]
 pub use poison::Poison;
 #[cfg(loom)]
-pub use support::{Drops, Flag, Guard, Stash, check, output};
+pub use support::{Drops, Flag, Guard, Stash, check, check_large, output};

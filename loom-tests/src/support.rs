@@ -25,6 +25,19 @@ const MOST_PANICS: usize = 16;
 /// A panic fails the model wherever it happens: tasks catch those of their futures, and loom's
 /// findings with them.
 pub fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(builder.preemption_bound.unwrap_or(0).max(preemptions));
+    check_with(builder, model);
+}
+
+/// As [`check`], with exactly so many preemptions: for a model too large for more.
+pub fn check_large(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
+    let mut builder = loom::model::Builder::new();
+    builder.preemption_bound = Some(preemptions);
+    check_with(builder, model);
+}
+
+fn check_with(mut builder: loom::model::Builder, model: impl Fn() + Sync + Send + 'static) {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let report = panic::take_hook();
@@ -39,8 +52,6 @@ pub fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
             }
         }));
     });
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(builder.preemption_bound.unwrap_or(0).max(preemptions));
     builder.max_branches = 10_000;
     builder.check(move || {
         model();

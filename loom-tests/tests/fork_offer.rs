@@ -67,3 +67,23 @@ fn the_oldest_of_two_is_stolen() {
         stealing.join().unwrap();
     });
 }
+
+/// Property: of joins within joins, what is offered when the oldest was stolen is the oldest of the rest,
+/// and none that was offered is run in place.
+///
+/// Seen to fail with: `offer_oldest` that offers the newest.
+#[test]
+fn the_oldest_of_those_left_is_offered_next() {
+    check(2, || {
+        let pool = Pool::new(2, 0);
+        let thief = pool.fork(1);
+        let stealing = thread::spawn(move || {
+            thief.steal_once();
+            thief.steal_once();
+        });
+        let owner = pool.fork(0);
+        let sums = owner.join(|| owner.join(|| owner.join(|| 1, || 2), || 3), || 4);
+        assert_eq!(sums, (((1, 2), 3), 4));
+        stealing.join().unwrap();
+    });
+}

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use loom::thread;
-use windlass_loom_tests::{Poison, check};
+use windlass_loom_tests::{Poison, check, check_large};
 use windlass_runtime::model::Pool;
 use windlass_sync::Parker;
 
@@ -102,6 +102,34 @@ fn a_spare_is_sent_while_the_worker_comes_back() {
         while pool.is_occupied(1) {
             thread::yield_now();
         }
+        loom::skip_branch();
+        pool.close();
+        worker.join().unwrap();
+    });
+}
+
+/// Property: a spare that has stood in for a computation, and lingers, leaves when the pool falls idle,
+/// also if it falls asleep at that moment. (One that stays shows as a model without an end.)
+///
+/// Seen to fail with: no `dismiss_spares`; one that does not set `retire`, or wakes nobody.
+#[test]
+fn a_spare_that_lingers_is_dismissed_while_it_falls_asleep() {
+    check_large(1, || {
+        let pool = Pool::new(1, 1);
+        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        // The worker has computed, and keeps its spare for the next time.
+        drop(pool.compute({
+            let pool = pool.clone();
+            move || pool.relieve_computing(0, 1)
+        }));
+        let worker = thread::spawn(move || place.work());
+        let spare = thread::spawn(move || spare.work());
+        let mut watcher = pool.watcher();
+        while pool.is_occupied(1) {
+            watcher.look(&pool, Duration::ZERO);
+            thread::yield_now();
+        }
+        spare.join().unwrap();
         loom::skip_branch();
         pool.close();
         worker.join().unwrap();

@@ -9,7 +9,7 @@ use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
 pub use crate::fork::model::Fork;
-pub use crate::poller::model::{Kicks, Source, Waiter};
+pub use crate::poller::model::{Kicks, Pipe, Reader, Source, Waiter};
 use crate::poller::{self, Clock, Poller};
 pub use crate::poller::{Direction, Seen};
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
@@ -244,6 +244,16 @@ impl Pool {
         self
     }
 
+    /// A pipe with a number of its own, not registered yet.
+    pub fn pipe(&self, number: usize) -> Pipe {
+        Pipe::new(self.0.poller(), number)
+    }
+
+    /// Looks at the OS once, as a worker does.
+    pub fn harvest(&self) {
+        self.0.poller().harvest();
+    }
+
     /// The shard of a thread that is no worker.
     pub fn foreign_timers(&self) -> &windlass_timer::Home {
         self.0.poller().timers().foreign(0)
@@ -288,8 +298,8 @@ impl Pool {
         Workplace { pool: self.clone(), index }
     }
 
-    /// Starts the poller's thread. In a model its time-outs never run out: it looks when it is
-    /// kicked.
+    /// Starts the poller's thread. In a model the watch's pauses never run out, it looks when it is
+    /// kicked; a guard's are over at once.
     pub fn start_poller(&self) {
         poller::start(&self.0).expect("models have no OS that could fail");
     }
@@ -322,6 +332,12 @@ impl Pool {
     /// Has a worker find, when it comes back from a poll, that a spare stands in for it.
     pub fn relieve(&self, index: usize, spare: usize) {
         self.0.slots[index].relief.store(spare + 1, Ordering::Relaxed);
+    }
+
+    /// As [`relieve`](Self::relieve), while the worker computes.
+    pub fn relieve_computing(&self, index: usize, spare: usize) {
+        self.0.slots[spare].for_tasks.store(true, Plain::Relaxed);
+        self.relieve(index, spare);
     }
 
     /// How many workers sleep.

@@ -1,9 +1,12 @@
-//! What the models see of the poller: the real sources and the real thread's wait.
+//! What the models see of the poller: the real sources, registrations and the real thread's wait. Only
+//! the OS is a stand-in, and its events are the model's to raise.
 
+use std::io;
 use std::task::Waker;
 
 use super::source::{self, Direction, Readiness, Seen, WaiterKey};
-use super::{Clock, Poller};
+use super::{Clock, Poller, RawDescriptor, Registration};
+use crate::primitives::{Arc, AtomicBool, Ordering};
 
 /// A source of events.
 pub struct Source(source::Source);
@@ -64,6 +67,66 @@ impl Default for Source {
 /// One who waits for a source.
 #[derive(Debug, Default)]
 pub struct Waiter(Option<WaiterKey>);
+
+/// Something to be read from: a flag, with an event when it is set.
+#[derive(Clone)]
+pub struct Pipe(Arc<Inner>);
+
+struct Inner {
+    poller: Arc<Poller>,
+    descriptor: RawDescriptor,
+    /// Orders nothing.
+    written: AtomicBool,
+}
+
+impl Pipe {
+    pub(crate) fn new(poller: &Arc<Poller>, descriptor: RawDescriptor) -> Self {
+        let written = AtomicBool::new(false);
+        Self(Arc::new(Inner { poller: poller.clone(), descriptor, written }))
+    }
+
+    /// Registers it. Nothing is known of it, and the first try tells.
+    pub fn register(&self) -> Reader {
+        let Inner { poller, descriptor, .. } = &*self.0;
+        let registration =
+            Registration::with(poller, descriptor).expect("models have no OS that could fail");
+        Reader { registration, pipe: self.clone() }
+    }
+
+    /// Has something to be read.
+    pub fn write(&self) {
+        self.0.written.store(true, Ordering::Relaxed);
+        self.0.poller.bell.selector.raise(self.0.descriptor);
+    }
+}
+
+/// The registered end of a pipe.
+pub struct Reader {
+    registration: Registration,
+    pipe: Pipe,
+}
+
+impl Reader {
+    /// Waits until something was written.
+    pub async fn read(&self) {
+        let read = || match self.pipe.0.written.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => Err(io::ErrorKind::WouldBlock.into()),
+        };
+        self.registration.io(Direction::Read, read).await.expect("the pool is there");
+    }
+
+    /// True if no event has come since the last try.
+    pub fn is_blank(&self) -> bool {
+        !self.registration.source.look(Direction::Read).is_ready()
+    }
+
+    /// Tries once; what it says is remembered.
+    pub fn try_read(&self) {
+        let blocks = || io::Result::<()>::Err(io::ErrorKind::WouldBlock.into());
+        let _ = self.registration.try_io(Direction::Read, blocks);
+    }
+}
 
 /// The poller's thread and those who kick it.
 pub struct Kicks(Poller);

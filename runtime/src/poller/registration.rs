@@ -18,7 +18,7 @@ use crate::primitives::Arc;
 /// It must be dropped before the descriptor is closed: keep it in a field above the descriptor's.
 pub struct Registration {
     poller: Arc<Poller>,
-    source: Arc<Source>,
+    pub(super) source: Arc<Source>,
     token: Token,
     descriptor: RawDescriptor,
 }
