@@ -72,8 +72,9 @@ fn neighbours_end_while_the_list_closes() {
 /// Property: a task that waits for the first time while the list closes is either refused or cancelled
 /// by the closing, and the list is empty afterwards.
 ///
-/// Meant to fail with: `Cell::run` that does not ask whether the task was bound; `Cell::run` that ends
-/// the first poll with `end_poll`; `bind` that does not look at `closed`.
+/// Seen to fail with: `Cell::run` that does not ask whether the task was bound, or that binds after the poll's
+/// end; `Cell::run` that ends the first poll with `end_poll` (an assertion); `bind` that does not look at
+/// `closed`.
 #[test]
 fn a_task_waits_for_the_first_time_while_the_list_closes() {
     check(4, || {
@@ -100,9 +101,8 @@ fn a_task_waits_for_the_first_time_while_the_list_closes() {
 /// Property: a task that is woken in its first poll, by a thread that has never met its owner, is
 /// queued once, by its runner or, when it is in the list, by its waker.
 ///
-/// Meant to fail with: `end_poll_listed` that never requeues; `Cell::run` that binds after the poll's
-/// end (the closing, or the next runner, comes first); `complete` that leaves the list whatever UNLISTED
-/// says, or never does.
+/// Seen to fail with: `end_poll_listed` that never requeues; `complete` that never leaves the list.
+/// (A `complete` that always does is slower and nothing else: `remove` leaves alone what is not in there.)
 #[test]
 fn a_task_is_woken_in_its_first_poll_while_the_list_closes() {
     check(3, || {
@@ -144,8 +144,7 @@ fn a_task_is_woken_in_its_first_poll_while_the_list_closes() {
 /// Property: a task aborted in its first poll ends as cancelled, or with its output if that was its
 /// last, too; and its neighbour in the list does not notice.
 ///
-/// Meant to fail with: `end_poll_listed` that never requeues; `complete` that leaves the list whatever
-/// UNLISTED says (the neighbour is lost).
+/// Seen to fail with: `end_poll_listed` that never requeues; `complete` that never leaves the list.
 #[test]
 fn a_task_is_aborted_in_its_first_poll() {
     check(3, || {
