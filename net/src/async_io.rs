@@ -106,7 +106,7 @@ impl<T> Async<T> {
     ///
     /// If the runtime shuts down.
     pub async fn readable(&self) -> io::Result<()> {
-        self.registration.ready(Direction::Read).await.map(drop)
+        self.registration.reported(Direction::Read).await.map(drop)
     }
 
     /// Waits until writing is worth trying; see [`readable`](Self::readable).
@@ -117,14 +117,13 @@ impl<T> Async<T> {
     ///
     /// If the runtime shuts down.
     pub async fn writable(&self) -> io::Result<()> {
-        self.registration.ready(Direction::Write).await.map(drop)
+        self.registration.reported(Direction::Write).await.map(drop)
     }
 
-    /// As [`readable`](Self::readable), but for no longer than `timeout`: the tries come first, and
-    /// this when there is nothing to do yet.
+    /// As [`readable`](Self::readable), but for no longer than `timeout`.
     ///
     /// ```
-    /// use std::io::{ErrorKind, Read};
+    /// use std::io::ErrorKind;
     /// use std::os::unix::net::UnixStream;
     /// use std::time::Duration;
     /// use windlass_net::Async;
@@ -132,8 +131,6 @@ impl<T> Async<T> {
     /// # windlass_runtime::block_on(async {
     /// let (ours, _theirs) = UnixStream::pair()?;
     /// let ours = Async::new(ours)?;
-    /// let error = ours.try_read_with(|mut stream| stream.read(&mut [0])).unwrap_err();
-    /// assert_eq!(error.kind(), ErrorKind::WouldBlock);
     /// let error = ours.readable_timeout(Duration::from_millis(1)).await.unwrap_err();
     /// assert_eq!(error.kind(), ErrorKind::TimedOut);
     /// # Ok::<(), std::io::Error>(())
@@ -162,7 +159,7 @@ impl<T> Async<T> {
     ///
     /// If the runtime shuts down.
     pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.registration.poll_ready(Direction::Read, cx).map_ok(drop)
+        self.registration.poll_reported(Direction::Read, cx).map_ok(drop)
     }
 
     /// As [`writable`](Self::writable), for poll functions. One task at a time: the last that polled.
@@ -171,7 +168,7 @@ impl<T> Async<T> {
     ///
     /// If the runtime shuts down.
     pub fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.registration.poll_ready(Direction::Write, cx).map_ok(drop)
+        self.registration.poll_reported(Direction::Write, cx).map_ok(drop)
     }
 
     /// Does an operation that waits for input. While it says `WouldBlock`, waits for the descriptor

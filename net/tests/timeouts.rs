@@ -15,7 +15,9 @@ const LONG: Duration = Duration::from_secs(60);
 
 macro_rules! times_out {
     ($io:expr, $read:expr) => {{
-        // Nothing is known of it before the first try.
+        // Before the first try as well as after it.
+        let error = $io.readable_timeout(SHORT).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::TimedOut);
         assert_eq!($read.unwrap_err().kind(), ErrorKind::WouldBlock);
         let start = Instant::now();
         let error = $io.readable_timeout(SHORT).await.unwrap_err();

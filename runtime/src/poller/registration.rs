@@ -190,6 +190,26 @@ impl Registration {
         Ready { source: &self.source, direction, key: None }.await
     }
 
+    /// As [`ready`](Self::ready), but waits for the OS's word also before the first try.
+    ///
+    /// # Errors
+    ///
+    /// If the runtime shuts down.
+    pub async fn reported(&self, direction: Direction) -> io::Result<Seen> {
+        self.source.assume_nothing(direction);
+        self.ready(direction).await
+    }
+
+    /// As [`reported`](Self::reported), for poll functions; see [`poll_io_bytes`](Self::poll_io_bytes).
+    pub fn poll_reported(
+        &self,
+        direction: Direction,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Seen>> {
+        self.source.assume_nothing(direction);
+        self.poll_ready(direction, cx)
+    }
+
     /// As [`ready`](Self::ready), for poll functions; see [`poll_io_bytes`](Self::poll_io_bytes).
     pub fn poll_ready(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<io::Result<Seen>> {
         let seen = self.source.look(direction);

@@ -61,6 +61,11 @@ impl Seen {
         self.0 & (READY | GONE) != 0
     }
 
+    /// Nothing has been reported or tried yet: taken to be ready.
+    fn is_assumed(self) -> bool {
+        self.0 == READY
+    }
+
     /// The OS says that it is ready, whatever has become of the poller.
     pub(crate) fn is_event(self) -> bool {
         self.0 & READY != 0
@@ -117,6 +122,15 @@ impl Source {
     pub(crate) fn look(&self, direction: Direction) -> Seen {
         // Acquire pairs with the Release in `event`.
         Seen(self.words[direction as usize].load(Ordering::Acquire))
+    }
+
+    /// Does not take the direction for ready any more if nobody has said so. The OS reports, after the
+    /// registration, what is ready already.
+    pub(crate) fn assume_nothing(&self, direction: Direction) {
+        let seen = self.look(direction);
+        if seen.is_assumed() {
+            self.clear(direction, seen);
+        }
     }
 
     /// Takes note of an event and gives the wakers to be woken, after all locks are released.
