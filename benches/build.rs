@@ -26,6 +26,12 @@ fn main() {
     let lock = fs::read_to_string("../Cargo.lock").unwrap_or_default();
     println!("cargo::rustc-env=BENCH_CRATES={}", versions(&lock).join(" "));
     println!("cargo::rustc-env=BENCH_RUSTC={}", compiler());
+    // Changes with each commit; missing where this is no clone.
+    if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
+        println!("cargo::rerun-if-changed={log}");
+    }
+    let revision = git(&["describe", "--always", "--abbrev=12"]);
+    println!("cargo::rustc-env=BENCH_REVISION={}", revision.unwrap_or_default());
 }
 
 /// `name=version` of each named crate that the lock file holds.
@@ -50,8 +56,15 @@ fn versions(lock: &str) -> Vec<String> {
 
 fn compiler() -> String {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let said = Command::new(rustc).arg("--version").output();
-    said.ok()
-        .and_then(|out| String::from_utf8(out.stdout).ok())
-        .map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
+    said(&rustc, &["--version"]).unwrap_or_else(|| "unknown".to_owned())
+}
+
+fn git(args: &[&str]) -> Option<String> {
+    said("git", args)
+}
+
+/// What a program prints, if it succeeds.
+fn said(program: &str, args: &[&str]) -> Option<String> {
+    let out = Command::new(program).args(args).output().ok().filter(|out| out.status.success())?;
+    Some(String::from_utf8(out.stdout).ok()?.trim().to_owned())
 }

@@ -88,8 +88,17 @@ fn cpu_model() -> String {
     model.to_owned()
 }
 
-/// The commit this tree is at, if it is a clone.
+/// The commit that this was built from, if the tree is a clone; and what the tree is at by now, if that is
+/// something else.
 fn revision() -> Option<String> {
+    let built = Some(env!("BENCH_REVISION")).filter(|revision| !revision.is_empty())?;
+    match revision_of_tree() {
+        Some(now) if now != built => Some(format!("{built} (the tree is at {now})")),
+        _ => Some(built.to_owned()),
+    }
+}
+
+fn revision_of_tree() -> Option<String> {
     let out = Command::new("git")
         .args(["describe", "--always", "--dirty", "--abbrev=12"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -80,13 +80,18 @@ fn reached(
 ) -> Option<Reached> {
     let (got, wanted, sure) = match (aim, ratio) {
         (Aim::Ratio(wanted), Some(ratio)) => {
-            (ratio.median, wanted, !(ratio.low < wanted && wanted < ratio.high))
+            (as_printed(ratio.median), wanted, !(ratio.low < wanted && wanted < ratio.high))
         }
         (Aim::Ratio(wanted), None) => (own?, wanted * base?, true),
         (Aim::Value(wanted), _) => (own?, wanted, true),
     };
     let met = if better == Better::Less { got <= wanted } else { got >= wanted };
     Some(Reached { met, sure })
+}
+
+/// Aims have two digits, and so has what is held against them.
+fn as_printed(ratio: f64) -> f64 {
+    (100.0 * ratio).round() / 100.0
 }
 
 /// Ratios this near to 1 are no difference that a user would notice.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A path may take so much more than was recorded. Counts of the same program differ by a tenth of that;
+/// A path may take so much more than was recorded. Counts of the same program differ by less;
 /// the rest is for what the compiler does differently next door to a change.
 const TOLERANCE: f64 = 0.03;
 

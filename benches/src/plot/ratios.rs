@@ -84,14 +84,16 @@ pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
     Ok(area.present()?)
 }
 
-/// Of a workload that has no chart of its own, the first row, those with an aim, and the tail: a rate
-/// says little without it.
+/// Of a workload that has no chart of its own, the first row, those with an aim, memory, and the tail:
+/// a rate says little without it.
 fn entries(results: &Results, workload: &'static Workload) -> Vec<Entry> {
     if workloads::growth::series_of(workload.name).is_some() {
         return Vec::new();
     }
-    let shown =
-        |(place, row): &(usize, &Row)| *place == 0 || row.aim.is_some() || row.metric == "p99_ns";
+    let shown = |(place, row): &(usize, &Row)| {
+        let memory = row.unit.starts_with("B/");
+        *place == 0 || row.aim.is_some() || row.metric == "p99_ns" || memory
+    };
     let rows = workload.rows.iter().enumerate().filter(shown);
     let entry = |(_, row): (usize, &'static Row)| {
         let line = Line::of(results, workload, row, &[])?;
