@@ -98,7 +98,8 @@ pub mod net {
 ///
 /// Timers that were armed by the same worker, or by the same thread that is none, wake in the order of their
 /// deadlines, and those with equal deadlines in the order in which they were armed. Moving one with
-/// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. Between workers there is no order beyond the deadlines:
+/// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. More than a hundred that are due at once are taken out in that
+/// order too, but in portions, and two threads may each be waking one. Between workers there is no order beyond the deadlines:
 /// of two timers that are due when somebody looks, either may come first, and the tasks they wake run side by
 /// side anyway. In virtual time, all that is due at one moment runs before the time moves on.
 pub mod timer {
