@@ -16,6 +16,8 @@ use crate::primitives::Arc;
 use crate::sched::Pool;
 
 /// All runtimes of the process.
+// Models have no use for what is exported.
+#[cfg_attr(loom, allow(unreachable_pub))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtimes {}
 
