@@ -6,7 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, text_of, throw, wait_for, wait_until};
+use util::{
+    Count, Gate, OnDrop, OpenOnDrop, PATIENCE, runtime, text_of, throw, wait_for, wait_until,
+    within_patience,
+};
 use windlass::{Builder, Runtime, compute, join, yield_now};
 
 fn fib(n: u32) -> u64 {
@@ -242,4 +245,34 @@ fn a_manual_loop_computes_when_it_is_told_to() {
         }
     }
     assert_eq!(wait_for(handle).unwrap(), 55);
+}
+
+/// What a task begins in its drop is refused, and must not confuse the count of tasks that are left.
+#[test]
+fn a_computation_begun_by_a_task_that_is_shut_down_is_refused() {
+    let begin_another = || OnDrop(|| drop(compute(|| ())));
+
+    let runtime = runtime(2);
+    let waits = Count::new();
+    for _ in 0..4 {
+        let (another, waits) = (begin_another(), waits.clone());
+        drop(runtime.spawn(async move {
+            let _another = another;
+            waits.add();
+            std::future::pending::<()>().await;
+        }));
+    }
+    waits.wait_for(4);
+    let report = within_patience("the shutdown", move || runtime.shutdown(PATIENCE));
+    assert!(report.is_clean(), "{report}");
+
+    within_patience("the manual loop's end", move || {
+        let mut tasks = Builder::new().build_manual().unwrap();
+        let another = begin_another();
+        drop(tasks.spawn_local(async move {
+            let _another = another;
+            std::future::pending::<()>().await;
+        }));
+        tasks.ready_tasks(Some(Duration::ZERO)).unwrap().for_each(|runnable| runnable.run());
+    });
 }

@@ -87,7 +87,7 @@ impl Worker {
         self.pace.in_place.set(true);
         self.restart_clock(start);
         let mut now = start;
-        let mut polls = 0_u32;
+        let (mut polls, mut polls_before) = (0_u32, 0);
         if look_out {
             self.last_look_out.set(start);
             self.harvest();
@@ -95,7 +95,8 @@ impl Worker {
         loop {
             let Some(runnable) = self.next().or_else(|| self.steal_task()) else {
                 // The tasks just polled may have brought each other something to do.
-                if polls > 0 && self.harvest() {
+                if polls > polls_before && self.harvest() {
+                    polls_before = polls;
                     continue;
                 }
                 break;

@@ -159,19 +159,22 @@ impl Poller {
         if taken == 0 {
             return 0;
         }
-        let wake = self.dispatch(&events);
+        let wake = self.dispatch(&mut events);
         drop(events);
         wake_all(wake);
         taken
     }
 
-    /// Hands the events to their sources; gives who is to be woken.
-    fn dispatch(&self, events: &Events) -> Vec<Waker> {
+    /// Hands the events to their sources, once; gives who is to be woken.
+    fn dispatch(&self, events: &mut Events) -> Vec<Waker> {
         let mut wake = Vec::new();
         let sources = self.sources.lock();
         for (token, readiness) in events.iter() {
             sources.event(Token::unpack(token), readiness, &mut wake);
         }
+        drop(sources);
+        // A worker that is called before it has waited leaves the seat with what is in here.
+        events.clear();
         wake
     }
 
@@ -333,8 +336,8 @@ impl Seat<'_> {
 
     /// Leaves the seat, and wakes who waits for the events and the timers.
     pub(crate) fn leave(self) {
-        let Self { poller, events } = self;
-        let wake = poller.dispatch(&events);
+        let Self { poller, mut events } = self;
+        let wake = poller.dispatch(&mut events);
         drop(events);
         poller.bell.seated.store(false, Ordering::Relaxed);
         poller.leave_timers();

@@ -193,6 +193,12 @@ impl Pool {
             }
             self.after_push();
         } else {
+            // A worker counts what ends in its hands as finished, so this must have been spawned.
+            context::with_worker(|worker| {
+                if let Some(worker) = worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
+                    worker.slot().counters.spawned.bump();
+                }
+            });
             runnable.cancel();
         }
         handle

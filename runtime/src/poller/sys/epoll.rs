@@ -226,6 +226,10 @@ impl Events {
         }
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> + '_ {
         // SAFETY: the kernel has filled the first `len` places.
         let filled = self.buffer[..self.len].iter().map(|event| unsafe { event.assume_init_ref() });

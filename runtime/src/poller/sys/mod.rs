@@ -2,7 +2,7 @@
 //!
 //! - `Descriptor<'a>`, `RawDescriptor` and `raw`: a borrowed descriptor, its bare name, and the way
 //!   from one to the other;
-//! - `Events`: a buffer for one harvest, which iterates as `(token, Readiness)`;
+//! - `Events`: a buffer for one harvest, which iterates as `(token, Readiness)`, and which `clear` empties;
 //! - `Selector::new() -> io::Result<Selector>`;
 //! - `register(&self, Descriptor<'_>, token: u64) -> io::Result<()>`: both directions, at once and
 //!   for good; every change is reported once (edge-triggered);

@@ -67,6 +67,10 @@ impl Events {
         Self(Vec::new())
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> {
         let readable = Readiness { read: true, ..Readiness::default() };
         self.0.iter().map(move |&token| (token, readable))

@@ -238,6 +238,10 @@ impl Events {
         self.buffer[..self.len].iter().map(|event| unsafe { event.assume_init_ref() })
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> + '_ {
         let sources = self.filled().filter(|event| token(event) != SEAT);
         sources.map(|event| (token(event), readiness(event)))

@@ -189,6 +189,8 @@ impl Events {
         Self
     }
 
+    pub(crate) fn clear(&mut self) {}
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> {
         std::iter::empty()
     }
