@@ -89,9 +89,12 @@ impl Lease {
     ///
     /// If it has fired, or its runtime is gone.
     pub fn poll(self, waker: &Waker) -> Result<Self, Ended> {
-        // The waker is dropped last: its drop may panic, and what has left must not leave once more.
-        let (polled, _waker) = self.shard().poll(&self.key, waker);
-        self.or_left(polled)
+        let (polled, old) = self.shard().poll(&self.key, waker);
+        let polled = self.or_left(polled);
+        // After that: the drop may panic, and what has left must not leave once more. And in a variable, for
+        // what a function is about to return is lost if one of its variables panics in its drop.
+        drop(old);
+        polled
     }
 
     /// Moves the timer, if it has not fired, to another time; it keeps its waker.
