@@ -35,6 +35,7 @@ pub(crate) struct Pace {
     /// The worker may poll tasks of its own accord. Not so in a loop that is driven by hand.
     pub(crate) may_poll: Cell<bool>,
     pub(super) computing: Cell<bool>,
+    pub(super) takes_short_turns: Cell<bool>,
     /// The last thing run was a stolen job.
     pub(super) stole: Cell<bool>,
     /// When the last computation ended.
@@ -53,6 +54,7 @@ impl Pace {
             in_place: Cell::new(false),
             may_poll: Cell::new(false),
             computing: Cell::new(false),
+            takes_short_turns: Cell::new(false),
             stole: Cell::new(false),
             ended: Cell::new(None),
         }

@@ -165,6 +165,10 @@ impl Worker {
         self.pending.set_count(self.pace.begin(Instant::now()));
         self.pace.computing.set(true);
         self.called.set(false);
+        if !self.pace.takes_short_turns.replace(true) {
+            // Whoever has something for the tasks must not wait long behind us.
+            crate::poller::take_short_turns();
+        }
         self.slot().computing.store(true, Plain::Relaxed);
     }
 

@@ -333,13 +333,11 @@ impl Timer {
     }
 }
 
-/// Has the kernel wake the current thread on time, and not up to 50 µs later, and let it run soon even
-/// if its CPU is busy.
+/// Has the kernel wake the current thread on time, and not up to 50 µs later.
 pub(crate) fn keep_time() {
     // Fails only on kernels without timer slack, which are punctual by themselves.
     // SAFETY: no pointers are passed.
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
-    ask_for_short_turns();
 }
 
 /// The shortest turn that the kernel grants, in nanoseconds.
@@ -348,7 +346,7 @@ const SHORT_TURN: u64 = 100_000;
 /// Has the current thread take its share of the CPU in many short turns instead of a few long ones. Who is
 /// woken and asks for less is let in at once, and others have to wait for less. Kernels before 6.12 don't
 /// know of it and change nothing, so nor do we if anything fails.
-fn ask_for_short_turns() {
+pub(crate) fn take_short_turns() {
     // SAFETY: a plain struct of integers.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     let size = size_of::<libc::sched_attr>() as u32;

@@ -14,7 +14,9 @@
 //!   there is an event, the time is over (as in `wait`), or somebody calls `kick_seat(&self)`, which is
 //!   kept if nobody sits. What is counted beside the sources' events (a kick) `Events` does not show;
 //! - `keep_time()`: called once by each thread before it waits or sits; has the OS wake it as
-//!   punctually as it can, and let it run as soon as it can;
+//!   punctually as it can;
+//! - `take_short_turns()`: has the OS divide the current thread's share of the CPU into many short turns,
+//!   where it can: it runs sooner when it is woken, and others wait for less behind it;
 //! - `arm_gate(&self) -> io::Result<()>`: has `wait` return as soon as there is something to harvest
 //!   (at once if there is something already), and once only;
 //! - `wait(&self, Option<Duration>) -> io::Result<Woken>`: blocks until the gate fires, somebody
@@ -78,7 +80,7 @@ compile_error!(
 #[cfg(all(not(loom), windows))]
 pub(crate) use backend::push;
 pub use backend::{Descriptor, RawDescriptor};
-pub(crate) use backend::{Events, Selector, keep_time, raw};
+pub(crate) use backend::{Events, Selector, keep_time, raw, take_short_turns};
 pub(crate) use push::DROP_GRACE;
 
 /// What the crates above may use of a backend beside its contract.

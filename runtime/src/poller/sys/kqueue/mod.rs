@@ -56,6 +56,8 @@ pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
 /// Has the OS wake the current thread as punctually as it can: these do without being asked.
 pub(crate) fn keep_time() {}
 
+pub(crate) fn take_short_turns() {}
+
 /// Events taken in one harvest. A source has one for each direction.
 const HARVEST: usize = 512;
 

@@ -74,6 +74,8 @@ pub(crate) fn raw(descriptor: Descriptor<'_>) -> RawDescriptor {
 /// to decide (`timeBeginPeriod`), since it costs power.
 pub(crate) fn keep_time() {}
 
+pub(crate) fn take_short_turns() {}
+
 pub(crate) struct Selector {
     shared: Arc<Shared>,
 }
