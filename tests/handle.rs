@@ -6,6 +6,7 @@ mod util;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread;
 
 use util::{Count, PATIENCE, runtime, text_of, wait_for, within_patience};
@@ -52,6 +53,20 @@ fn a_guard_forgotten_in_a_task_concerns_no_other() {
     });
     wait_for(forgetful).unwrap();
     assert!(wait_for(b.spawn(async { current() })).unwrap().contains("second"));
+}
+
+#[test]
+fn a_guard_forgotten_in_a_closure_concerns_no_other() {
+    // Never dropped, but not lost either: it holds a handle, which would be a leak.
+    static KEPT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+    let (a, b) = (named("first", 1), named("second", 1));
+    let other: Handle = a.handle().clone();
+    let forgetful = b.spawn_blocking(move || {
+        KEPT.store(Box::into_raw(Box::new(other.enter())).cast(), Ordering::Relaxed);
+        assert!(current().contains("first"), "entered until the end of the closure");
+    });
+    wait_for(forgetful).unwrap();
+    assert!(wait_for(b.spawn_blocking(current)).unwrap().contains("second"));
 }
 
 #[test]
