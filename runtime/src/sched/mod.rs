@@ -1,12 +1,15 @@
 //! The scheduler: workers, their queues, sleeping and waking. `README.md` in this folder has the
 //! protocol and its proof.
 
+mod home;
 mod lifo;
 mod pool;
 mod queue;
 mod search;
 mod sleepers;
 mod slot;
+mod spares;
+mod spawn;
 mod spin;
 mod threads;
 mod watch;

@@ -1,22 +1,21 @@
-//! What the workers of one runtime share, and how tasks get into it.
+//! What the workers of one runtime share: the queues, who sleeps, what is left to do. How a ready task
+//! gets in, and who is woken for it; how a pool is closed, and when it is over.
 
-use std::ptr::{self, NonNull};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
+use super::home::HomeShard;
 use super::queue::Injector;
 use super::sleepers::Sleepers;
 use super::slot::{Counter, Counters, Slot};
 use super::threads::Threads;
 use super::watch::{Level, Watch};
-use super::worker::Worker;
 use crate::blocking::BlockingPool;
-use crate::context::{self, Role};
 use crate::poller::Poller;
-use crate::primitives::plain::{AtomicPtr, AtomicUsize as PlainUsize, Ordering as Plain};
+use crate::primitives::plain::{AtomicUsize as PlainUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
-use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Runnable, Schedule};
+use crate::task::{Origin, OwnedTasks, Runnable};
 
 /// The settings of a runtime, checked by its builder.
 #[derive(Clone, Debug)]
@@ -53,7 +52,7 @@ pub(crate) struct Pool {
     pub(crate) slots: Box<[Arc<CachePadded<Slot>>]>,
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
-    homes: Box<[HomeShard]>,
+    pub(super) homes: Box<[HomeShard]>,
     pub(crate) watch: CachePadded<Watch>,
     poller: Arc<Poller>,
     pub(crate) blocking: BlockingPool,
@@ -69,9 +68,7 @@ impl Pool {
     pub(crate) fn new(config: Config, poller: Arc<Poller>) -> Arc<Self> {
         let slots = config.workers + config.spares;
         let owned = OwnedTasks::new(slots);
-        let homes = (0..owned.shards())
-            .map(|shard| HomeShard { pool: AtomicPtr::new(ptr::null_mut()), shard })
-            .collect();
+        let homes = (0..owned.shards()).map(HomeShard::new).collect();
         let pool = Arc::new(Self {
             lane: CachePadded::new(Injector::new()),
             injector: CachePadded::new(Injector::new()),
@@ -91,121 +88,9 @@ impl Pool {
             config,
         });
         for home in &pool.homes {
-            home.pool.store(Arc::as_ptr(&pool).cast_mut(), Plain::Relaxed);
+            home.settle(&pool);
         }
         pool
-    }
-
-    /// Spawns a future on this pool. If the pool is closing, the future is dropped at once and the
-    /// handle tells so.
-    pub(crate) fn spawn<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        // SAFETY: both are `Send`.
-        unsafe { self.spawn_unchecked(future, origin) }
-    }
-
-    /// As [`spawn`](Self::spawn), for a fork-join root.
-    pub(crate) fn spawn_root<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        // SAFETY: both are `Send`.
-        unsafe { self.spawn_as(future, origin, Kind::Root) }
-    }
-
-    /// # Safety
-    ///
-    /// The future and its output are `Send`, or the pool runs its tasks on the current thread only.
-    pub(crate) unsafe fn spawn_unchecked<F>(
-        &self,
-        future: F,
-        origin: Origin,
-    ) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        // SAFETY: the caller says so.
-        unsafe { self.spawn_as(future, origin, Kind::Task) }
-    }
-
-    /// # Safety
-    ///
-    /// As [`spawn_unchecked`](Self::spawn_unchecked).
-    unsafe fn spawn_as<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        context::with_worker(|worker| {
-            match worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
-                Some(worker) if matches!(kind, Kind::Task) => self.spawn_on(worker, future, origin),
-                _ => self.spawn_shared(future, origin, kind),
-            }
-        })
-    }
-
-    /// Spawns onto the queue of the current worker.
-    #[inline]
-    fn spawn_on<F>(&self, worker: &Worker, future: F, origin: Origin) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        let spawned = &worker.slot().counters.spawned;
-        let shard = self.owned.worker_shard(worker.index(), spawned.get());
-        // The list waits until the task does, which many never do. A named one is listed at once, for
-        // shutdown to name it; so is one that no task has spawned, for then no unfinished task
-        // tells that there may be more.
-        let late = origin.name.is_none() && worker.slot().is_polling();
-        let listing = if late { Listing::Late } else { Listing::AtSpawn };
-        let (runnable, handle) = task::new_task(future, self.home(shard), origin, listing);
-        // Before it can finish: nobody may see more tasks finished than spawned.
-        spawned.bump();
-        let refused =
-            if late { self.is_closing() } else { !self.owned.bind(shard, runnable.header()) };
-        if refused {
-            runnable.cancel();
-        } else {
-            worker.push(runnable);
-        }
-        handle
-    }
-
-    /// Spawns for any worker to take.
-    fn spawn_shared<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
-        let shard = self.owned.foreign_shard(foreign_spread());
-        let (runnable, handle) = task::new_task(future, self.home(shard), origin, Listing::AtSpawn);
-        if self.owned.bind(shard, runnable.header()) {
-            // Before it can finish, as above.
-            self.foreign.spawned.bump_shared();
-            match kind {
-                Kind::Task => self.injector.push(runnable),
-                Kind::Root => self.roots.push(runnable),
-            }
-            self.after_push();
-        } else {
-            // A worker counts what ends in its hands as finished, so this must have been spawned.
-            context::with_worker(|worker| {
-                if let Some(worker) = worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
-                    worker.slot().counters.spawned.bump();
-                }
-            });
-            runnable.cancel();
-        }
-        handle
-    }
-
-    fn home(&self, shard: usize) -> Home {
-        Home(NonNull::from(&self.homes[shard]))
     }
 
     /// Puts a task into the injector and sees to it that somebody comes.
@@ -222,7 +107,7 @@ impl Pool {
 
     /// Partner of the fences in `Worker::sleep` and `Worker::found`: either we see the sleeper (or
     /// that nobody searches), or it sees what was pushed.
-    fn after_push(&self) {
+    pub(super) fn after_push(&self) {
         fence(Ordering::SeqCst);
         self.call_somebody();
     }
@@ -370,113 +255,5 @@ impl Pool {
             self.wake_all();
             self.poller.kick();
         }
-    }
-}
-
-/// What is spawned.
-enum Kind {
-    Task,
-    Root,
-}
-
-/// Spreads the tasks of foreign threads over the shards, by thread.
-fn foreign_spread() -> usize {
-    windlass_sync::thread_cell!(static NEXT: usize = 0);
-    NEXT.with(|next| next.replace(next.get().wrapping_add(1)))
-}
-
-/// A shard of the owner's list, and the pool it is part of.
-struct HomeShard {
-    pool: AtomicPtr<Pool>,
-    shard: usize,
-}
-
-/// Where a task belongs, in one word.
-///
-/// A bare pointer, because counting references to the pool would make all spawning threads share
-/// a cache line. It is valid while the task is in its shard: workers hold the pool and leave only
-/// when the shards are empty. Wakers use it only with the `Runnable` of a task that was idle, which is
-/// in its shard then, and stays there until that was run. All others who use it are workers.
-#[derive(Clone, Copy)]
-pub(crate) struct Home(NonNull<HomeShard>);
-
-// SAFETY: `Pool` is `Sync`, and the pointer is used as described above only.
-unsafe impl Send for Home {}
-// SAFETY: as above.
-unsafe impl Sync for Home {}
-
-impl Home {
-    /// # Safety
-    ///
-    /// The task is in its shard, or the caller holds the pool.
-    unsafe fn get(self) -> (*const Pool, usize) {
-        // SAFETY: part of the pool, which is alive, says the caller.
-        let home = unsafe { self.0.as_ref() };
-        (home.pool.load(Plain::Relaxed), home.shard)
-    }
-}
-
-impl Schedule for Home {
-    fn schedule(self, runnable: Runnable) {
-        // SAFETY: the task was idle, so it is in its shard, and stays there until `runnable` was run.
-        let (pool, _) = unsafe { self.get() };
-        context::with_worker(|worker| {
-            if let Some(worker) = worker.filter(|worker| Arc::as_ptr(worker.pool()) == pool) {
-                return worker.push_woken(runnable);
-            }
-            // Once pushed, the task may be run and the pool may end before we have looked for a
-            // sleeper: a reference of our own bridges that.
-            // SAFETY: the pool is alive here, as above.
-            let pool = unsafe {
-                Arc::increment_strong_count(pool);
-                Arc::from_raw(pool)
-            };
-            if context::role() == Role::Poller {
-                pool.push_lane(runnable);
-            } else {
-                pool.push(runnable);
-            }
-        });
-    }
-
-    fn reschedule(self, runnable: Runnable) {
-        context::with_worker(|worker| {
-            worker.expect("a task of a pool is run by its workers").push_again(runnable);
-        });
-    }
-
-    fn bind(self, task: NonNull<Header>) -> bool {
-        // SAFETY: the caller is a worker of the pool.
-        let (pool, shard) = unsafe { self.get() };
-        // SAFETY: as above.
-        unsafe { &*pool }.owned.bind(shard, task)
-    }
-
-    fn release(self, task: NonNull<Header>, end: End) {
-        // SAFETY: the caller is a worker of the pool, or a spawner that holds it.
-        let (pool, shard) = unsafe { self.get() };
-        // SAFETY: as above.
-        let pool = unsafe { &*pool };
-        if end.listed {
-            pool.owned.remove(shard, task);
-        }
-        context::with_worker(|worker| {
-            match worker.filter(|worker| ptr::eq(Arc::as_ptr(worker.pool()), pool)) {
-                Some(worker) => {
-                    let counters = &worker.slot().counters;
-                    if end.panicked {
-                        counters.panicked.bump();
-                    }
-                    counters.finished.bump();
-                }
-                // Only workers finish what was taken in.
-                None => {
-                    if end.panicked {
-                        pool.foreign.panicked.bump_shared();
-                    }
-                    pool.refused.bump_shared();
-                }
-            }
-        });
     }
 }

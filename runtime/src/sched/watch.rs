@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 use super::pool::Pool;
 use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, AtomicUsize, Ordering, fence};
+use crate::primitives::{Arc, AtomicUsize, Ordering};
 
 /// How closely the workers are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -81,7 +81,7 @@ const COMPUTES: Duration = Duration::from_micros(300);
 /// What the watching thread remembers between two looks.
 pub(crate) struct Watcher {
     /// The tick last seen in each slot, and since when.
-    seen: Vec<(u64, Instant)>,
+    pub(super) seen: Vec<(u64, Instant)>,
     /// Who computed at the last look.
     computed: Vec<bool>,
     pause: Duration,
@@ -201,57 +201,6 @@ impl Watcher {
         }
         self.pause = FINE.0;
         true
-    }
-
-    /// Sends spares home that linger after a computation, now that nothing goes on any more; true if
-    /// there were any.
-    fn dismiss_spares(&self, pool: &Pool) -> bool {
-        let mut any = false;
-        for slot in &pool.slots {
-            if slot.relief.load(Ordering::Relaxed) == 0 {
-                continue;
-            }
-            // Acquire: as in `Worker::end_relief`, which may have been faster.
-            if let Some(spare) = slot.relief.swap(0, Ordering::Acquire).checked_sub(1) {
-                // Release pairs with the Acquire in `Worker::must_retire`.
-                pool.slots[spare].retire.store(true, Ordering::Release);
-                any = true;
-            }
-        }
-        if any {
-            // Partner of the fence in `Worker::sleep`.
-            fence(Ordering::SeqCst);
-            pool.wake_all();
-        }
-        any
-    }
-
-    /// Starts a spare for a worker that is stuck, if it has none and one is left.
-    fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
-        let relief = &pool.slots[stuck].relief;
-        // Relaxed: nobody else sets it.
-        if relief.load(Ordering::Relaxed) != 0 || pool.sleepers.searching() > 0 {
-            return;
-        }
-        let vacant = (pool.config.workers..pool.slots.len())
-            // Acquire pairs with the Release in `start_worker`, of the thread that moved out.
-            .find(|&index| !pool.slots[index].occupied.load(Plain::Acquire));
-        let Some(spare) = vacant else { return };
-        // What was said to the spare that was here before does not concern the next. Nobody else
-        // writes it: that spare has moved out, and no worker knows of the next yet.
-        pool.slots[spare].retire.store(false, Ordering::Relaxed);
-        pool.slots[spare].for_tasks.store(pool.slots[stuck].is_computing(), Plain::Relaxed);
-        // Release pairs with the Acquire in `end_relief`: what is said to the spare there comes after
-        // what was taken back here.
-        relief.store(spare + 1, Ordering::Release);
-        // Partner of the fence in `Worker::sleep`: a worker that has come back and gone to sleep
-        // finds its relief there, or is seen here to have come back.
-        fence(Ordering::SeqCst);
-        let came_back = pool.slots[stuck].progress() != self.seen[stuck].0;
-        // If no thread is to be had, the next look tries again.
-        if came_back || super::start_worker(pool, spare).is_err() {
-            relief.store(0, Ordering::Relaxed);
-        }
     }
 }
 

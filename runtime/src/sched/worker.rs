@@ -27,8 +27,7 @@ use super::spin::Spin;
 use crate::context;
 use crate::coop;
 use crate::fork::{Pace, Pending};
-use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, Ordering, fence};
+use crate::primitives::Arc;
 use crate::task::Runnable;
 
 /// Runs of the LIFO slot before the queue gets its turn.
@@ -44,9 +43,6 @@ const WAKE_COST: u64 = 30_000;
 const LONG_BACKLOG: u64 = 200_000;
 /// Pushes in one poll after which a second worker is considered.
 const PUSHES_PER_LOOK: u32 = 64;
-
-/// How long after a computation the spare stays that has looked after tasks meanwhile.
-const LINGER: Duration = Duration::from_millis(20);
 
 /// The thread-bound part of a worker. Others see only its [`Slot`].
 pub(crate) struct Worker {
@@ -319,57 +315,6 @@ impl Worker {
 
     pub(super) fn take_own(&self) -> Option<Runnable> {
         self.slot().lifo.take().or_else(|| self.queue.pop())
-    }
-
-    /// True if the runtime ends and every task is gone, or if a spare is not needed any more.
-    pub(super) fn may_leave(&self) -> bool {
-        self.must_retire() || self.pool.is_over()
-    }
-
-    fn must_retire(&self) -> bool {
-        // Acquire pairs with the Release in `end_relief`.
-        self.slot().retire.load(Ordering::Acquire)
-    }
-
-    /// Puts what is left into the injector, for others to run.
-    pub(crate) fn hand_over(&self) {
-        while let Some(runnable) = self.take_own() {
-            self.pool.push(runnable);
-        }
-    }
-
-    /// Sends the spare home that stood in for this worker, unless the next leaf of a computation would
-    /// need it again at once.
-    pub(super) fn end_relief(&self) {
-        let relieved = self.slot().relief.load(Ordering::Relaxed) != 0;
-        if relieved && !(self.has_spare_for_tasks() && self.computed_within(LINGER)) {
-            self.send_spare_home();
-        }
-    }
-
-    fn has_spare_for_tasks(&self) -> bool {
-        let spare = self.slot().relief.load(Ordering::Relaxed).checked_sub(1);
-        spare.is_some_and(|spare| self.pool.slots[spare].for_tasks.load(Plain::Relaxed))
-    }
-
-    /// True if this worker leaves tasks to the spare that came for them, until it is called. Having
-    /// computed for long, it runs when the OS has nothing better to run, and so would what it takes.
-    pub(crate) fn leaves_tasks(&self) -> bool {
-        !self.called.get() && self.has_spare_for_tasks()
-    }
-
-    pub(crate) fn send_spare_home(&self) {
-        if self.slot().relief.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        // Acquire pairs with the Release in `Watcher::relieve`.
-        let Some(spare) = self.slot().relief.swap(0, Ordering::Acquire).checked_sub(1) else {
-            return;
-        };
-        // Release pairs with the Acquire in `must_retire`.
-        self.pool.slots[spare].retire.store(true, Ordering::Release);
-        fence(Ordering::SeqCst);
-        self.pool.wake_all();
     }
 
     /// A task woken by this worker: it runs next.

@@ -1,0 +1,41 @@
+//! How the models in `loom-tests` reach the real tasks and the real scheduler.
+//!
+//! A thin layer: what it adds of its own is schedulers for models of a single task and of the owner's list.
+
+mod owner;
+mod parts;
+mod pool;
+mod ready;
+
+use std::panic::Location;
+
+pub use owner::Owner;
+pub use parts::{LifoSlot, Sleepers};
+pub use pool::{Pool, Watcher, Workplace};
+pub use ready::Ready;
+
+pub use crate::fork::model::Fork;
+pub use crate::poller::model::{Kicks, Pipe, Reader, Source, Waiter};
+pub use crate::poller::{Direction, Seen};
+use crate::task::{self, Origin};
+
+/// The right to run a task.
+#[derive(Debug)]
+pub struct Runnable(task::Runnable);
+
+impl Runnable {
+    /// Polls the task once, or drops its future if it was cancelled.
+    pub fn run(self) {
+        self.0.run();
+    }
+
+    /// Drops the task's future.
+    pub fn cancel(self) {
+        self.0.cancel();
+    }
+}
+
+#[track_caller]
+fn origin() -> Origin {
+    Origin::new(Location::caller(), None)
+}

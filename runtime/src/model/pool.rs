@@ -1,0 +1,201 @@
+//! A pool for models: the real one, whose threads are the model's to start.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use super::{Fork, Pipe, origin};
+use crate::poller::{self, Clock, Poller};
+use crate::primitives::plain::Ordering as Plain;
+use crate::primitives::{Arc, Ordering};
+use crate::sched::{self, Config, Level, Worker};
+use crate::shutdown;
+use crate::task::JoinHandle;
+
+/// The shared half of a runtime, without threads.
+#[derive(Clone)]
+pub struct Pool(Arc<sched::Pool>);
+
+impl Pool {
+    /// A pool with so many places for workers and for spares. It is watched as closely as can be,
+    /// so that asking for it costs a model nothing.
+    pub fn new(workers: usize, spares: usize) -> Self {
+        let pool = Self::unwatched(workers, spares);
+        pool.0.watch.request(Level::Fine);
+        pool
+    }
+
+    /// As [`new`](Self::new), with the watch switched off.
+    pub fn unwatched(workers: usize, spares: usize) -> Self {
+        let config = Config {
+            workers,
+            spares,
+            searchers: (workers / 2).max(1),
+            awake_to_spin: 0,
+            compute_share: 50,
+            stuck_after: Duration::ZERO,
+            max_blocking: 1,
+            blocking_keep_alive: Duration::ZERO,
+            thread_name: String::new(),
+            stack_size: None,
+        };
+        let poller = Poller::new(workers, false, Clock::of_the_os())
+            .expect("models have no OS that could fail");
+        Self(sched::Pool::new(config, Arc::new(poller)))
+    }
+
+    /// Has workers sit on the OS when they sleep.
+    pub fn with_sources(self) -> Self {
+        self.0.poller().pretend_in_use();
+        self
+    }
+
+    /// A pipe with a number of its own, not registered yet.
+    pub fn pipe(&self, number: usize) -> Pipe {
+        Pipe::new(self.0.poller(), number)
+    }
+
+    /// Looks at the OS once, as a worker does.
+    pub fn harvest(&self) {
+        self.0.poller().harvest();
+    }
+
+    /// The shard of a thread that is no worker.
+    pub fn foreign_timers(&self) -> &windlass_timer::Home {
+        self.0.poller().timers().foreign(0)
+    }
+
+    /// The shard of a worker.
+    pub fn worker_timers(&self, index: usize) -> &windlass_timer::Home {
+        self.0.poller().timers().worker(index)
+    }
+
+    /// Spawns a task.
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        self.0.spawn(future, origin())
+    }
+
+    /// Queues a computation.
+    pub fn compute<T: Send + 'static>(
+        &self,
+        f: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        crate::fork::model::compute(&self.0, f, origin())
+    }
+
+    /// A worker for fork-join, on the current thread.
+    pub fn fork(&self, index: usize) -> Fork {
+        Fork::new(&self.0, index)
+    }
+
+    /// Wakes somebody for an offer.
+    pub fn wake_thief(&self) {
+        self.0.wake_thief();
+    }
+
+    /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.
+    pub fn occupy(&self, index: usize) -> Workplace {
+        self.0.slots[index].retire.store(false, Ordering::Relaxed);
+        self.0.slots[index].occupied.store(true, Plain::Relaxed);
+        Workplace { pool: self.clone(), index }
+    }
+
+    /// Starts the poller's thread. In a model the watch's pauses never run out, it looks when it is
+    /// kicked; a guard's are over at once.
+    pub fn start_poller(&self) {
+        poller::start(&self.0).expect("models have no OS that could fail");
+    }
+
+    /// Begins to shut down, as a runtime does.
+    pub fn shut_down(&self) {
+        shutdown::begin(&self.0);
+    }
+
+    /// Cancels all tasks, and lets no new one in.
+    pub fn close(&self) {
+        self.0.close();
+    }
+
+    /// Wakes every sleeper.
+    pub fn wake_all(&self) {
+        self.0.wake_all();
+    }
+
+    /// True if the pool is closed and no task is left.
+    pub fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
+
+    /// Tells the worker in a place to leave.
+    pub fn retire(&self, index: usize) {
+        self.0.slots[index].retire.store(true, Ordering::Release);
+    }
+
+    /// Has a worker find, when it comes back from a poll, that a spare stands in for it.
+    pub fn relieve(&self, index: usize, spare: usize) {
+        self.0.slots[index].relief.store(spare + 1, Ordering::Relaxed);
+    }
+
+    /// As [`relieve`](Self::relieve), while the worker computes.
+    pub fn relieve_computing(&self, index: usize, spare: usize) {
+        self.0.slots[spare].for_tasks.store(true, Plain::Relaxed);
+        self.relieve(index, spare);
+    }
+
+    /// How many workers sleep.
+    pub fn sleeping(&self) -> usize {
+        self.0.sleepers.sleeping()
+    }
+
+    /// True if no task waits that no particular worker answers for.
+    pub fn is_idle(&self) -> bool {
+        !self.0.has_shared_work()
+    }
+
+    /// True unless the watch is off.
+    pub fn is_watched(&self) -> bool {
+        self.0.watch.level() > Level::Off
+    }
+
+    /// True while a worker has a place.
+    pub fn is_occupied(&self, index: usize) -> bool {
+        self.0.slots[index].occupied.load(Plain::Relaxed)
+    }
+
+    /// One who watches the workers, as the poller's thread does.
+    pub fn watcher(&self) -> Watcher {
+        Watcher { inner: sched::Watcher::new(&self.0), start: Instant::now() }
+    }
+}
+
+/// What the poller's thread remembers of the workers.
+pub struct Watcher {
+    inner: sched::Watcher,
+    start: Instant,
+}
+
+impl Watcher {
+    /// Looks at the workers, so long after the beginning.
+    pub fn look(&mut self, pool: &Pool, after: Duration) {
+        self.inner.look(&pool.0, self.start + after);
+    }
+}
+
+/// A place that a worker is about to take.
+pub struct Workplace {
+    pool: Pool,
+    index: usize,
+}
+
+impl Workplace {
+    /// Works on the current thread until the worker leaves.
+    pub fn work(self) {
+        let Self { pool: Pool(pool), index } = self;
+        let worker = Worker::new(pool.clone(), index).expect("somebody works there");
+        worker.run();
+        pool.slots[index].occupied.store(false, Plain::Relaxed);
+    }
+}

@@ -1,0 +1,124 @@
+//! A task's way to its pool: where its wakers queue it, and where it is listed.
+
+use std::ptr::{self, NonNull};
+
+use super::pool::Pool;
+use crate::context::{self, Role};
+use crate::primitives::Arc;
+use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
+use crate::task::{End, Header, Runnable, Schedule};
+
+/// A shard of the owner's list, and the pool it is part of.
+pub(super) struct HomeShard {
+    pool: AtomicPtr<Pool>,
+    shard: usize,
+}
+
+impl HomeShard {
+    /// One that does not know its pool yet.
+    pub(super) fn new(shard: usize) -> Self {
+        Self { pool: AtomicPtr::new(ptr::null_mut()), shard }
+    }
+
+    /// Tells it its pool, before there is any task.
+    pub(super) fn settle(&self, pool: &Arc<Pool>) {
+        self.pool.store(Arc::as_ptr(pool).cast_mut(), Plain::Relaxed);
+    }
+}
+
+impl Pool {
+    /// What the tasks of a shard point to.
+    pub(super) fn home(&self, shard: usize) -> Home {
+        Home(NonNull::from(&self.homes[shard]))
+    }
+}
+
+/// Where a task belongs, in one word.
+///
+/// A bare pointer, because counting references to the pool would make all spawning threads share
+/// a cache line. It is valid while the task is in its shard: workers hold the pool and leave only
+/// when the shards are empty. Wakers use it only with the `Runnable` of a task that was idle, which is
+/// in its shard then, and stays there until that was run. All others who use it are workers.
+#[derive(Clone, Copy)]
+pub(crate) struct Home(NonNull<HomeShard>);
+
+// SAFETY: `Pool` is `Sync`, and the pointer is used as described above only.
+unsafe impl Send for Home {}
+// SAFETY: as above.
+unsafe impl Sync for Home {}
+
+impl Home {
+    /// # Safety
+    ///
+    /// The task is in its shard, or the caller holds the pool.
+    unsafe fn get(self) -> (*const Pool, usize) {
+        // SAFETY: part of the pool, which is alive, says the caller.
+        let home = unsafe { self.0.as_ref() };
+        (home.pool.load(Plain::Relaxed), home.shard)
+    }
+}
+
+impl Schedule for Home {
+    fn schedule(self, runnable: Runnable) {
+        // SAFETY: the task was idle, so it is in its shard, and stays there until `runnable` was run.
+        let (pool, _) = unsafe { self.get() };
+        context::with_worker(|worker| {
+            if let Some(worker) = worker.filter(|worker| Arc::as_ptr(worker.pool()) == pool) {
+                return worker.push_woken(runnable);
+            }
+            // Once pushed, the task may be run and the pool may end before we have looked for a
+            // sleeper: a reference of our own bridges that.
+            // SAFETY: the pool is alive here, as above.
+            let pool = unsafe {
+                Arc::increment_strong_count(pool);
+                Arc::from_raw(pool)
+            };
+            if context::role() == Role::Poller {
+                pool.push_lane(runnable);
+            } else {
+                pool.push(runnable);
+            }
+        });
+    }
+
+    fn reschedule(self, runnable: Runnable) {
+        context::with_worker(|worker| {
+            worker.expect("a task of a pool is run by its workers").push_again(runnable);
+        });
+    }
+
+    fn bind(self, task: NonNull<Header>) -> bool {
+        // SAFETY: the caller is a worker of the pool.
+        let (pool, shard) = unsafe { self.get() };
+        // SAFETY: as above.
+        unsafe { &*pool }.owned.bind(shard, task)
+    }
+
+    fn release(self, task: NonNull<Header>, end: End) {
+        // SAFETY: the caller is a worker of the pool, or a spawner that holds it.
+        let (pool, shard) = unsafe { self.get() };
+        // SAFETY: as above.
+        let pool = unsafe { &*pool };
+        if end.listed {
+            pool.owned.remove(shard, task);
+        }
+        context::with_worker(|worker| {
+            match worker.filter(|worker| ptr::eq(Arc::as_ptr(worker.pool()), pool)) {
+                Some(worker) => {
+                    let counters = &worker.slot().counters;
+                    if end.panicked {
+                        counters.panicked.bump();
+                    }
+                    counters.finished.bump();
+                }
+                // Only workers finish what was taken in.
+                None => {
+                    if end.panicked {
+                        pool.foreign.panicked.bump_shared();
+                    }
+                    pool.refused.bump_shared();
+                }
+            }
+        });
+    }
+}

@@ -1,0 +1,121 @@
+//! Spares: how the watch sends for one, what a worker leaves to the one that came, and how it is sent home.
+//!
+//! `README.md` in this folder says who tells whom. Started threads and slots are elsewhere: this is what the
+//! watch, the worker that is relieved and the spare say to each other, in `relief` and `retire`.
+
+use std::time::Duration;
+
+use super::pool::Pool;
+use super::watch::Watcher;
+use super::worker::Worker;
+use crate::primitives::plain::Ordering as Plain;
+use crate::primitives::{Arc, Ordering, fence};
+
+/// How long after a computation the spare stays that has looked after tasks meanwhile.
+const LINGER: Duration = Duration::from_millis(20);
+
+impl Watcher {
+    /// Starts a spare for a worker that is stuck, if it has none and one is left.
+    pub(super) fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
+        let relief = &pool.slots[stuck].relief;
+        // Relaxed: nobody else sets it.
+        if relief.load(Ordering::Relaxed) != 0 || pool.sleepers.searching() > 0 {
+            return;
+        }
+        let vacant = (pool.config.workers..pool.slots.len())
+            // Acquire pairs with the Release in `start_worker`, of the thread that moved out.
+            .find(|&index| !pool.slots[index].occupied.load(Plain::Acquire));
+        let Some(spare) = vacant else { return };
+        // What was said to the spare that was here before does not concern the next. Nobody else
+        // writes it: that spare has moved out, and no worker knows of the next yet.
+        pool.slots[spare].retire.store(false, Ordering::Relaxed);
+        pool.slots[spare].for_tasks.store(pool.slots[stuck].is_computing(), Plain::Relaxed);
+        // Release pairs with the Acquire in `end_relief`: what is said to the spare there comes after
+        // what was taken back here.
+        relief.store(spare + 1, Ordering::Release);
+        // Partner of the fence in `Worker::sleep`: a worker that has come back and gone to sleep
+        // finds its relief there, or is seen here to have come back.
+        fence(Ordering::SeqCst);
+        let came_back = pool.slots[stuck].progress() != self.seen[stuck].0;
+        // If no thread is to be had, the next look tries again.
+        if came_back || super::start_worker(pool, spare).is_err() {
+            relief.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Sends spares home that linger after a computation, now that nothing goes on any more; true if
+    /// there were any.
+    pub(super) fn dismiss_spares(&self, pool: &Pool) -> bool {
+        let mut any = false;
+        for slot in &pool.slots {
+            if slot.relief.load(Ordering::Relaxed) == 0 {
+                continue;
+            }
+            // Acquire: as in `Worker::end_relief`, which may have been faster.
+            if let Some(spare) = slot.relief.swap(0, Ordering::Acquire).checked_sub(1) {
+                // Release pairs with the Acquire in `Worker::must_retire`.
+                pool.slots[spare].retire.store(true, Ordering::Release);
+                any = true;
+            }
+        }
+        if any {
+            // Partner of the fence in `Worker::sleep`.
+            fence(Ordering::SeqCst);
+            pool.wake_all();
+        }
+        any
+    }
+}
+
+impl Worker {
+    /// True if the runtime ends and every task is gone, or if a spare is not needed any more.
+    pub(super) fn may_leave(&self) -> bool {
+        self.must_retire() || self.pool.is_over()
+    }
+
+    pub(super) fn must_retire(&self) -> bool {
+        // Acquire pairs with the Release in `end_relief`.
+        self.slot().retire.load(Ordering::Acquire)
+    }
+
+    /// Puts what is left into the injector, for others to run.
+    pub(crate) fn hand_over(&self) {
+        while let Some(runnable) = self.take_own() {
+            self.pool.push(runnable);
+        }
+    }
+
+    /// Sends the spare home that stood in for this worker, unless the next leaf of a computation would
+    /// need it again at once.
+    pub(super) fn end_relief(&self) {
+        let relieved = self.slot().relief.load(Ordering::Relaxed) != 0;
+        if relieved && !(self.has_spare_for_tasks() && self.computed_within(LINGER)) {
+            self.send_spare_home();
+        }
+    }
+
+    fn has_spare_for_tasks(&self) -> bool {
+        let spare = self.slot().relief.load(Ordering::Relaxed).checked_sub(1);
+        spare.is_some_and(|spare| self.pool.slots[spare].for_tasks.load(Plain::Relaxed))
+    }
+
+    /// True if this worker leaves tasks to the spare that came for them, until it is called. Having
+    /// computed for long, it runs when the OS has nothing better to run, and so would what it takes.
+    pub(crate) fn leaves_tasks(&self) -> bool {
+        !self.called.get() && self.has_spare_for_tasks()
+    }
+
+    pub(crate) fn send_spare_home(&self) {
+        if self.slot().relief.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        // Acquire pairs with the Release in `Watcher::relieve`.
+        let Some(spare) = self.slot().relief.swap(0, Ordering::Acquire).checked_sub(1) else {
+            return;
+        };
+        // Release pairs with the Acquire in `must_retire`.
+        self.pool.slots[spare].retire.store(true, Ordering::Release);
+        fence(Ordering::SeqCst);
+        self.pool.wake_all();
+    }
+}

@@ -1,0 +1,131 @@
+//! How new tasks get into a pool: onto the queue of the worker that spawns them, or to where any worker
+//! takes them from. When they are listed, and when they are counted, is what shutdown rests on.
+
+use std::ptr;
+
+use super::pool::Pool;
+use super::worker::Worker;
+use crate::context;
+use crate::task::{self, JoinHandle, Listing, Origin};
+
+impl Pool {
+    /// Spawns a future on this pool. If the pool is closing, the future is dropped at once and the
+    /// handle tells so.
+    pub(crate) fn spawn<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: both are `Send`.
+        unsafe { self.spawn_unchecked(future, origin) }
+    }
+
+    /// As [`spawn`](Self::spawn), for a fork-join root.
+    pub(crate) fn spawn_root<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        // SAFETY: both are `Send`.
+        unsafe { self.spawn_as(future, origin, Kind::Root) }
+    }
+
+    /// # Safety
+    ///
+    /// The future and its output are `Send`, or the pool runs its tasks on the current thread only.
+    pub(crate) unsafe fn spawn_unchecked<F>(
+        &self,
+        future: F,
+        origin: Origin,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        // SAFETY: the caller says so.
+        unsafe { self.spawn_as(future, origin, Kind::Task) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`spawn_unchecked`](Self::spawn_unchecked).
+    unsafe fn spawn_as<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        context::with_worker(|worker| {
+            match worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
+                Some(worker) if matches!(kind, Kind::Task) => self.spawn_on(worker, future, origin),
+                _ => self.spawn_shared(future, origin, kind),
+            }
+        })
+    }
+
+    /// Spawns onto the queue of the current worker.
+    #[inline]
+    fn spawn_on<F>(&self, worker: &Worker, future: F, origin: Origin) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let spawned = &worker.slot().counters.spawned;
+        let shard = self.owned.worker_shard(worker.index(), spawned.get());
+        // The list waits until the task does, which many never do. A named one is listed at once, for
+        // shutdown to name it; so is one that no task has spawned, for then no unfinished task
+        // tells that there may be more.
+        let late = origin.name.is_none() && worker.slot().is_polling();
+        let listing = if late { Listing::Late } else { Listing::AtSpawn };
+        let (runnable, handle) = task::new_task(future, self.home(shard), origin, listing);
+        // Before it can finish: nobody may see more tasks finished than spawned.
+        spawned.bump();
+        let refused =
+            if late { self.is_closing() } else { !self.owned.bind(shard, runnable.header()) };
+        if refused {
+            runnable.cancel();
+        } else {
+            worker.push(runnable);
+        }
+        handle
+    }
+
+    /// Spawns for any worker to take.
+    fn spawn_shared<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let shard = self.owned.foreign_shard(foreign_spread());
+        let (runnable, handle) = task::new_task(future, self.home(shard), origin, Listing::AtSpawn);
+        if self.owned.bind(shard, runnable.header()) {
+            // Before it can finish, as above.
+            self.foreign.spawned.bump_shared();
+            match kind {
+                Kind::Task => self.injector.push(runnable),
+                Kind::Root => self.roots.push(runnable),
+            }
+            self.after_push();
+        } else {
+            // A worker counts what ends in its hands as finished, so this must have been spawned.
+            context::with_worker(|worker| {
+                if let Some(worker) = worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
+                    worker.slot().counters.spawned.bump();
+                }
+            });
+            runnable.cancel();
+        }
+        handle
+    }
+}
+
+/// What is spawned.
+enum Kind {
+    Task,
+    Root,
+}
+
+/// Spreads the tasks of foreign threads over the shards, by thread.
+fn foreign_spread() -> usize {
+    windlass_sync::thread_cell!(static NEXT: usize = 0);
+    NEXT.with(|next| next.replace(next.get().wrapping_add(1)))
+}
