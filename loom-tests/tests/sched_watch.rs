@@ -108,6 +108,59 @@ fn a_spare_is_sent_while_the_worker_comes_back() {
     });
 }
 
+/// Property: a worker that comes back while a spare is sent for it, so that none is, says nothing to the
+/// spare that is sent for another worker. (A spare that leaves at once, while that worker believes it has
+/// one, shows as a model without an end.)
+///
+/// Seen to fail with: a `relieve` that does not ask a vacant place for its `retire`; one that sets it
+/// although the worker has taken the note.
+#[test]
+fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
+    check(3, || {
+        // How they came to be where they are is the matter of other models.
+        loom::stop_exploring();
+        let pool = Pool::new(2, 1);
+        let places = [pool.occupy(0), pool.occupy(1)];
+        let (first, stuck, back) = (Parker::new(), Parker::new(), Parker::new());
+        let (in_poll, go_on) = (first.unparker(), stuck.unparker());
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                in_poll.unpark();
+                stuck.park();
+                // It is of no help to the others.
+                pool.retire(0);
+            }
+        }));
+        let [place, other] = places;
+        let worker = thread::spawn(move || place.work());
+        first.park();
+        let ran = back.unparker();
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                drop(pool.clone().spawn(async move { ran.unpark() }));
+                let mut watcher = pool.watcher();
+                watcher.look(&pool, Duration::ZERO);
+                loom::explore();
+                go_on.unpark();
+                watcher.look(&pool, Duration::from_secs(1));
+                worker.join().unwrap();
+                // Stuck, until what waits has been run.
+                let mut later = 1;
+                while !back.take_token() {
+                    later += 1;
+                    watcher.look(&pool, Duration::from_secs(later));
+                    thread::yield_now();
+                }
+                loom::skip_branch();
+                pool.close();
+            }
+        }));
+        other.work();
+    });
+}
+
 /// Property: a spare that has stood in for a computation, and lingers, leaves when the pool falls idle,
 /// also if it falls asleep at that moment. (One that stays shows as a model without an end.)
 ///

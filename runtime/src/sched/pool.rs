@@ -67,6 +67,7 @@ pub(crate) struct Pool {
 impl Pool {
     pub(crate) fn new(config: Config, poller: Arc<Poller>) -> Arc<Self> {
         let slots = config.workers + config.spares;
+        let new_slot = |index| Arc::new(CachePadded::new(Slot::new(index >= config.workers)));
         let owned = OwnedTasks::new(slots);
         let homes = (0..owned.shards()).map(HomeShard::new).collect();
         let pool = Arc::new(Self {
@@ -75,7 +76,7 @@ impl Pool {
             roots: CachePadded::new(Injector::new()),
             joiners: CachePadded::default(),
             sleepers: CachePadded::new(Sleepers::new(slots)),
-            slots: (0..slots).map(|_| Arc::new(CachePadded::new(Slot::new()))).collect(),
+            slots: (0..slots).map(new_slot).collect(),
             owned,
             homes,
             watch: CachePadded::new(Watch::new(poller.clone())),

@@ -28,7 +28,7 @@ pub(crate) struct Slot {
     /// Index of the spare that stands in for this worker, plus one; set by the watch, cleared by
     /// the worker when it comes back.
     pub(crate) relief: AtomicUsize,
-    /// Tells a spare to hand over its queue and leave.
+    /// Tells a spare to hand over its queue and leave. A spare's place is vacant only if this has been said.
     pub(crate) retire: AtomicBool,
     /// True while a thread works here.
     pub(crate) occupied: PlainBool,
@@ -62,7 +62,8 @@ pub(crate) struct Kit {
 }
 
 impl Slot {
-    pub(crate) fn new() -> Self {
+    /// A vacant place, for a worker or for a spare.
+    pub(crate) fn new(for_spare: bool) -> Self {
         let kit = Kit { queue: LocalQueue::new(), parker: Parker::new(), pending: Pending::new() };
         Self {
             stealer: kit.queue.stealer(),
@@ -71,7 +72,7 @@ impl Slot {
             unparker: kit.parker.unparker(),
             counters: Counters::new(),
             relief: AtomicUsize::new(0),
-            retire: AtomicBool::new(false),
+            retire: AtomicBool::new(for_spare),
             occupied: PlainBool::new(false),
             seated: AtomicBool::new(false),
             joining: AtomicBool::new(false),

@@ -22,12 +22,15 @@ impl Watcher {
         if relief.load(Ordering::Relaxed) != 0 || pool.sleepers.searching() > 0 {
             return;
         }
-        let vacant = (pool.config.workers..pool.slots.len())
-            // Acquire pairs with the Release in `start_worker`, of the thread that moved out.
-            .find(|&index| !pool.slots[index].occupied.load(Plain::Acquire));
+        let vacant = (pool.config.workers..pool.slots.len()).find(|&index| {
+            let slot = &pool.slots[index];
+            // Acquire pairs with the Release in `start_worker`, of the thread that moved out. Relaxed: what
+            // we have read can't come after what we write below.
+            !slot.occupied.load(Plain::Acquire) && slot.retire.load(Ordering::Relaxed)
+        });
         let Some(spare) = vacant else { return };
-        // What was said to the spare that was here before does not concern the next. Nobody else
-        // writes it: that spare has moved out, and no worker knows of the next yet.
+        // What was said to the spare that was here before, or would have been, does not concern the next.
+        // Nobody else writes it: it has been said, and no worker knows of the next yet.
         pool.slots[spare].retire.store(false, Ordering::Relaxed);
         pool.slots[spare].for_tasks.store(pool.slots[stuck].is_computing(), Plain::Relaxed);
         // Release pairs with the Acquire in `end_relief`: what is said to the spare there comes after
@@ -38,8 +41,11 @@ impl Watcher {
         fence(Ordering::SeqCst);
         let came_back = pool.slots[stuck].progress() != self.seen[stuck].0;
         // If no thread is to be had, the next look tries again.
-        if came_back || super::start_worker(pool, spare).is_err() {
-            relief.store(0, Ordering::Relaxed);
+        let sent = !came_back && super::start_worker(pool, spare).is_ok();
+        // Relaxed: whoever takes the index away goes by it alone.
+        if !sent && relief.swap(0, Ordering::Relaxed) != 0 {
+            // The place is vacant again. If the worker was faster, it is so when the worker has said this.
+            pool.slots[spare].retire.store(true, Ordering::Relaxed);
         }
     }
 

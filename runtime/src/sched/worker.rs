@@ -136,6 +136,8 @@ impl Worker {
                     }
                 }
             }
+            // The spare of one who leaves has nobody else to send it home.
+            self.send_spare_home();
             self.hand_over();
             self.pool.left();
         });
