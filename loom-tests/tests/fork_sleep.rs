@@ -1,10 +1,13 @@
-//! Sleeping in a join, falling asleep beside a root, and the last job of a scope.
+//! Sleeping in a join, falling asleep beside a root, who computes, and the last job of a scope.
 #![cfg(loom)]
+
+use std::time::Duration;
 
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
-use windlass_loom_tests::{Poison, check};
+use windlass_loom_tests::{Poison, check, check_large};
 use windlass_runtime::model::Pool;
+use windlass_sync::Parker;
 
 #[global_allocator]
 static POISON: Poison = Poison;
@@ -49,6 +52,67 @@ fn a_root_comes_while_the_worker_falls_asleep() {
         }));
         worker.join().unwrap();
         assert!(pool.is_over());
+    });
+}
+
+/// Property: a root for which a spare is called that came for tasks, and does not compute, is run by the
+/// worker that sleeps.
+///
+/// Seen to fail with: a `sleep` that leaves it at that (no `wake_all` for what `wants_thief`).
+#[test]
+fn a_root_comes_while_a_spare_for_tasks_is_called() {
+    check_large(2, || {
+        let pool = Pool::new(1, 1);
+        pool.keep_for_tasks(1);
+        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        let worker = thread::spawn(move || place.work());
+        let spare = thread::spawn(move || spare.work());
+        let closing = pool.clone();
+        drop(pool.compute(move || {
+            loom::skip_branch();
+            closing.close();
+        }));
+        worker.join().unwrap();
+        spare.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: a spare that came for tasks computes when its worker is stuck in something else.
+///
+/// Seen to fail with: a watch that does not `let_spare_compute`.
+#[test]
+fn a_spare_for_tasks_stands_in_for_a_worker_that_blocks() {
+    check_large(1, || {
+        let pool = Pool::new(1, 1);
+        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        let (in_poll, done) = (Parker::new(), Parker::new());
+        let (polls, ended) = (in_poll.unparker(), done.unparker());
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                pool.relieve_computing(0, 1);
+                polls.unpark();
+                done.park();
+                loom::skip_branch();
+                pool.close();
+            }
+        }));
+        let worker = thread::spawn(move || place.work());
+        in_poll.park();
+        let mut watcher = pool.watcher();
+        drop(pool.compute(move || ended.unpark()));
+        let spare = thread::spawn(move || spare.work());
+        // As the thread does, it looks until there is nothing left to see to.
+        for seconds in 0.. {
+            if !pool.is_occupied(1) {
+                break;
+            }
+            watcher.look(&pool, Duration::from_secs(seconds));
+            thread::yield_now();
+        }
+        worker.join().unwrap();
+        spare.join().unwrap();
     });
 }
 

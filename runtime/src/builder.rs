@@ -58,7 +58,7 @@ impl Builder {
             stuck_after: Duration::from_millis(10),
             max_spares: None,
             manual_time: false,
-            compute_share: 25,
+            compute_share: 10,
         }
     }
 
@@ -141,7 +141,7 @@ impl Builder {
     }
 
     /// The percentage of its time that a worker leaves to a computation (fork-join work) while tasks
-    /// wait; 25 by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
+    /// wait; 10 by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
     /// its share leaves the remainder to the other.
     ///
     /// It is kept at the split points of the computation, each `join` and each `spawn` of a scope. A leaf

@@ -15,7 +15,9 @@ use crate::task::Runnable;
 /// How long tasks are polled in place at a stretch.
 const STRETCH: Duration = Duration::from_micros(200);
 /// Nobody has looked at the OS for so long: it is time.
-const LOOK_OUT: Duration = Duration::from_micros(30);
+const LOOK_OUT: Duration = Duration::from_micros(20);
+/// How often a computation lets the spare in that looks after tasks.
+const LET_IN: Duration = Duration::from_micros(100);
 /// Polls in place between two looks at the clock.
 const POLLS_PER_CLOCK: u32 = 4;
 
@@ -70,10 +72,12 @@ impl Worker {
             // No leaves, or none any more: this worker comes to tasks by itself.
             self.send_spare_home();
         } else if self.slot().relief.load(Ordering::Relaxed) != 0 {
-            // A spare is there for them.
+            // A spare is there for them, and may wait for this very CPU.
             if own {
                 self.hand_over();
             }
+            std::thread::yield_now();
+            self.pace.next_poll.set(Instant::now() + LET_IN);
             return;
         }
         let look_out = self.pool.poller().in_use()

@@ -125,7 +125,20 @@ impl Pool {
 
     /// True if somebody sleeps who could take an offer.
     pub(crate) fn has_idle(&self) -> bool {
-        self.joiners.load(Plain::Relaxed) > 0 || self.sleepers.would_wake()
+        self.joiners.load(Plain::Relaxed) > 0 || (self.sleepers.would_wake() && self.has_thief())
+    }
+
+    /// True if there is something to compute, and somebody for it.
+    pub(crate) fn wants_thief(&self) -> bool {
+        (self.has_root() || self.has_offer()) && self.has_thief()
+    }
+
+    /// True if one who may compute is between two polls, or asleep.
+    fn has_thief(&self) -> bool {
+        self.slots.iter().any(|slot| {
+            let on_duty = slot.occupied.load(Plain::Relaxed);
+            on_duty && !slot.is_polling() && !slot.for_tasks.load(Plain::Relaxed)
+        })
     }
 
     /// Wakes somebody to take an offer: a joiner, who can't do anything else, or else a worker.

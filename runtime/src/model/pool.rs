@@ -141,8 +141,13 @@ impl Pool {
 
     /// As [`relieve`](Self::relieve), while the worker computes.
     pub fn relieve_computing(&self, index: usize, spare: usize) {
-        self.0.slots[spare].for_tasks.store(true, Plain::Relaxed);
+        self.keep_for_tasks(spare);
         self.relieve(index, spare);
+    }
+
+    /// Has a spare leave computing to others.
+    pub fn keep_for_tasks(&self, spare: usize) {
+        self.0.slots[spare].for_tasks.store(true, Plain::Relaxed);
     }
 
     /// How many workers sleep.

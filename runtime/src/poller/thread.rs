@@ -42,7 +42,6 @@ pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
 fn run(pool: &Arc<Pool>) {
     context::set_role(Role::Poller);
     super::keep_time();
-    super::take_short_turns();
     let poller = pool.poller();
     let mut watcher = Watcher::new(pool);
     let mut now = Instant::now();

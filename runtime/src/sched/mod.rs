@@ -40,9 +40,6 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     slot.occupied.store(true, Ordering::Relaxed);
     let started = start_thread(pool, name, move |pool| {
         crate::poller::keep_time();
-        if index >= pool.config.workers {
-            crate::poller::take_short_turns();
-        }
         if let Some(worker) = Worker::new(pool.clone(), index) {
             worker.run();
         }

@@ -162,6 +162,9 @@ impl Worker {
             pool.wake_all();
         } else if pool.has_shared_work() || (pool.has_root() && self.may_compute()) {
             pool.call_somebody();
+        } else if !self.may_compute() && pool.sleepers.sleeping() > 1 && pool.wants_thief() {
+            // This spare may have been called for what is not for it. Others lie below it on the stack.
+            pool.wake_all();
         }
         let counters = &self.slot().counters;
         counters.parks.bump();

@@ -111,6 +111,11 @@ impl Worker {
         !self.called.get() && self.has_spare_for_tasks()
     }
 
+    /// False for a spare that came for tasks: while it computed, nobody would look after them.
+    pub(crate) fn may_compute(&self) -> bool {
+        !self.slot().for_tasks.load(Plain::Relaxed) || self.pool.is_closing()
+    }
+
     pub(crate) fn send_spare_home(&self) {
         if self.slot().relief.load(Ordering::Relaxed) == 0 {
             return;
@@ -123,5 +128,13 @@ impl Worker {
         self.pool.slots[spare].retire.store(true, Ordering::Release);
         fence(Ordering::SeqCst);
         self.pool.wake_all();
+    }
+}
+
+/// A worker is stuck in something else than a computation: the spare that came for tasks while it computed, if
+/// there is one, is to stand in for it in everything.
+pub(super) fn let_spare_compute(pool: &Pool, stuck: usize) {
+    if let Some(spare) = pool.slots[stuck].relief.load(Ordering::Relaxed).checked_sub(1) {
+        pool.slots[spare].for_tasks.store(false, Plain::Relaxed);
     }
 }

@@ -23,6 +23,7 @@
 use std::time::{Duration, Instant};
 
 use super::pool::Pool;
+use super::spares::let_spare_compute;
 use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
@@ -123,6 +124,9 @@ impl Watcher {
             let stuck_after = pool.config.stuck_after;
             for index in 0..pool.slots.len() {
                 let stalled = self.stalled(pool, index, now).unwrap_or_default();
+                if stalled >= stuck_after && !pool.slots[index].is_computing() {
+                    let_spare_compute(pool, index);
+                }
                 if stalled < FINE.0 || pool.wake_one() {
                     continue;
                 }

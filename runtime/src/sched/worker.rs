@@ -174,14 +174,6 @@ impl Worker {
         }
     }
 
-    /// Spares leave computing to the workers, as long as these do it.
-    pub(crate) fn may_compute(&self) -> bool {
-        let Pool { slots, config, .. } = &*self.pool;
-        self.index < config.workers
-            || self.pool.is_closing()
-            || slots.iter().filter(|slot| slot.is_computing()).count() < config.workers
-    }
-
     /// Takes a fork-join root, except in a poll in place.
     pub(super) fn take_root(&self) -> Option<Runnable> {
         if self.pool.has_root() && !self.is_in_place() && self.may_compute() {
