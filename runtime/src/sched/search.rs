@@ -64,6 +64,8 @@ impl Worker {
         let now = Instant::now();
         self.clock.set(now);
         self.last_look_out.set(now);
+        // And there was no backlog until now.
+        self.busy_since.set(now);
         self.until_clock.set(self.polls_per_clock.get());
     }
 

@@ -62,7 +62,7 @@ pub(crate) struct Worker {
     pub(super) clock: Cell<Instant>,
     pub(crate) last_look_out: Cell<Instant>,
     /// Since when there has been a backlog.
-    busy_since: Cell<Instant>,
+    pub(super) busy_since: Cell<Instant>,
     pushes: Cell<u32>,
     /// It was called out of its sleep since it last computed.
     pub(crate) called: Cell<bool>,
