@@ -39,7 +39,7 @@ use std::time::Duration;
 pub(crate) use clock::Clock;
 pub use registration::Registration;
 pub use source::{Direction, Seen};
-pub(crate) use sys::{DROP_GRACE, keep_time, take_short_turns};
+pub(crate) use sys::{DROP_GRACE, keep_time, take_short_turns, times_preempted};
 pub use sys::{Descriptor, RawDescriptor, os};
 pub(crate) use thread::start;
 

@@ -1,6 +1,7 @@
 //! The scheduler: workers, their queues, sleeping and waking. `README.md` in this folder has the
 //! protocol and its proof.
 
+mod crowd;
 mod home;
 mod lifo;
 mod pool;

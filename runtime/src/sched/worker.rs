@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use crossbeam_utils::CachePadded;
 use windlass_sync::Parker;
 
+use super::crowd::Crowd;
 use super::pool::Pool;
 use super::queue::LocalQueue;
 use super::search::Search;
@@ -41,6 +42,8 @@ const LOOK_OUT_EVERY: u64 = 50_000;
 const WAKE_COST: u64 = 30_000;
 /// How long a smaller backlog must last to be worth a second worker, in nanoseconds.
 const LONG_BACKLOG: u64 = 200_000;
+/// A backlog that is worth a second worker also where the CPUs are wanted by others, in nanoseconds.
+const LARGE_BACKLOG: u64 = 1_000_000;
 /// Pushes in one poll after which a second worker is considered.
 const PUSHES_PER_LOOK: u32 = 64;
 
@@ -55,6 +58,7 @@ pub(crate) struct Worker {
     pub(crate) pending: Pending,
     pub(crate) pace: Pace,
     pub(super) spin: Spin,
+    crowd: Crowd,
     lifo_runs: Cell<u32>,
     /// Polls left before the clock is read.
     pub(super) until_clock: Cell<u32>,
@@ -85,6 +89,7 @@ impl Worker {
             parker,
             pending,
             pace: Pace::new(now),
+            crowd: Crowd::new(now),
             lifo_runs: Cell::new(0),
             until_clock: Cell::new(POLLS_PER_CLOCK),
             polls_per_clock: Cell::new(POLLS_PER_CLOCK),
@@ -353,14 +358,18 @@ impl Worker {
     }
 
     /// Wakes a sleeper if this worker has more to do than a wake-up costs, or for long has had
-    /// some part of that.
+    /// some part of that; where the CPUs are wanted by others, if it has a lot to do.
     fn consider_waking(&self) {
         let backlog = self.slot().backlog();
         if backlog < WAKE_COST / 8 {
             self.busy_since.set(self.clock.get());
         }
         let for_long = nanos_between(self.busy_since.get(), self.clock.get()) > LONG_BACKLOG;
-        if (backlog > WAKE_COST || for_long) && self.pool.sleepers.would_wake() {
+        let enough = backlog > WAKE_COST || for_long;
+        if enough
+            && self.pool.sleepers.would_wake()
+            && (backlog > LARGE_BACKLOG || !self.crowd.is_dense(self.clock.get()))
+        {
             self.busy_since.set(self.clock.get());
             self.pool.wake_one();
         }

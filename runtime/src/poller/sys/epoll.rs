@@ -365,6 +365,15 @@ pub(crate) fn take_short_turns() {
     }
 }
 
+/// How often the kernel has given the current thread's CPU to another that was to run.
+pub(crate) fn times_preempted() -> u64 {
+    // SAFETY: a plain struct of integers.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: writes the struct. It can't fail with these arguments.
+    unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut usage) };
+    usage.ru_nivcsw as u64
+}
+
 /// A time-out as the kernel wants it; one that it can't express is cut to the longest.
 fn timespec(timeout: Duration) -> libc::timespec {
     // Well within the range of every clock of the kernel, which adds it to the time of day.

@@ -17,6 +17,8 @@
 //!   punctually as it can;
 //! - `take_short_turns()`: has the OS divide the current thread's share of the CPU into many short turns,
 //!   where it can: it runs sooner when it is woken, and others wait for less behind it;
+//! - `times_preempted() -> u64`: how often the OS has taken the CPU from the current thread while it had
+//!   something to do; always the same where the OS does not tell;
 //! - `arm_gate(&self) -> io::Result<()>`: has `wait` return as soon as there is something to harvest
 //!   (at once if there is something already), and once only;
 //! - `wait(&self, Option<Duration>) -> io::Result<Woken>`: blocks until the gate fires, somebody
@@ -80,7 +82,7 @@ compile_error!(
 #[cfg(all(not(loom), windows))]
 pub(crate) use backend::push;
 pub use backend::{Descriptor, RawDescriptor};
-pub(crate) use backend::{Events, Selector, keep_time, raw, take_short_turns};
+pub(crate) use backend::{Events, Selector, keep_time, raw, take_short_turns, times_preempted};
 pub(crate) use push::DROP_GRACE;
 
 /// What the crates above may use of a backend beside its contract.

@@ -58,6 +58,10 @@ pub(crate) fn keep_time() {}
 
 pub(crate) fn take_short_turns() {}
 
+pub(crate) fn times_preempted() -> u64 {
+    0
+}
+
 /// Events taken in one harvest. A source has one for each direction.
 const HARVEST: usize = 512;
 
