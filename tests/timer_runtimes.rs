@@ -347,29 +347,6 @@ fn poll_once_quietly(nap: &mut Sleep) -> bool {
 }
 
 #[test]
-fn foreign_threads_see_equal_deadlines_in_the_order_of_arming() {
-    struct Note(usize, Arc<Mutex<Vec<usize>>>);
-    impl Wake for Note {
-        fn wake(self: Arc<Self>) {
-            self.1.lock().unwrap().push(self.0);
-        }
-    }
-    // One portion: of several, two threads may each wake one at the same time.
-    const TIMERS: usize = 100;
-    let runtime = runtime(2);
-    let _entered = runtime.enter();
-    let order = Arc::new(Mutex::new(Vec::new()));
-    let deadline = Instant::now() + SEEN;
-    let mut naps: Vec<_> = (0..TIMERS).map(|_| windlass::timer::sleep_until(deadline)).collect();
-    for (number, nap) in naps.iter_mut().enumerate() {
-        let waker = Waker::from(Arc::new(Note(number, order.clone())));
-        assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
-    }
-    wait_until("all fire", || order.lock().unwrap().len() == TIMERS);
-    assert!(order.lock().unwrap().is_sorted());
-}
-
-#[test]
 fn many_foreign_threads_sleep_at_once() {
     let runtime = runtime(2);
     thread::scope(|scope| {

@@ -54,9 +54,8 @@ fn keep(timers: &Timers, bell: &Bell, keeper: Keeper) {
     loop {
         let until = timers.fall_asleep(keeper, NEVER, false);
         if until <= 10 {
-            let mut fired = Vec::new();
-            timers.take_due(10, 0, &mut fired);
-            return fired.into_iter().for_each(Waker::wake);
+            timers.fire(10, 0, |wakers| wakers.drain(..).for_each(Waker::wake));
+            return;
         }
         bell.wait();
         timers.wake_up(keeper);

@@ -25,11 +25,7 @@ fn timers() -> Arc<Timers> {
 }
 
 fn fire(timers: &Timers, now: u64) -> usize {
-    let mut fired = Vec::new();
-    timers.take_due(now, 0, &mut fired);
-    let count = fired.len();
-    fired.into_iter().for_each(Waker::wake);
-    count
+    timers.fire(now, 0, |wakers| wakers.drain(..).for_each(Waker::wake))
 }
 
 /// Property: a timer is fired or cancelled, and one that was cancelled wakes nobody.

@@ -4,7 +4,7 @@
 //! gives the shard up under that lock, be it when it is cancelled or when it learns that it has fired. So the
 //! holders are counted there too, and counting costs no atomic operation. Who takes the count to zero
 //! frees the shard: nobody else has a pointer to it then, and those who have left touch nothing of it after
-//! the store that unlocks.
+//! the store that unlocks, and have no reference to it either: [`locked`].
 
 use std::fmt;
 use std::mem;
@@ -14,7 +14,7 @@ use std::task::Waker;
 
 use windlass_sync::primitives::Arc;
 
-use crate::shard::{Ended, Left, Shard};
+use crate::shard::{Ended, Left, Shard, State, StateLock};
 use crate::vigil::Vigil;
 use crate::wheel::Key;
 
@@ -52,7 +52,8 @@ impl Deref for Home {
 
 impl Drop for Home {
     fn drop(&mut self) {
-        if self.leave() {
+        // SAFETY: we are one of its holders.
+        if unsafe { locked(self.0, |_, state| state.leave()) } {
             // SAFETY: we were the last holder.
             unsafe { free(self.0) }
         }
@@ -77,10 +78,11 @@ unsafe impl Send for Lease {}
 unsafe impl Sync for Lease {}
 
 impl Lease {
+    /// With the shard, which we may leave.
     #[inline]
-    fn shard(&self) -> &Shard {
+    fn locked<R>(&self, f: impl FnOnce(&Shard, &mut State) -> R) -> R {
         // SAFETY: we are one of its holders.
-        unsafe { self.shard.as_ref() }
+        unsafe { locked(self.shard, f) }
     }
 
     /// Has the timer, if it has not fired, wake `waker`.
@@ -89,7 +91,14 @@ impl Lease {
     ///
     /// If it has fired, or its runtime is gone.
     pub fn poll(self, waker: &Waker) -> Result<Self, Ended> {
-        let (polled, old) = self.shard().poll(&self.key, waker);
+        match self.locked(|shard, state| shard.has_waker(state, &self.key, waker)) {
+            Ok(true) => return Ok(self),
+            Ok(false) => {}
+            Err(left) => return self.or_left(Err(left)),
+        }
+        // Cloned and dropped without the lock: both may run user code.
+        let new = waker.clone();
+        let (polled, old) = self.locked(|shard, state| shard.set_waker(state, &self.key, new));
         let polled = self.or_left(polled);
         // After that: the drop may panic, and what has left must not leave once more. And in a variable, for
         // what a function is about to return is lost if one of its variables panics in its drop.
@@ -103,15 +112,19 @@ impl Lease {
     ///
     /// If it has fired, or its runtime is gone.
     pub fn reset(self, deadline: u64) -> Result<Self, Ended> {
-        let moved = self.shard().reset(&self.key, deadline);
-        self.or_left(moved)
+        let moved = self.locked(|shard, state| shard.reset(state, &self.key, deadline));
+        if let Ok(true) = moved {
+            // SAFETY: we are still one of its holders.
+            unsafe { self.shard.as_ref() }.rely(deadline);
+        }
+        self.or_left(moved.map(|_| ()))
     }
 
     /// Cancels the timer; true if it had not fired.
     #[inline]
     pub fn cancel(self) -> bool {
         // What is in here is dropped last: after the lock, and after we have left.
-        let cancelled = self.shard().cancel(Key(self.key.0));
+        let cancelled = self.locked(|shard, state| shard.cancel(state, Key(self.key.0)));
         self.left(cancelled.is_last);
         cancelled.was_armed
     }
@@ -149,6 +162,21 @@ impl Drop for Lease {
 impl fmt::Debug for Lease {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Lease").field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+/// Gives `f` a shard and what is behind its lock. A holder may leave there: after it the shard is not touched any
+/// more.
+///
+/// # Safety
+///
+/// The caller is one of its holders.
+#[inline]
+unsafe fn locked<R>(shard: NonNull<Shard>, f: impl FnOnce(&Shard, &mut State) -> R) -> R {
+    // SAFETY: until the lock is released the caller keeps the shard, and with it the lock.
+    unsafe {
+        let lock = &raw const (*shard.as_ptr()).state;
+        StateLock::with_last(lock, |state| f(shard.as_ref(), state))
     }
 }
 

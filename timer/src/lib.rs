@@ -30,6 +30,7 @@ mod spare;
 mod timeout;
 mod timer;
 mod timers;
+mod turn;
 mod vigil;
 mod wait;
 mod wheel;

@@ -10,7 +10,7 @@
 //! user code.
 //!
 //! Threads that spin beside each other make models endless. So the lock has a model of its own, and the others
-//! have one that blocks in its place (`model.rs`).
+//! have one that blocks in its place.
 
 // Models see it.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -48,14 +48,29 @@ impl<T> Lock<T> {
     /// Gives `f` the value, for a short time.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        if !self.try_take() {
-            self.wait();
+        // SAFETY: our reference keeps it.
+        unsafe { Self::with_last(self, f) }
+    }
+
+    /// As [`with`](Self::with), for one who lets others free the lock once it is released, by what `f` does. A
+    /// reference would have to be good until the call returns, be it used or not.
+    ///
+    /// # Safety
+    ///
+    /// The lock is there until it is released, whoever frees it.
+    #[inline]
+    pub(crate) unsafe fn with_last<R>(this: *const Self, f: impl FnOnce(&mut T) -> R) -> R {
+        {
+            // SAFETY: it is there, for we don't have it yet.
+            let this = unsafe { &*this };
+            if !this.try_take() {
+                this.wait();
+            }
         }
-        let _held = Held(&self.taken);
-        self.value.with_mut(|value| {
-            // SAFETY: `taken` is ours until `_held` is dropped, and the borrow ends before.
-            f(unsafe { &mut *value })
-        })
+        // SAFETY: both are fields of what is there until `_held` is dropped.
+        let (_held, value) = unsafe { (Held(&raw const (*this).taken), &raw const (*this).value) };
+        // SAFETY: as above. `taken` is ours until `_held` is dropped, and both borrows end before.
+        unsafe { (*value).with_mut(|value| f(&mut *value)) }
     }
 
     #[inline]
@@ -84,13 +99,39 @@ impl<T> Lock<T> {
 }
 
 /// The right to touch the value; dropping it gives it up.
-struct Held<'a>(&'a AtomicBool);
+struct Held(*const AtomicBool);
 
-impl Drop for Held<'_> {
+impl Drop for Held {
     #[inline]
     fn drop(&mut self) {
         // Release pairs with the Acquire in `try_take`.
-        self.0.store(false, Ordering::Release);
+        // SAFETY: the lock is there until this store. It may be gone right after it; a reference to what is all
+        // `UnsafeCell` need not be good until the call returns.
+        unsafe { (*self.0).store(false, Ordering::Release) }
+    }
+}
+
+/// In place of [`Lock`] in models of what is built on it: a lock that blocks.
+#[cfg(loom)]
+#[derive(Debug)]
+pub(crate) struct Blocking<T>(windlass_sync::primitives::Mutex<T>);
+
+#[cfg(loom)]
+impl<T> Blocking<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(windlass_sync::primitives::Mutex::new(value))
+    }
+
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
+        f(&mut self.0.lock())
+    }
+
+    /// # Safety
+    ///
+    /// As for [`Lock::with_last`].
+    pub(crate) unsafe fn with_last<R>(this: *const Self, f: impl FnOnce(&mut T) -> R) -> R {
+        // SAFETY: it is there. Models know only of what is done, not of references.
+        unsafe { (*this).with(f) }
     }
 }
 

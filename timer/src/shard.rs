@@ -6,29 +6,33 @@
 //! fired it, and is woken after that. So a poll that finds the timer armed has its waker in the wheel, and
 //! who fires later wakes it; one that finds it fired needs none.
 //!
-//! No critical section does more than a bounded piece of work: see [`Lock`].
+//! No critical section does more than a bounded piece of work: see [`Lock`]. Who fires is up to the [`Turn`].
+//!
+//! Some methods want the state that is behind the lock: those of holders that may leave, after which the shard may
+//! be gone as soon as the lock is released. [`Lease`](crate::Lease) locks for them.
 
 use std::task::Waker;
 
 use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
+#[cfg(loom)]
+use crate::lock::Blocking as Lock;
 #[cfg(not(loom))]
 use crate::lock::Lock;
-#[cfg(loom)]
-use crate::model::Blocking as Lock;
 use crate::slab::Garbage;
 use crate::spare::Spare;
+use crate::turn::{AGAIN, Turn};
 use crate::vigil::{NEVER, Vigil};
 use crate::wheel::{Key, Wheel};
 
-/// Timers that are taken out in one go when the shard is closed.
-const PORTION: usize = 128;
+/// Timers that are taken out in one go.
+const PORTION: usize = if cfg!(loom) { 1 } else { 128 };
 
 /// The timers of one worker.
 // Two lines, for the prefetcher fetches them in pairs: workers must not share what they write.
 #[repr(align(128))]
 pub struct Shard {
-    state: Lock<State>,
+    pub(crate) state: Lock<State>,
     /// The wheel's next deadline, or an earlier time; written under the lock.
     next: AtomicU64,
     spare: Spare,
@@ -37,8 +41,9 @@ pub struct Shard {
     vigil: Arc<Vigil>,
 }
 
-struct State {
+pub(crate) struct State {
     wheel: Wheel,
+    turn: Turn,
     /// See [`Spare`].
     spare: Option<Waker>,
     closed: bool,
@@ -47,9 +52,10 @@ struct State {
 }
 
 impl State {
-    /// A holder leaves; true if it was the last.
+    /// A holder leaves; true if it was the last, and has to free the shard.
+    #[must_use]
     #[inline]
-    fn leave(&mut self) -> bool {
+    pub(crate) fn leave(&mut self) -> bool {
         self.holders -= 1;
         self.holders == 0
     }
@@ -86,6 +92,16 @@ pub(crate) struct Cancelled {
     _garbage: Option<Garbage>,
 }
 
+pub(crate) type StateLock = Lock<State>;
+
+/// What a look at what is due has brought.
+enum Taken {
+    /// Something to wake, or to look once more.
+    Some,
+    /// Nothing any more, or the turn is not ours. A deadline that was published has yet to be relied on.
+    Last { published: Option<u64> },
+}
+
 enum Enter {
     Armed(Key, bool),
     NoWaker,
@@ -105,7 +121,13 @@ impl Shard {
     /// With one holder.
     pub(crate) fn new(leniency: u64, vigil: Arc<Vigil>) -> Self {
         Self {
-            state: Lock::new(State { wheel: Wheel::new(), spare: None, closed: false, holders: 1 }),
+            state: Lock::new(State {
+                wheel: Wheel::new(),
+                turn: Turn::default(),
+                spare: None,
+                closed: false,
+                holders: 1,
+            }),
             next: AtomicU64::new(NEVER),
             spare: Spare::new(vigil.own_wakers()),
             leniency,
@@ -160,74 +182,137 @@ impl Shard {
         }
     }
 
-    /// A holder without a key leaves; true if it was the last, and has to free the shard.
-    #[must_use]
-    pub(crate) fn leave(&self) -> bool {
-        self.state.with(State::leave)
-    }
-
-    /// Cancels a timer, whose holder leaves; true if that was the last. The waker, that of this timer or
-    /// an older one, is dropped by the caller, outside of the lock.
+    /// Cancels a timer, whose holder leaves. The waker, that of this timer or an older one, is dropped by the
+    /// caller, outside of the lock.
     #[inline]
-    pub(crate) fn cancel(&self, key: Key) -> Cancelled {
-        self.state.with(|state| {
-            let waker = state.wheel.remove(key);
-            let was_armed = waker.is_some();
-            let waker = match waker {
-                Some(waker) if !state.closed => self.spare.keep(&mut state.spare, waker),
-                waker => waker,
-            };
-            let (is_last, garbage) = (state.leave(), state.wheel.take_garbage());
-            Cancelled { was_armed, is_last, _waker: waker, _garbage: garbage }
-        })
+    pub(crate) fn cancel(&self, state: &mut State, key: Key) -> Cancelled {
+        let waker = state.wheel.remove(key);
+        let was_armed = waker.is_some();
+        let waker = match waker {
+            Some(waker) if !state.closed => self.spare.keep(&mut state.spare, waker),
+            waker => waker,
+        };
+        let (is_last, garbage) = (state.leave(), state.wheel.take_garbage());
+        Cancelled { was_armed, is_last, _waker: waker, _garbage: garbage }
     }
 
-    /// Moves a timer that has not fired to another time; it keeps its waker.
+    /// Moves a timer that has not fired to another time; it keeps its waker. True if somebody has to be told:
+    /// see [`rely`](Self::rely).
     ///
     /// # Errors
     ///
     /// If it is not armed any more; its holder has left then.
-    pub(crate) fn reset(&self, key: &Key, deadline: u64) -> Result<(), Left> {
-        let earliest = self.state.with(|state| match state.wheel.reset(key, deadline) {
+    pub(crate) fn reset(&self, state: &mut State, key: &Key, deadline: u64) -> Result<bool, Left> {
+        match state.wheel.reset(key, deadline) {
             Some(()) => Ok(self.publish(deadline)),
             None => Err(state.end(key)),
-        })?;
-        if earliest {
-            self.rely(deadline);
         }
-        Ok(())
     }
 
-    /// Has a timer that has not fired wake `waker`. Gives a waker to be dropped.
+    /// True if a timer that has not fired has that waker.
     ///
     /// # Errors
     ///
     /// If it is not armed any more; its holder has left then.
-    pub(crate) fn poll(&self, key: &Key, waker: &Waker) -> (Result<(), Left>, Option<Waker>) {
-        let is_same = self.state.with(|state| match state.wheel.waker(key) {
+    pub(crate) fn has_waker(
+        &self,
+        state: &mut State,
+        key: &Key,
+        waker: &Waker,
+    ) -> Result<bool, Left> {
+        match state.wheel.waker(key) {
             Some(old) => Ok(old.will_wake(waker)),
             None => Err(state.end(key)),
-        });
-        match is_same {
-            Ok(true) => return (Ok(()), None),
-            Err(left) => return (Err(left), None),
-            Ok(false) => {}
         }
-        // Cloned and dropped without the lock: both may run user code.
-        let new = waker.clone();
-        self.state.with(|state| match state.wheel.replace_waker(key, new) {
-            Ok(old) => (Ok(()), Some(old)),
-            Err(new) => (Err(state.end(key)), Some(new)),
-        })
     }
 
-    /// Takes out the wakers of what is due, up to so many; true if there may be more.
-    pub(crate) fn take_due(&self, now: u64, most: usize, fired: &mut Vec<Waker>) -> bool {
-        self.state.with(|state| {
-            let more = state.wheel.advance_some(now, most, fired);
+    /// Has a timer that has not fired wake `new`. Gives a waker to be dropped outside of the lock.
+    ///
+    /// # Errors
+    ///
+    /// As above.
+    pub(crate) fn set_waker(
+        &self,
+        state: &mut State,
+        key: &Key,
+        new: Waker,
+    ) -> (Result<(), Left>, Waker) {
+        match state.wheel.replace_waker(key, new) {
+            Ok(old) => (Ok(()), old),
+            Err(new) => (Err(state.end(key)), new),
+        }
+    }
+
+    /// Fires what is due, up to so many timers and so many portions, unless another thread is at it; gives how
+    /// many. `wakers` is empty, and is so again after `wake`, which wakes them.
+    pub(crate) fn fire(
+        &self,
+        now: u64,
+        most: usize,
+        portions: &mut usize,
+        wakers: &mut Vec<Waker>,
+        wake: &mut impl FnMut(&mut Vec<Waker>),
+    ) -> usize {
+        let (mut fired, mut turn) = (0, None);
+        loop {
+            let portion = if *portions == 0 { 0 } else { PORTION.min(most - fired) };
+            *portions = portions.saturating_sub(1);
+            match self.state.with(|state| self.take_due(state, now, portion, &mut turn, wakers)) {
+                Taken::Some => {
+                    fired += wakers.len();
+                    wake(wakers);
+                    debug_assert!(wakers.is_empty());
+                }
+                Taken::Last { published } => {
+                    if let Some(next) = published {
+                        // Who has fired is awake, and looks again: what is past is late from now on.
+                        self.rely(next.max(now));
+                    }
+                    return fired;
+                }
+            }
+        }
+    }
+
+    /// Takes out the wakers of what is due, a portion of so many, in a turn, which is taken with the first of them
+    /// and given back after the last.
+    fn take_due(
+        &self,
+        state: &mut State,
+        now: u64,
+        portion: usize,
+        turn: &mut Option<u64>,
+        wakers: &mut Vec<Waker>,
+    ) -> Taken {
+        match turn {
+            Some(turn) if state.turn.is(*turn) => {}
+            // It was taken over.
+            Some(_) => return Taken::Last { published: None },
+            None => match state.turn.take(now) {
+                Some(number) => *turn = Some(number),
+                None => {
+                    self.next.store(now.saturating_add(AGAIN), Ordering::Relaxed);
+                    return Taken::Last { published: None };
+                }
+            },
+        }
+        let more = portion == 0 || state.wheel.advance_some(now, portion, wakers);
+        if wakers.is_empty() && (portion == 0 || !more) {
+            state.turn.give_back();
             let next = state.wheel.next_deadline().unwrap_or(NEVER);
+            let before = self.next.load(Ordering::Relaxed);
             self.next.store(next, Ordering::Relaxed);
-            more
+            return Taken::Last { published: (next < before).then_some(next) };
+        }
+        state.turn.extend(now);
+        self.next.store(now.saturating_add(AGAIN), Ordering::Relaxed);
+        Taken::Some
+    }
+
+    /// True if something is due, or is being woken.
+    pub(crate) fn is_firing(&self, now: u64) -> bool {
+        self.state.with(|state| {
+            state.turn.is_taken() || state.wheel.next_deadline().is_some_and(|next| next <= now)
         })
     }
 
@@ -272,7 +357,8 @@ impl Shard {
         earliest
     }
 
-    fn rely(&self, deadline: u64) {
+    /// Has somebody look at a deadline that was published as the next, if nobody would.
+    pub(crate) fn rely(&self, deadline: u64) {
         self.vigil.rely(deadline, self.leniency);
     }
 }

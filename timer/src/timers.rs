@@ -8,8 +8,10 @@ use crate::lease::Home;
 use crate::pace::{Gate, Pace};
 use crate::vigil::{AWAKE, Driver, Keeper, LENIENCY, NEVER, NOT_KEEPING, Vigil};
 
-/// Timers taken out of a shard in one go, under its lock.
-const PORTION: usize = 128;
+/// Timers that are fired before the tasks they wake get their turn.
+const MOST_AT_ONCE: usize = 1024;
+/// Portions, some of which may only move timers within their wheels, before tasks get theirs.
+const MOST_PORTIONS: usize = 64;
 /// Shards for threads that are no workers.
 const FOREIGN: usize = if cfg!(loom) { 1 } else { 4 };
 
@@ -136,19 +138,25 @@ impl Timers {
         self.gate.ripe_at(self.next_within(lag)) <= now
     }
 
-    /// Takes out the wakers of what is due, of the workers' timers so much ago: a portion, for the
-    /// caller to wake. True if there may be more.
-    pub fn take_due(&self, now: u64, lag: u64, fired: &mut Vec<Waker>) -> bool {
-        let before = fired.len();
+    /// Fires what is due, of the workers' timers so much ago, except where another thread is at it; gives how
+    /// many. There may be more. `wake` is given portions of wakers in their order, and empties them.
+    pub fn fire(&self, now: u64, lag: u64, mut wake: impl FnMut(&mut Vec<Waker>)) -> usize {
+        let (mut fired, mut portions, mut wakers) = (0, MOST_PORTIONS, Vec::new());
         for shard in &self.shards {
+            if fired == MOST_AT_ONCE || portions == 0 {
+                break;
+            }
             if shard.next_within(lag) <= now {
-                let left = PORTION.saturating_sub(fired.len() - before);
-                if left == 0 || shard.take_due(now, left, fired) {
-                    return true;
-                }
+                let most = MOST_AT_ONCE - fired;
+                fired += shard.fire(now, most, &mut portions, &mut wakers, &mut wake);
             }
         }
-        false
+        fired
+    }
+
+    /// True if something is due, or is being woken by some thread. Takes all locks.
+    pub fn is_firing(&self, now: u64) -> bool {
+        self.shards.iter().any(|shard| shard.is_firing(now))
     }
 
     /// So many timers have been fired in one go, which ends now.

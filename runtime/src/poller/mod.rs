@@ -349,7 +349,7 @@ impl Seat<'_> {
 }
 
 /// Wakes outside of all locks. A waker that panics harms nobody else.
-fn wake_all(wakers: Vec<Waker>) {
+fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     for waker in wakers {
         quietly(|| waker.wake());
     }

@@ -18,15 +18,18 @@ use std::time::{Duration, Instant};
 
 use windlass_timer::{NEVER, in_nanos};
 
-use super::Poller;
-use crate::primitives::Arc;
+use super::{Poller, timers};
 use crate::primitives::plain::{AtomicU64, AtomicUsize, Ordering as Plain};
+use crate::primitives::{Arc, thread};
 use crate::sched::Pool;
 
 /// The shortest and the longest time between two looks.
 const PAUSE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 /// How long a runtime with sources of I/O has to be idle.
 const SETTLED: Duration = Duration::from_millis(5);
+
+/// Who moves the time waits so long for another thread that fires.
+const LONGEST_WAKE: Duration = Duration::from_secs(1);
 
 /// What is known of those who can make things happen from outside.
 #[derive(Default)]
@@ -124,9 +127,18 @@ impl Poller {
     fn move_to(&self, time: u64) {
         // The end of time would fire what is never to fire.
         self.clock.move_to(time.min(NEVER - 1));
-        // A portion may fire nothing, and only move timers within their wheels.
-        while self.is_due(0) {
-            self.fire(0);
+        let mut since = Instant::now();
+        while self.timers.is_firing(self.clock.now()) {
+            // A portion may fire nothing, and only move timers within their wheels.
+            if self.is_due(0) {
+                self.fire(0);
+                since = Instant::now();
+            } else if timers::fires() || since.elapsed() > LONGEST_WAKE {
+                // It is this thread that fires, further out, and goes on; or a waker blocks.
+                return;
+            } else {
+                thread::yield_now();
+            }
         }
     }
 }

@@ -10,19 +10,24 @@
 //!   thread on guard looks every millisecond whether workers do, and rests when they don't because one sits.
 //! - **A manual loop** takes the place of the thread.
 
+use std::cell::Cell;
 use std::io;
 use std::time::Duration;
 
 use windlass_timer::{Keeper, NEVER, Timers, in_nanos};
 
 use super::{Ordering, Poller, Woken, wake_all};
+use crate::context;
 
 /// How long the thread on guard leaves a timer that is due to the workers, in nanoseconds.
 const LAG: u64 = 50_000;
-/// Timers that are fired before the tasks they wake get their turn.
-const MOST_AT_ONCE: usize = 1024;
-/// Portions, some of which may only move timers within their wheels, before the worker's tasks get theirs.
-const MOST_PORTIONS: usize = 64;
+
+windlass_sync::thread_cell!(static FIRES: bool = false);
+
+/// True if the current thread fires timers, and this is one of their wakers.
+pub(super) fn fires() -> bool {
+    FIRES.with(Cell::get)
+}
 
 impl Poller {
     pub(crate) fn timers(&self) -> &Timers {
@@ -43,15 +48,13 @@ impl Poller {
         if !self.timers.is_due(now, lag) {
             return 0;
         }
-        let (mut fired, mut wake) = (0, Vec::new());
-        for _ in 0..MOST_PORTIONS {
-            let more = self.timers.take_due(now, lag, &mut wake);
-            fired += wake.len();
-            wake_all(std::mem::take(&mut wake));
-            if !more || fired >= MOST_AT_ONCE {
-                break;
-            }
-        }
+        let fire = || self.timers.fire(now, lag, |wakers| wake_all(wakers.drain(..)));
+        let outer = FIRES.with(|fires| fires.replace(true));
+        let fired = context::with_worker(|worker| match worker {
+            Some(worker) => worker.wake_in_order(fire),
+            None => fire(),
+        });
+        FIRES.with(|fires| fires.set(outer));
         if fired > 0 && !self.is_virtual() {
             self.timers.fired(now, fired);
         }

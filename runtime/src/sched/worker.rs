@@ -72,6 +72,8 @@ pub(crate) struct Worker {
     pub(crate) called: Cell<bool>,
     /// The next `reschedule` goes through the injector.
     pub(crate) hop: Cell<bool>,
+    /// What is woken queues up, instead of running next.
+    in_order: Cell<bool>,
     pub(super) random: Cell<u32>,
 }
 
@@ -99,6 +101,7 @@ impl Worker {
             pushes: Cell::new(0),
             called: Cell::new(false),
             hop: Cell::new(false),
+            in_order: Cell::new(false),
             random: Cell::new(index as u32 * 2 + 1),
         })
     }
@@ -316,8 +319,19 @@ impl Worker {
         self.slot().lifo.take().or_else(|| self.queue.pop())
     }
 
+    /// Has the tasks that `f` wakes run in the order in which it does.
+    pub(crate) fn wake_in_order<R>(&self, f: impl FnOnce() -> R) -> R {
+        let outer = self.in_order.replace(true);
+        let result = f();
+        self.in_order.set(outer);
+        result
+    }
+
     /// A task woken by this worker: it runs next.
     pub(crate) fn push_woken(&self, runnable: Runnable) {
+        if self.in_order.get() && self.has_own() {
+            return self.push(runnable);
+        }
         match self.slot().lifo.put(runnable) {
             Some(evicted) => self.push(evicted),
             None => self.pushed(),

@@ -1,0 +1,158 @@
+//! Several threads fire at once: one of them at a time, for each shard, and nothing is forgotten.
+#![cfg(loom)]
+
+use std::sync::{Arc, Mutex};
+use std::task::{Wake, Waker};
+
+use loom::sync::Condvar;
+use loom::thread;
+use windlass_loom_tests::{Flag, check};
+use windlass_timer::model::{PATIENCE, arm};
+use windlass_timer::{Driver, Keeper, NEVER, Timers};
+
+/// A runtime that nobody drives.
+struct Nobody;
+
+impl Driver for Nobody {
+    fn now(&self) -> u64 {
+        0
+    }
+
+    fn ring(&self) {}
+}
+
+/// Notes its number when it is woken. In a model, a portion is one timer.
+struct Note(usize, Arc<Mutex<Vec<usize>>>);
+
+impl Wake for Note {
+    fn wake(self: Arc<Self>) {
+        // Another thread may come first here, if it is up to the turn.
+        thread::yield_now();
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+fn fire(timers: &Timers, now: u64) -> usize {
+    timers.fire(now, 0, |wakers| wakers.drain(..).for_each(Waker::wake))
+}
+
+/// Arms so many timers for one time, has two threads fire at the times given, and gives the order in which they
+/// were woken.
+fn order(count: usize, times: [u64; 2]) -> Vec<usize> {
+    let timers = Arc::new(Timers::new(0, false, Box::new(Nobody)));
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let armed: Vec<_> = (0..count)
+        .map(|number| {
+            let waker = Waker::from(Arc::new(Note(number, log.clone())));
+            arm(timers.foreign(0), 5, &waker)
+        })
+        .collect();
+    let other = {
+        let timers = timers.clone();
+        thread::spawn(move || fire(&timers, times[0]))
+    };
+    let fired = fire(&timers, times[1]) + other.join().unwrap();
+    assert_eq!(fired, count, "fired by neither, or by both");
+    assert!(timers.is_empty());
+    assert_eq!(timers.next(), NEVER);
+    drop(armed);
+    log.lock().unwrap().clone()
+}
+
+/// Property: timers with equal deadlines are woken in the order of arming, however many fire them.
+///
+/// Seen to fail with: a `Turn::take` that gives it to everybody; a `Shard::take_due` that gives the turn back with
+/// the last portion, before that is woken.
+#[test]
+fn equal_deadlines_are_woken_in_the_order_of_arming() {
+    check(3, || assert!(order(3, [10, 10]).is_sorted()));
+}
+
+/// Property: who is passed over, because it takes too long, may wake what it has in its hands late; all others
+/// are woken, in their order.
+///
+/// Seen to fail with: a `Turn::is` that does not look at the number.
+#[test]
+fn who_takes_a_turn_over_goes_on_in_order() {
+    check(3, || {
+        let mut order = order(4, [10, 10 + PATIENCE]);
+        // One at the most was in the hands of the first.
+        let late = order.windows(2).position(|pair| pair[0] > pair[1]).map(|at| at + 1);
+        if let Some(late) = late {
+            order.remove(late);
+        }
+        assert!(order.is_sorted(), "{order:?} without one");
+    });
+}
+
+/// A runtime whose time stands still at 10, with a bell to wait for.
+#[derive(Clone, Default)]
+struct Bell(Arc<(loom::sync::Mutex<usize>, Condvar)>);
+
+impl Bell {
+    fn wait(&self) {
+        let mut rung = self.0.0.lock().unwrap();
+        while *rung == 0 {
+            rung = self.0.1.wait(rung).unwrap();
+        }
+        *rung -= 1;
+    }
+}
+
+impl Driver for Bell {
+    fn now(&self) -> u64 {
+        10
+    }
+
+    fn ring(&self) {
+        *self.0.0.lock().unwrap() += 1;
+        self.0.1.notify_one();
+    }
+}
+
+/// Rings the bell after another waker.
+struct Then(Waker, Bell);
+
+impl Wake for Then {
+    fn wake(self: Arc<Self>) {
+        self.0.wake_by_ref();
+        self.1.ring();
+    }
+}
+
+/// Property: a timer that is armed while another thread, which is no keeper, has the turn is fired by that thread,
+/// or the keeper that has looked in vain is told.
+///
+/// Seen to fail with: a `Shard::fire` that does not rely on what it has published; a `Shard::take_due` that, giving
+/// the turn back, leaves the published deadline as it is.
+#[test]
+fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
+    check(3, || {
+        let bell = Bell::default();
+        let timers = Arc::new(Timers::new(0, false, Box::new(bell.clone())));
+        let (flag, waker) = Flag::new();
+        let waker = Waker::from(Arc::new(Then(waker, bell.clone())));
+        let first = arm(timers.foreign(0), 5, Waker::noop());
+        let firing = {
+            let timers = timers.clone();
+            thread::spawn(move || fire(&timers, 10))
+        };
+        let keeper = {
+            let (timers, bell, flag) = (timers.clone(), bell.clone(), flag.clone());
+            thread::spawn(move || {
+                while !flag.is_set() {
+                    if timers.fall_asleep(Keeper::Thread, NEVER, false) > 10 {
+                        bell.wait();
+                    }
+                    timers.wake_up(Keeper::Thread);
+                    fire(&timers, 10);
+                }
+            })
+        };
+        let second = arm(timers.foreign(0), 5, &waker);
+        firing.join().unwrap();
+        keeper.join().unwrap();
+        assert!(flag.is_set());
+        drop((first, second));
+    });
+}

@@ -1,0 +1,160 @@
+//! Timers with equal deadlines fire in the order in which they were armed, however many there are and whoever fires
+//! them; and a waker that blocks does not hold up the others.
+
+mod util;
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
+use std::time::{Duration, Instant};
+
+use util::{Count, Gate, poll_once, runtime, wait_for, wait_until, within_patience};
+use windlass::timer::{Sleep, sleep, sleep_until, test};
+use windlass::{Builder, Runtime};
+
+const SHORT: Duration = Duration::from_millis(2);
+/// For timers that all have to be armed before the first is due.
+const SEEN: Duration = Duration::from_millis(250);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// Numbers, in the order in which they were noted.
+type Log = Arc<Mutex<Vec<usize>>>;
+
+/// Notes its number when it is woken.
+struct Note(usize, Log);
+
+impl Wake for Note {
+    fn wake(self: Arc<Self>) {
+        self.1.lock().unwrap().push(self.0);
+    }
+}
+
+/// Arms so many timers for one time, on the current runtime.
+fn arm(count: usize, deadline: Instant, log: &Log) -> Vec<Sleep> {
+    let mut naps: Vec<_> = (0..count).map(|_| sleep_until(deadline)).collect();
+    for (number, nap) in naps.iter_mut().enumerate() {
+        let waker = Waker::from(Arc::new(Note(number, log.clone())));
+        assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
+    }
+    naps
+}
+
+fn assert_order(count: usize, log: &Log) {
+    wait_until("all fire", || log.lock().unwrap().len() == count);
+    assert_eq!(*log.lock().unwrap(), (0..count).collect::<Vec<_>>());
+}
+
+#[test]
+fn equal_deadlines_of_a_foreign_thread() {
+    // In a runtime whose workers have never heard of timers, and in one where a worker waits for them.
+    for (count, is_used) in [(1_000, false), (1_000, true), (10_000, false), (10_000, true)] {
+        let runtime = runtime(2);
+        if is_used {
+            drop(runtime.spawn(sleep(HOUR)));
+            wait_until("it sleeps", || runtime.metrics().timers == 1);
+        }
+        let _entered = runtime.enter();
+        let log = Log::default();
+        let _naps = arm(count, Instant::now() + SEEN, &log);
+        assert_order(count, &log);
+    }
+}
+
+#[test]
+fn equal_deadlines_of_a_worker() {
+    for count in [1_000, 10_000] {
+        let runtime = runtime(2);
+        let log = Log::default();
+        let inner = log.clone();
+        let naps = async move { arm(count, Instant::now() + SEEN, &inner) };
+        let _naps = wait_for(runtime.spawn(naps)).unwrap();
+        assert_order(count, &log);
+    }
+}
+
+#[test]
+fn equal_deadlines_in_virtual_time() {
+    let runtime = Builder::new().workers(2).manual_time().build().unwrap();
+    let log = Log::default();
+    // The time stands still meanwhile.
+    runtime.block_on(async {
+        let _naps = arm(10_000, test::now() + HOUR, &log);
+        test::advance(HOUR);
+        assert_order(10_000, &log);
+    });
+}
+
+#[test]
+fn tasks_with_equal_deadlines_run_in_the_order_of_arming() {
+    const TASKS: usize = 1_000;
+    let mut tasks = Builder::new().build_manual().unwrap();
+    let (armed, ran) = (Log::default(), Log::default());
+    let deadline = Instant::now() + SEEN;
+    for number in 0..TASKS {
+        let (armed, ran) = (armed.clone(), ran.clone());
+        drop(tasks.spawn_local(async move {
+            armed.lock().unwrap().push(number);
+            sleep_until(deadline).await;
+            ran.lock().unwrap().push(number);
+        }));
+    }
+    while ran.lock().unwrap().len() < TASKS {
+        tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+    }
+    assert_eq!(*ran.lock().unwrap(), *armed.lock().unwrap());
+}
+
+/// Runs a closure when it is woken.
+struct Call<F>(F);
+
+impl<F: Fn() + Send + Sync + 'static> Wake for Call<F> {
+    fn wake(self: Arc<Self>) {
+        self.0();
+    }
+}
+
+fn poll_with(nap: &mut Sleep, f: impl Fn() + Send + Sync + 'static) {
+    let waker = Waker::from(Arc::new(Call(f)));
+    assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
+}
+
+/// A runtime with one worker, which waits for timers.
+fn used() -> Runtime {
+    let runtime = Builder::new().workers(1).max_spares(0).build().unwrap();
+    drop(runtime.spawn(sleep(HOUR)));
+    wait_until("it sleeps", || runtime.metrics().timers == 1);
+    runtime
+}
+
+#[test]
+fn a_waker_that_blocks_does_not_stop_the_timers_of_its_shard() {
+    let runtime = used();
+    let _entered = runtime.enter();
+    let (gate, woken) = (Gate::new(), Count::new());
+    let mut naps = [sleep(SEEN), sleep(SEEN + SHORT)];
+    let (blocks, inner) = (gate.clone(), woken.clone());
+    poll_with(&mut naps[0], move || {
+        blocks.wait();
+        inner.add();
+    });
+    // The first can't go on before this one has come.
+    poll_with(&mut naps[1], move || gate.open());
+    woken.wait_for(1);
+    assert!(naps.iter_mut().all(|nap| poll_once(nap).is_ready()));
+}
+
+#[test]
+fn a_waker_may_wait_for_a_timer() {
+    let runtime = used();
+    let _entered = runtime.enter();
+    let (handle, woken) = (runtime.handle().clone(), Count::new());
+    let mut nap = sleep(SEEN);
+    let inner = woken.clone();
+    poll_with(&mut nap, move || {
+        // On a thread of its own, which this one waits for.
+        let handle = handle.clone();
+        within_patience("a nap", move || handle.block_on(sleep(SHORT)));
+        inner.add();
+    });
+    woken.wait_for(1);
+}
