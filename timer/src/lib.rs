@@ -26,6 +26,7 @@ mod pace;
 mod shard;
 mod slab;
 mod sleep;
+mod slots;
 mod spare;
 mod timeout;
 mod timer;

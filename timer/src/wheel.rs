@@ -17,49 +17,31 @@
 //! and the wheel's time stands still, and what is armed for its span goes to its end, so that the
 //! order holds.
 //!
-//! Timers live in a [`Slab`]; the slots are lists of numbers, and the last link of a list names the list. No
-//! timer is allocated by itself, and nothing here is unsafe.
+//! Timers live in a [`Slab`], and the slots are lists of numbers: see [`Slots`]. No timer is allocated by itself,
+//! and nothing here is unsafe.
 
 use std::task::Waker;
 
-use crate::slab::{Garbage, LIMIT, Slab};
+use crate::slab::{Garbage, Slab};
+use crate::slots::{BITS, DUE, SLOTS, Slots, level_of};
 
-/// Slots of a level, as bits of time.
-const BITS: u32 = 6;
-const SLOTS: u32 = 1 << BITS;
-const LEVELS: usize = u64::BITS.div_ceil(BITS) as usize;
 /// The lowest level that is used unless it is crowded.
 const BASE: u32 = 2;
 /// Timers of a slot that are looked at. One with more is crowded.
 const LOOK_AT: usize = 32;
 /// Timers that fall in one go.
 const FALL: usize = 256;
-/// After those of the slots: the list of those that are due.
-const DUE: usize = LEVELS * SLOTS as usize;
 
 /// Names a timer, also after it has fired, until it is [removed](Wheel::remove).
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key(pub(crate) u32);
-
-/// A link is the number of a timer, or if it has this bit that of a list.
-const LIST: u32 = LIMIT;
-
-#[derive(Clone, Copy, Debug)]
-struct List {
-    first: u32,
-    last: u32,
-}
 
 /// The timers of one shard.
 #[derive(Debug)]
 pub struct Wheel {
     /// The wheel's time.
     now: u64,
-    /// A bit for each level that is not empty.
-    levels: u32,
-    /// For each level a bit for each slot that is not empty; the last is for those that are due.
-    slots: [u64; LEVELS + 1],
-    lists: Box<[List; DUE + 1]>,
+    slots: Slots,
     entries: Slab,
     armed: usize,
     /// The list of the slot that falls, if one does.
@@ -69,16 +51,7 @@ pub struct Wheel {
 impl Wheel {
     /// An empty wheel at time zero.
     pub fn new() -> Self {
-        let empty = |list| List { first: list as u32 | LIST, last: list as u32 | LIST };
-        Self {
-            now: 0,
-            levels: 0,
-            slots: [0; LEVELS + 1],
-            lists: Box::new(std::array::from_fn(empty)),
-            entries: Slab::new(),
-            armed: 0,
-            falling: None,
-        }
+        Self { now: 0, slots: Slots::new(), entries: Slab::new(), armed: 0, falling: None }
     }
 
     /// How many timers are armed.
@@ -150,44 +123,32 @@ impl Wheel {
     /// When [`advance`](Self::advance) should be called next: the time of the earliest timer, or
     /// somewhat before it.
     pub fn next_deadline(&self) -> Option<u64> {
-        let due = self.lists[DUE].first;
-        if due & LIST == 0 {
+        if let Some(due) = self.slots.first(DUE) {
             return Some(self.entries[due].deadline);
         }
         if self.falling.is_some() {
             return Some(self.now);
         }
-        let (list, start) = self.first_occupied()?;
-        let mut index = self.lists[list].first;
+        let (list, start) = self.slots.first_occupied(self.now)?;
         let mut earliest = u64::MAX;
-        for _ in 0..LOOK_AT {
-            let entry = &self.entries[index];
-            earliest = earliest.min(entry.deadline);
-            index = entry.next;
-            if index & LIST != 0 {
-                return Some(earliest);
+        for (seen, index) in self.slots.all(&self.entries, list).enumerate() {
+            if seen == LOOK_AT {
+                return Some(start);
             }
+            earliest = earliest.min(self.entries[index].deadline);
         }
-        Some(start)
+        Some(earliest)
     }
 
     /// The time of the earliest timer, exactly. It may have to look at many.
     pub fn earliest(&self) -> Option<u64> {
-        let first_slot = || self.first_occupied().map(|(list, _)| list);
-        let places = match self.lists[DUE].first & LIST {
-            0 => [Some(DUE), None],
-            _ => [first_slot(), self.falling],
+        let places = match self.slots.first(DUE) {
+            Some(_) => [Some(DUE), None],
+            None => [self.slots.first_occupied(self.now).map(|(list, _)| list), self.falling],
         };
-        let mut earliest = None;
-        for list in places.into_iter().flatten() {
-            let mut index = self.lists[list].first;
-            while index & LIST == 0 {
-                let entry = &self.entries[index];
-                earliest = Some(earliest.unwrap_or(u64::MAX).min(entry.deadline));
-                index = entry.next;
-            }
-        }
-        earliest
+        let lists = places.into_iter().flatten();
+        let timers = lists.flat_map(|list| self.slots.all(&self.entries, list));
+        timers.map(|index| self.entries[index].deadline).min()
     }
 
     /// Moves the wheel's time forward and takes out the wakers of all timers that are due, the
@@ -210,7 +171,8 @@ impl Wheel {
                 }
                 continue;
             }
-            let Some((list, start)) = self.first_occupied().filter(|(_, start)| *start <= time)
+            let Some((list, start)) =
+                self.slots.first_occupied(self.now).filter(|(_, start)| *start <= time)
             else {
                 break;
             };
@@ -243,17 +205,14 @@ impl Wheel {
 
     /// Fires what is in a list, up to so many; false if there is more.
     fn fire_list(&mut self, list: usize, left: &mut usize, fired: &mut Vec<Waker>) -> bool {
-        loop {
-            let index = self.lists[list].first;
-            if index & LIST != 0 {
-                return true;
-            }
+        while let Some(index) = self.slots.first(list) {
             if *left == 0 {
                 return false;
             }
             *left -= 1;
             self.fire(index, fired);
         }
+        true
     }
 
     fn fire(&mut self, index: u32, fired: &mut Vec<Waker>) {
@@ -272,19 +231,16 @@ impl Wheel {
         fired: &mut Vec<Waker>,
     ) -> Look {
         let mut due = [(0, 0); LOOK_AT];
-        let (mut seen, mut found) = (0, 0);
-        let mut index = self.lists[list].first;
-        while index & LIST == 0 {
+        let mut found = 0;
+        for (seen, index) in self.slots.all(&self.entries, list).enumerate() {
             if seen == LOOK_AT {
                 return Look::Crowded;
             }
-            seen += 1;
-            let entry = &self.entries[index];
-            if entry.deadline <= time {
-                due[found] = (entry.deadline, index);
+            let deadline = self.entries[index].deadline;
+            if deadline <= time {
+                due[found] = (deadline, index);
                 found += 1;
             }
-            index = entry.next;
         }
         if found == 0 {
             return Look::NothingDue;
@@ -308,12 +264,7 @@ impl Wheel {
     /// many; false if there are more.
     fn fall(&mut self, list: usize, most: &mut usize) -> bool {
         let floor = if level_of(list) <= BASE { 0 } else { BASE };
-        loop {
-            let index = self.lists[list].first;
-            if index & LIST != 0 {
-                self.falling = None;
-                return true;
-            }
+        while let Some(index) = self.slots.first(list) {
             if *most == 0 {
                 return false;
             }
@@ -322,23 +273,15 @@ impl Wheel {
             let place = self.place(self.entries[index].deadline, floor);
             self.push(index, place);
         }
-    }
-
-    /// The first slot that is not empty, and the time at which it begins. All of a level comes before
-    /// anything of the level above.
-    fn first_occupied(&self) -> Option<(usize, u64)> {
-        let level = self.levels.trailing_zeros();
-        let slot = self.slots.get(level as usize).filter(|_| level < DUE_LEVEL)?.trailing_zeros();
-        let shift = level * BITS;
-        let base = self.now >> shift >> BITS << BITS;
-        Some(((level * SLOTS + slot) as usize, (base | u64::from(slot)) << shift))
+        self.falling = None;
+        true
     }
 
     /// Puts a timer where it belongs.
     #[inline]
     fn link(&mut self, index: u32, deadline: u64) {
         // The levels below the base hold what is left of this very slot of the base, if anything is.
-        let floor = if self.levels & ((1 << BASE) - 1) == 0 { BASE } else { 0 };
+        let floor = if self.slots.is_empty_below(BASE) { BASE } else { 0 };
         let mut place = self.place(deadline, floor);
         if let Some(falling) = self.falling {
             if level_of(place) < level_of(falling) {
@@ -357,55 +300,15 @@ impl Wheel {
         (level * SLOTS) as usize + slot as usize
     }
 
-    /// Puts an entry at the end of a list.
     #[inline]
     fn push(&mut self, index: u32, list: usize) {
-        let end = list as u32 | LIST;
-        let previous = std::mem::replace(&mut self.lists[list].last, index);
-        if previous == end {
-            self.lists[list].first = index;
-            self.levels |= 1 << level_of(list);
-            self.slots[level_of(list) as usize] |= 1 << (list as u32 % SLOTS);
-        } else {
-            self.entries[previous].next = index;
-        }
-        let entry = &mut self.entries[index];
-        (entry.previous, entry.next) = (previous, end);
+        self.slots.push(&mut self.entries, index, list);
     }
 
-    /// Takes an entry out of its list.
     #[inline]
     fn unlink(&mut self, index: u32) {
-        let entry = &self.entries[index];
-        let (previous, next) = (entry.previous, entry.next);
-        if previous & LIST == 0 {
-            self.entries[previous].next = next;
-        } else {
-            self.lists[(previous & !LIST) as usize].first = next;
-        }
-        if next & LIST == 0 {
-            self.entries[next].previous = previous;
-        } else {
-            self.lists[(next & !LIST) as usize].last = previous;
-        }
-        if previous == next {
-            // Both name the list: it was alone there.
-            let (level, slot) = (level_of((next & !LIST) as usize), next % SLOTS);
-            let slots = &mut self.slots[level as usize];
-            *slots &= !(1 << slot);
-            if *slots == 0 {
-                self.levels &= !(1 << level);
-            }
-        }
+        self.slots.unlink(&mut self.entries, index);
     }
-}
-
-/// In place of a level, for those that are due.
-const DUE_LEVEL: u32 = LEVELS as u32;
-
-#[inline]
-fn level_of(list: usize) -> u32 {
-    list as u32 / SLOTS
 }
 
 /// What a look at a slot of the base has brought.
