@@ -1,10 +1,10 @@
 //! Several threads fire at once: one of them at a time, for each shard, and nothing is forgotten.
 #![cfg(loom)]
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Wake, Waker};
 
-use loom::sync::Condvar;
+use loom::sync::{Condvar, Mutex};
 use loom::thread;
 use windlass_loom_tests::{Flag, check};
 use windlass_timer::model::{PATIENCE, arm};
@@ -21,13 +21,11 @@ impl Driver for Nobody {
     fn ring(&self) {}
 }
 
-/// Notes its number when it is woken. In a model, a portion is one timer.
+/// Notes its number when it is woken; another thread may come first. In a model, a portion is one timer.
 struct Note(usize, Arc<Mutex<Vec<usize>>>);
 
 impl Wake for Note {
     fn wake(self: Arc<Self>) {
-        // Another thread may come first here, if it is up to the turn.
-        thread::yield_now();
         self.1.lock().unwrap().push(self.0);
     }
 }
@@ -56,7 +54,8 @@ fn order(count: usize, times: [u64; 2]) -> Vec<usize> {
     assert!(timers.is_empty());
     assert_eq!(timers.next(), NEVER);
     drop(armed);
-    log.lock().unwrap().clone()
+    let order = log.lock().unwrap().clone();
+    order
 }
 
 /// Property: timers with equal deadlines are woken in the order of arming, however many fire them.
@@ -86,10 +85,14 @@ fn who_takes_a_turn_over_goes_on_in_order() {
 }
 
 /// A runtime whose time stands still at 10, with a bell to wait for.
-#[derive(Clone, Default)]
-struct Bell(Arc<(loom::sync::Mutex<usize>, Condvar)>);
+#[derive(Clone)]
+struct Bell(Arc<(Mutex<usize>, Condvar)>);
 
 impl Bell {
+    fn new() -> Self {
+        Self(Arc::new((Mutex::new(0), Condvar::new())))
+    }
+
     fn wait(&self) {
         let mut rung = self.0.0.lock().unwrap();
         while *rung == 0 {
@@ -128,7 +131,7 @@ impl Wake for Then {
 #[test]
 fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
     check(3, || {
-        let bell = Bell::default();
+        let bell = Bell::new();
         let timers = Arc::new(Timers::new(0, false, Box::new(bell.clone())));
         let (flag, waker) = Flag::new();
         let waker = Waker::from(Arc::new(Then(waker, bell.clone())));
