@@ -131,7 +131,8 @@ fn a_waker_that_blocks_does_not_stop_the_timers_of_its_shard() {
     let runtime = used();
     let _entered = runtime.enter();
     let (gate, woken) = (Gate::new(), Count::new());
-    let mut naps = [sleep(SEEN), sleep(SEEN + SHORT)];
+    let deadline = Instant::now() + SEEN;
+    let mut naps = [sleep_until(deadline), sleep_until(deadline)];
     let (blocks, inner) = (gate.clone(), woken.clone());
     poll_with(&mut naps[0], move || {
         blocks.wait();

@@ -72,6 +72,8 @@ fn a_timer_reaches_a_keeper_that_falls_asleep() {
         let bell = Bell::new();
         let timers = bell.timers(0, false);
         let (flag, waker) = Flag::new();
+        // It is awake, and relied on.
+        timers.wake_up(Keeper::Thread);
         let keeper = {
             let (timers, bell) = (timers.clone(), bell.clone());
             thread::spawn(move || keep(&timers, &bell, Keeper::Thread))
@@ -93,6 +95,7 @@ fn an_earlier_timer_reaches_a_keeper_that_sleeps_to_a_later_one() {
         let timers = bell.timers(0, false);
         let (flag, waker) = Flag::new();
         let later = arm(timers.foreign(0), 1_000, Waker::noop());
+        timers.wake_up(Keeper::Seat);
         let keeper = {
             let (timers, bell) = (timers.clone(), bell.clone());
             thread::spawn(move || keep(&timers, &bell, Keeper::Seat))

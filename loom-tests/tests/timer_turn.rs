@@ -84,7 +84,7 @@ fn who_takes_a_turn_over_goes_on_in_order() {
     });
 }
 
-/// A runtime whose time stands still at 10, with a bell to wait for.
+/// A runtime whose time stands still at 20, with a bell to wait for.
 #[derive(Clone)]
 struct Bell(Arc<(Mutex<usize>, Condvar)>);
 
@@ -104,7 +104,7 @@ impl Bell {
 
 impl Driver for Bell {
     fn now(&self) -> u64 {
-        10
+        20
     }
 
     fn ring(&self) {
@@ -123,8 +123,8 @@ impl Wake for Then {
     }
 }
 
-/// Property: a timer that is armed while another thread, which is no keeper, has the turn is fired by that thread,
-/// or the keeper that has looked in vain is told.
+/// Property: if a timer is armed while a thread that is no keeper has the turn, and is due after the time at which
+/// that thread began, the keeper that has looked in vain is told.
 ///
 /// Seen to fail with: a `Shard::fire` that does not rely on what it has published; a `Shard::take_due` that, giving
 /// the turn back, leaves the published deadline as it is.
@@ -136,6 +136,7 @@ fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
         let (flag, waker) = Flag::new();
         let waker = Waker::from(Arc::new(Then(waker, bell.clone())));
         let first = arm(timers.foreign(0), 5, Waker::noop());
+        timers.wake_up(Keeper::Thread);
         let firing = {
             let timers = timers.clone();
             thread::spawn(move || fire(&timers, 10))
@@ -144,15 +145,15 @@ fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
             let (timers, bell, flag) = (timers.clone(), bell.clone(), flag.clone());
             thread::spawn(move || {
                 while !flag.is_set() {
-                    if timers.fall_asleep(Keeper::Thread, NEVER, false) > 10 {
+                    if timers.fall_asleep(Keeper::Thread, NEVER, false) > 20 {
                         bell.wait();
                     }
                     timers.wake_up(Keeper::Thread);
-                    fire(&timers, 10);
+                    fire(&timers, 20);
                 }
             })
         };
-        let second = arm(timers.foreign(0), 5, &waker);
+        let second = arm(timers.foreign(0), 15, &waker);
         firing.join().unwrap();
         keeper.join().unwrap();
         assert!(flag.is_set());

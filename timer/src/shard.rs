@@ -23,7 +23,7 @@ use crate::slab::Garbage;
 use crate::spare::Spare;
 use crate::turn::{AGAIN, Turn};
 use crate::vigil::{NEVER, Vigil};
-use crate::wheel::{Key, Wheel};
+use crate::wheel::{Key, Portion, Wheel};
 
 /// Timers that are taken out in one go.
 const PORTION: usize = if cfg!(loom) { 1 } else { 128 };
@@ -96,7 +96,7 @@ pub(crate) type StateLock = Lock<State>;
 
 /// What a look at what is due has brought.
 enum Taken {
-    /// Something to wake, or to look once more.
+    /// Something to wake; or nothing yet, but to look once more.
     Some,
     /// Nothing any more, or the turn is not ours. A deadline that was published has yet to be relied on.
     Last { published: Option<u64> },
@@ -243,21 +243,21 @@ impl Shard {
         }
     }
 
-    /// Fires what is due, up to so many timers and so many portions, unless another thread is at it; gives how
-    /// many. `wakers` is empty, and is so again after `wake`, which wakes them.
+    /// Fires what is due, up to so many timers and so many portions in vain, unless another thread is at it; gives
+    /// how many. `wakers` is empty, and is so again after `wake`, which wakes them.
     pub(crate) fn fire(
         &self,
         now: u64,
         most: usize,
-        portions: &mut usize,
+        in_vain: &mut usize,
         wakers: &mut Vec<Waker>,
         wake: &mut impl FnMut(&mut Vec<Waker>),
     ) -> usize {
         let (mut fired, mut turn) = (0, None);
         loop {
-            let portion = if *portions == 0 { 0 } else { PORTION.min(most - fired) };
-            *portions = portions.saturating_sub(1);
+            let portion = if *in_vain == 0 { 0 } else { PORTION.min(most - fired) };
             match self.state.with(|state| self.take_due(state, now, portion, &mut turn, wakers)) {
+                Taken::Some if wakers.is_empty() => *in_vain -= 1,
                 Taken::Some => {
                     fired += wakers.len();
                     wake(wakers);
@@ -296,7 +296,10 @@ impl Shard {
                 }
             },
         }
-        let more = portion == 0 || state.wheel.advance_some(now, portion, wakers);
+        // A waker that may block is the last in our hands.
+        let ends = |waker: &Waker| !self.spare.is_own(waker);
+        let mut taken = Portion { left: portion, ends, fired: wakers };
+        let more = portion == 0 || state.wheel.take(now, &mut taken);
         if wakers.is_empty() && (portion == 0 || !more) {
             state.turn.give_back();
             let next = state.wheel.next_deadline().unwrap_or(NEVER);

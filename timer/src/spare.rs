@@ -25,6 +25,12 @@ impl Spare {
         Self { vtable, hint: AtomicPtr::new(ptr::null_mut()) }
     }
 
+    /// True for the waker of a task of this process's runtimes, which neither blocks nor panics.
+    #[inline]
+    pub(crate) fn is_own(&self, waker: &Waker) -> bool {
+        self.vtable.is_some_and(|vtable| ptr::eq(vtable, waker.vtable()))
+    }
+
     /// True if such a waker is probably kept.
     #[inline]
     pub(crate) fn may_be(&self, waker: &Waker) -> bool {
@@ -41,7 +47,7 @@ impl Spare {
     /// Under the lock: keeps a waker, if it may; gives one to be dropped after it.
     #[inline]
     pub(crate) fn keep(&self, kept: &mut Option<Waker>, waker: Waker) -> Option<Waker> {
-        if !self.vtable.is_some_and(|vtable| ptr::eq(vtable, waker.vtable())) {
+        if !self.is_own(&waker) {
             return Some(waker);
         }
         self.hint.store(waker.data().cast_mut(), Plain::Relaxed);

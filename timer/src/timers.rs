@@ -10,8 +10,8 @@ use crate::vigil::{AWAKE, Driver, Keeper, LENIENCY, NEVER, NOT_KEEPING, Vigil};
 
 /// Timers that are fired before the tasks they wake get their turn.
 const MOST_AT_ONCE: usize = 1024;
-/// Portions, some of which may only move timers within their wheels, before tasks get theirs.
-const MOST_PORTIONS: usize = 64;
+/// Portions that only move timers within their wheels, before tasks get theirs.
+const MOST_IN_VAIN: usize = 64;
 /// Shards for threads that are no workers.
 const FOREIGN: usize = if cfg!(loom) { 1 } else { 4 };
 
@@ -141,14 +141,14 @@ impl Timers {
     /// Fires what is due, of the workers' timers so much ago, except where another thread is at it; gives how
     /// many. There may be more. `wake` is given portions of wakers in their order, and empties them.
     pub fn fire(&self, now: u64, lag: u64, mut wake: impl FnMut(&mut Vec<Waker>)) -> usize {
-        let (mut fired, mut portions, mut wakers) = (0, MOST_PORTIONS, Vec::new());
+        let (mut fired, mut in_vain, mut wakers) = (0, MOST_IN_VAIN, Vec::new());
         for shard in &self.shards {
-            if fired == MOST_AT_ONCE || portions == 0 {
+            if fired == MOST_AT_ONCE || in_vain == 0 {
                 break;
             }
             if shard.next_within(lag) <= now {
                 let most = MOST_AT_ONCE - fired;
-                fired += shard.fire(now, most, &mut portions, &mut wakers, &mut wake);
+                fired += shard.fire(now, most, &mut in_vain, &mut wakers, &mut wake);
             }
         }
         fired

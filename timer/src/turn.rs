@@ -10,9 +10,10 @@
 //! looks at the wheel under that same lock, publishes what it finds, and rings like one who arms a timer if
 //! nobody has promised to look in time (`vigil.rs`).
 //!
-//! Nor does it depend on who fires. A waker may block, or the OS may not let the thread run. After
-//! [`PATIENCE`] another takes the turn over: what the first has in its hands is woken out of order then, but all
-//! others go on. When the first comes back, it sees by its number that the turn is not its own any more.
+//! Nor does it depend on who fires. A waker that is not of our own tasks may block, so it is the last of its
+//! portion: all others are still in the wheel. After [`PATIENCE`] another thread takes the turn over. When the first
+//! comes back, it sees by its number that the turn is not its own any more. The price: if the OS keeps it from running
+//! for that long, what it has in its hands is woken after what comes behind it.
 
 // Models see it.
 #![cfg_attr(not(loom), allow(unreachable_pub))]

@@ -160,9 +160,19 @@ impl Wheel {
     /// As [`advance`](Self::advance), for so many timers at the most, and for as long as a lock may be
     /// held; true if there may be more.
     pub fn advance_some(&mut self, time: u64, most: usize, fired: &mut Vec<Waker>) -> bool {
-        let (mut left, mut falls) = (most, FALL);
+        let ends = |_: &Waker| false;
+        self.take(time, &mut Portion { left: most, ends, fired })
+    }
+
+    /// As [`advance_some`](Self::advance_some).
+    pub(crate) fn take(
+        &mut self,
+        time: u64,
+        portion: &mut Portion<'_, impl Fn(&Waker) -> bool>,
+    ) -> bool {
+        let mut falls = FALL;
         loop {
-            if !self.fire_list(DUE, &mut left, fired) {
+            if !self.fire_list(DUE, portion) {
                 return true;
             }
             if let Some(list) = self.falling {
@@ -180,11 +190,11 @@ impl Wheel {
             match level_of(list) {
                 // All for this very nanosecond.
                 0 => {
-                    if !self.fire_list(list, &mut left, fired) {
+                    if !self.fire_list(list, portion) {
                         return true;
                     }
                 }
-                BASE => match self.look_through(list, time, &mut left, fired) {
+                BASE => match self.look_through(list, time, portion) {
                     Look::Crowded => self.falling = Some(list),
                     Look::Due => {}
                     // The rest of this slot is due later within its span, which has begun.
@@ -204,21 +214,26 @@ impl Wheel {
     }
 
     /// Fires what is in a list, up to so many; false if there is more.
-    fn fire_list(&mut self, list: usize, left: &mut usize, fired: &mut Vec<Waker>) -> bool {
+    fn fire_list(
+        &mut self,
+        list: usize,
+        portion: &mut Portion<'_, impl Fn(&Waker) -> bool>,
+    ) -> bool {
         while let Some(index) = self.slots.first(list) {
-            if *left == 0 {
+            if portion.left == 0 {
                 return false;
             }
-            *left -= 1;
-            self.fire(index, fired);
+            self.fire(index, portion);
         }
         true
     }
 
-    fn fire(&mut self, index: u32, fired: &mut Vec<Waker>) {
+    fn fire(&mut self, index: u32, portion: &mut Portion<'_, impl Fn(&Waker) -> bool>) {
         self.unlink(index);
         self.armed -= 1;
-        fired.extend(self.entries[index].waker.take());
+        if let Some(waker) = self.entries[index].waker.take() {
+            portion.push(waker);
+        }
     }
 
     /// Fires what is due in a slot of the base, up to so many; what is left goes to the list of those
@@ -227,8 +242,7 @@ impl Wheel {
         &mut self,
         list: usize,
         time: u64,
-        left: &mut usize,
-        fired: &mut Vec<Waker>,
+        portion: &mut Portion<'_, impl Fn(&Waker) -> bool>,
     ) -> Look {
         let mut due = [(0, 0); LOOK_AT];
         let mut found = 0;
@@ -249,12 +263,11 @@ impl Wheel {
         // Stable: equal times stay in the order of arming.
         due.sort_by_key(|(deadline, _)| *deadline);
         for &(_, index) in &*due {
-            if *left == 0 {
+            if portion.left == 0 {
                 self.unlink(index);
                 self.push(index, DUE);
             } else {
-                *left -= 1;
-                self.fire(index, fired);
+                self.fire(index, portion);
             }
         }
         Look::Due
@@ -308,6 +321,22 @@ impl Wheel {
     #[inline]
     fn unlink(&mut self, index: u32) {
         self.slots.unlink(&mut self.entries, index);
+    }
+}
+
+/// What is taken out in one go.
+pub(crate) struct Portion<'a, F> {
+    /// So many at the most.
+    pub(crate) left: usize,
+    /// True for a waker that has to be the last.
+    pub(crate) ends: F,
+    pub(crate) fired: &'a mut Vec<Waker>,
+}
+
+impl<F: Fn(&Waker) -> bool> Portion<'_, F> {
+    fn push(&mut self, waker: Waker) {
+        self.left = if (self.ends)(&waker) { 0 } else { self.left - 1 };
+        self.fired.push(waker);
     }
 }
 
