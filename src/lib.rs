@@ -98,9 +98,10 @@ pub mod net {
 ///
 /// Timers that were armed by the same worker, or by the same thread that is none, wake in the order of their
 /// deadlines, and those with equal deadlines in the order in which they were armed. Moving one with
-/// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. More than a hundred that are due at once are taken out in that
-/// order too, but in portions, and two threads may each be waking one. Between workers there is no order beyond the deadlines:
-/// of two timers that are due when somebody looks, either may come first, and the tasks they wake run side by
+/// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. However many are due at once, and whichever threads see to them, they are
+/// woken one after the other. A hand-made waker must not block; if one does, or the OS does not let the waking
+/// thread run, for a tenth of a second, the others are woken without it. Between workers there is no order beyond the deadlines: of two
+/// timers that are due when somebody looks, either may come first, and the tasks they wake run side by
 /// side anyway. In virtual time, all that is due at one moment runs before the time moves on.
 pub mod timer {
     pub use windlass_net::{WallTimer, sleep_until_wall};
