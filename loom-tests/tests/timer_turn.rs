@@ -54,8 +54,7 @@ fn order(count: usize, times: [u64; 2]) -> Vec<usize> {
     assert!(timers.is_empty());
     assert_eq!(timers.next(), NEVER);
     drop(armed);
-    let order = log.lock().unwrap().clone();
-    order
+    log.lock().unwrap().clone()
 }
 
 /// Property: timers with equal deadlines are woken in the order of arming, however many fire them.
