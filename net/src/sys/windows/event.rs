@@ -4,6 +4,7 @@
 use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
 
+use windlass_sync::primitives::Arc;
 use windows_sys::Win32::Foundation::{WAIT_OBJECT_0, WAIT_TIMEOUT};
 use windows_sys::Win32::System::Threading::{
     CreateEventW, INFINITE, SetEvent, WaitForSingleObject,
@@ -13,7 +14,8 @@ use super::wait::Signalled;
 
 #[derive(Debug)]
 pub(crate) struct Event {
-    handle: OwnedHandle,
+    /// Held by each wait, too: it is open for as long as the OS stands by for it.
+    handle: Arc<OwnedHandle>,
 }
 
 impl Event {
@@ -24,7 +26,8 @@ impl Event {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the handle is new, and nobody else has it.
-        Ok(Self { handle: unsafe { OwnedHandle::from_raw_handle(handle) } })
+        let handle = unsafe { OwnedHandle::from_raw_handle(handle) };
+        Ok(Self { handle: Arc::new(handle) })
     }
 
     pub(crate) fn set(&self) -> io::Result<()> {
@@ -85,6 +88,6 @@ pub(crate) struct EventWaits;
 impl EventWaits {
     pub(crate) async fn wait(&self, event: &Event) -> io::Result<()> {
         // Taken for a task that does not want it any more: the next gets it.
-        Signalled::new(event.as_handle(), |handle| drop(set(handle)))?.await
+        Signalled::new(event.handle.clone(), |handle| drop(set(handle)))?.await
     }
 }

@@ -3,11 +3,12 @@
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::os::windows::io::{AsHandle, BorrowedHandle};
+use std::os::windows::io::{AsHandle, BorrowedHandle, OwnedHandle};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use windlass_runtime::io::{Descriptor, Direction, Registration};
+use windlass_sync::primitives::Arc;
 
 use super::event::take;
 
@@ -71,7 +72,8 @@ impl<T: AsHandle> WaitHandle<T> {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             result => return result,
         }
-        Signalled::new(self.inner.as_handle(), |_| ())?.await
+        let handle = self.inner.as_handle().try_clone_to_owned()?;
+        Signalled::new(Arc::new(handle), |_| ())?.await
     }
 }
 
@@ -82,25 +84,28 @@ impl<T: fmt::Debug> fmt::Debug for WaitHandle<T> {
 }
 
 /// One wait, by way of the current runtime.
-pub(super) struct Signalled<'a> {
-    handle: BorrowedHandle<'a>,
-    /// `None` when it has ended.
+///
+/// It has the handle, and does not borrow it: one that is forgotten never ends, and what is borrowed could be
+/// closed while the OS stands by for it.
+pub(super) struct Signalled {
+    /// `None` when it has ended. Above the handle, for it has to go before that may be closed.
     registration: Option<Registration>,
+    handle: Arc<OwnedHandle>,
     /// What becomes of a signal that came too late.
     put_back: fn(BorrowedHandle<'_>),
 }
 
-impl<'a> Signalled<'a> {
+impl Signalled {
     pub(super) fn new(
-        handle: BorrowedHandle<'a>,
+        handle: Arc<OwnedHandle>,
         put_back: fn(BorrowedHandle<'_>),
     ) -> io::Result<Self> {
-        let registration = Some(Registration::unready(Descriptor::Handle(handle))?);
-        Ok(Self { handle, registration, put_back })
+        let registration = Some(Registration::unready(Descriptor::Handle(handle.as_handle()))?);
+        Ok(Self { registration, handle, put_back })
     }
 }
 
-impl Future for Signalled<'_> {
+impl Future for Signalled {
     type Output = io::Result<()>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -113,11 +118,11 @@ impl Future for Signalled<'_> {
     }
 }
 
-impl Drop for Signalled<'_> {
+impl Drop for Signalled {
     fn drop(&mut self) {
         let signalled = self.registration.take().is_some_and(|it| it.end(Direction::Read));
         if signalled {
-            (self.put_back)(self.handle);
+            (self.put_back)(self.handle.as_handle());
         }
     }
 }
