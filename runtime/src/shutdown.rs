@@ -37,11 +37,11 @@ fn finish_with_grace(
     patience: Duration,
     grace: Option<Duration>,
 ) -> ShutdownReport {
-    let complete = pool.threads.join_all(start.checked_add(patience), grace);
+    let deadline = start.checked_add(patience);
+    let joined = pool.threads.join_all(deadline, grace);
+    let complete = joined && pool.poller().end(deadline);
     let mut stragglers = Vec::new();
-    if complete {
-        pool.poller().end();
-    } else {
+    if !joined {
         stragglers.extend(pool.running().into_iter().map(Straggler::task));
         stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
     }

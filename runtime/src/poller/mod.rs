@@ -34,7 +34,7 @@ mod timers;
 
 use std::io;
 use std::task::Waker;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) use clock::Clock;
 pub use registration::Registration;
@@ -285,9 +285,9 @@ impl Poller {
         push::resume(&self.bell.selector)
     }
 
-    /// The last thread has gone: nothing happens any more when this returns.
-    pub(crate) fn end(&self) {
-        push::end(&self.bell.selector);
+    /// The last thread has gone: nothing happens any more if this says true, before the deadline.
+    pub(crate) fn end(&self, deadline: Option<Instant>) -> bool {
+        push::end(&self.bell.selector, deadline)
     }
 
     /// What becomes readable when `wait` would return.

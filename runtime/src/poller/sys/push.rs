@@ -2,7 +2,7 @@
 //! harvested. This is their side of it; the other is in `windows/push.rs`.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use windlass_sync::ManualResetEvent;
 
@@ -38,6 +38,8 @@ pub(crate) fn resume(_selector: &Selector) -> Option<io::Result<Arc<ManualResetE
     None
 }
 
-/// The runtime's last thread has gone: ends what the OS still does for it, and returns when that is
-/// done.
-pub(crate) fn end(_selector: &Selector) {}
+/// The runtime's last thread has gone: ends what the OS still does for it. False if that is not done by the
+/// deadline; it is then, when it can be.
+pub(crate) fn end(_selector: &Selector, _deadline: Option<Instant>) -> bool {
+    true
+}

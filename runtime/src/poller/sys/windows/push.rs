@@ -1,7 +1,7 @@
 //! The side of `push` that pushes: callbacks tell the sources.
 
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use windlass_sync::ManualResetEvent;
 
@@ -48,24 +48,42 @@ pub(crate) fn resume(selector: &Selector) -> Option<io::Result<Arc<ManualResetEv
     Some(super::resume::submit(&selector.shared))
 }
 
-/// Ends the callbacks: when this returns, none runs, and none will run. Only on a callback's own thread
-/// does it not wait, which would be for itself; another thread does.
-pub(crate) fn end(selector: &Selector) {
-    if selector.shared.pool.is_own_thread() {
-        return end_elsewhere(selector);
+/// A callback that has nothing to do but to return gets so long for it, whatever the deadline.
+const END_GRACE: Duration = Duration::from_millis(250);
+
+/// Ends the callbacks: when this says true none runs, not even in a waker, and none will run. False if one
+/// is still in a waker at the deadline, and on a callback's own thread, which would wait for itself.
+pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
+    let own_thread = selector.shared.pool.is_own_thread();
+    let Some(ended) = end_elsewhere(selector) else { return true };
+    if own_thread {
+        return false;
     }
-    selector.shared.end();
+    let Some(deadline) = deadline else {
+        ended.wait_blocking();
+        return true;
+    };
+    ended.wait_timeout(deadline.saturating_duration_since(Instant::now()).max(END_GRACE))
 }
 
-/// Has another thread end the callbacks, unless that was done.
-pub(super) fn end_elsewhere(selector: &Selector) {
+/// Has another thread end the callbacks, unless that was done: the OS knows no deadline for it. Gives what is
+/// set when they have ended.
+pub(super) fn end_elsewhere(selector: &Selector) -> Option<Arc<ManualResetEvent>> {
     let shared = selector.shared.clone();
     if shared.members.lock().ended {
-        return;
+        return None;
     }
+    let ended = Arc::new(ManualResetEvent::new(false));
+    let told = ended.clone();
     // If no thread is to be had, what the pool has of the OS is never given back.
     let kept = shared.clone();
-    if thread::Builder::new().spawn(move || shared.end()).is_err() {
+    let end = move || {
+        shared.end();
+        drop(shared);
+        told.set();
+    };
+    if thread::Builder::new().spawn(end).is_err() {
         std::mem::forget(kept);
     }
+    Some(ended)
 }
