@@ -48,7 +48,7 @@ pub(crate) fn descriptor<T: AsDescriptor + ?Sized>(source: &T) -> Descriptor<'_>
 fn raw(descriptor: Descriptor<'_>) -> ws::SOCKET {
     match descriptor {
         Descriptor::Socket(socket) => socket.as_raw_socket() as ws::SOCKET,
-        Descriptor::Handle(_) => ws::INVALID_SOCKET,
+        _ => ws::INVALID_SOCKET,
     }
 }
 

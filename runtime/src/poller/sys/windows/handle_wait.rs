@@ -1,12 +1,8 @@
-//! A wait of the thread pool for a handle, and the callback, which comes once.
-//!
-//! # Closing beside a callback
+//! A wait of the thread pool for a handle; its callback comes once.
 //!
 //! The OS has waited for the handle when the callback is due, and that may have taken its signal. So the
-//! callback has to run, whether somebody still wants to know or not, and closing waits for it: for some
-//! instructions, up to the moment it has collected the wakers. There it takes leave of the wait
-//! (`DisassociateCurrentThreadFromCallback`), and wakes after that. So closing never waits for user code,
-//! and never for itself if it is a waker of the very callback that drops the registration.
+//! callback has to run, whether somebody still wants to know or not, and closing waits for it, as
+//! [`notice`](super::notice) says.
 
 use std::ffi::c_void;
 use std::io;
@@ -14,24 +10,19 @@ use std::os::windows::io::{AsRawHandle, BorrowedHandle};
 use std::ptr;
 
 use windows_sys::Win32::System::Threading::{
-    CloseThreadpoolWait, CreateThreadpoolWait, DisassociateCurrentThreadFromCallback,
-    PTP_CALLBACK_INSTANCE, PTP_POOL, PTP_WAIT, SetThreadpoolWait, WaitForThreadpoolWaitCallbacks,
+    CloseThreadpoolWait, CreateThreadpoolWait, PTP_CALLBACK_INSTANCE, PTP_WAIT, SetThreadpoolWait,
+    WaitForThreadpoolWaitCallbacks,
 };
 
-use super::threadpool::{self, Threadpool};
-use crate::poller::source::{Readiness, Source};
-use crate::poller::wake_all;
+use super::notice::{self, Notice};
+use super::threadpool::Threadpool;
+use crate::poller::source::Source;
 use crate::primitives::Arc;
 
 pub(super) struct HandleWait {
     wait: PTP_WAIT,
     // Used by the callback, by pointer.
-    _inner: Arc<Inner>,
-}
-
-struct Inner {
-    source: Arc<Source>,
-    pool: PTP_POOL,
+    _notice: Arc<Notice>,
 }
 
 impl HandleWait {
@@ -42,17 +33,17 @@ impl HandleWait {
         handle: BorrowedHandle<'_>,
         source: &Arc<Source>,
     ) -> io::Result<Self> {
-        let inner = Arc::new(Inner { source: source.clone(), pool: pool.id() });
-        let (context, environment) = (Arc::as_ptr(&inner).cast_mut().cast(), pool.of_group());
+        let notice = Notice::new(pool, source);
+        let environment = pool.of_group();
         // SAFETY: `called` takes the context for what it is, and it lives until no callback can come
         // any more; the environment outlives the call.
-        let wait = unsafe { CreateThreadpoolWait(Some(called), context, &environment) };
+        let wait = unsafe { CreateThreadpoolWait(Some(called), notice.context(), &environment) };
         if wait == 0 {
             return Err(io::Error::last_os_error());
         }
         // SAFETY: the wait is open, and so is the handle until the wait is disarmed.
         unsafe { SetThreadpoolWait(wait, handle.as_raw_handle(), ptr::null()) };
-        Ok(Self { wait, _inner: inner })
+        Ok(Self { wait, _notice: notice })
     }
 
     /// No callback becomes due from now on, and the handle may be closed.
@@ -61,15 +52,19 @@ impl HandleWait {
         unsafe { SetThreadpoolWait(self.wait, ptr::null_mut(), ptr::null()) };
     }
 
-    /// Ends it. If the OS has taken the handle's signal by now, the source knows when this returns.
+    /// If the OS has taken the handle's signal before it was disarmed, the source knows when this returns.
+    pub(super) fn settle(&self) {
+        // SAFETY: the wait is open.
+        unsafe { WaitForThreadpoolWaitCallbacks(self.wait, 0) };
+    }
+
+    /// Ends it.
     pub(super) fn close(self) {
         self.disarm();
-        // SAFETY: the wait is open, and nobody else has it any more. After the first call no callback
-        // of it is left that would look at `inner`, which is dropped here.
-        unsafe {
-            WaitForThreadpoolWaitCallbacks(self.wait, 0);
-            CloseThreadpoolWait(self.wait);
-        }
+        self.settle();
+        // SAFETY: the wait is open, and nobody else has it any more. No callback of it is left that would
+        // look at the notice, which is dropped here.
+        unsafe { CloseThreadpoolWait(self.wait) };
     }
 }
 
@@ -79,12 +74,6 @@ unsafe extern "system" fn called(
     _wait: PTP_WAIT,
     _result: u32,
 ) {
-    // SAFETY: it lives at least until this callback has taken leave, see `HandleWait::close`.
-    let inner = unsafe { &*context.cast::<Inner>() };
-    threadpool::enter(inner.pool);
-    let mut wake = Vec::new();
-    inner.source.event(Readiness { read: true, ..Readiness::default() }, &mut wake);
-    // SAFETY: the instance is this call's. `inner` is not used any more.
-    unsafe { DisassociateCurrentThreadFromCallback(instance) };
-    wake_all(wake);
+    // SAFETY: the context is the notice of a wait, see `HandleWait::close` and `Shared::end`.
+    unsafe { notice::deliver(instance, context) };
 }

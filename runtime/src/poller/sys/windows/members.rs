@@ -1,11 +1,13 @@
 //! What a selector watches, and the waits that have nothing to do for now.
 //!
-//! Dropping a member or a spare wait frees what callbacks look at, and closes nothing of the OS's.
+//! Dropping a member or a spare wait frees what callbacks look at. It closes no wait and no timer: that is
+//! for whoever puts it to rest, or for the pool's group.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::os::windows::io::{AsRawSocket, RawSocket};
 
+use super::clock_wait::ClockWait;
 use super::handle_wait::HandleWait;
 use super::socket_wait::SocketWait;
 use super::threadpool::Threadpool;
@@ -35,6 +37,7 @@ pub(super) struct Members {
 pub(super) enum Member {
     Socket(SocketWait),
     Handle(HandleWait),
+    Clock(ClockWait),
 }
 
 impl Members {
@@ -50,6 +53,7 @@ impl Members {
         }
         let member = match descriptor {
             Descriptor::Handle(handle) => Member::Handle(HandleWait::new(pool, handle, source)?),
+            Descriptor::WallTime(time) => Member::Clock(ClockWait::new(pool, time, source)?),
             Descriptor::Socket(socket) => {
                 if self.sockets.contains(&socket.as_raw_socket()) {
                     let message = "the socket is registered with this runtime already";
@@ -88,10 +92,12 @@ impl Members {
         None
     }
 
-    /// Nobody gets in any more, and no handle is touched any more by what is left.
+    /// Nobody gets in any more, and no handle is touched any more by what is left. What signals the OS has
+    /// taken, the sources know: whoever finds its registration gone puts back what it does not want.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.registered.values().for_each(Member::disarm);
+        self.registered.values().for_each(Member::settle);
     }
 
     /// All that is closed with the pool's group, when nobody is leaving any more. To be dropped when the
@@ -106,6 +112,14 @@ impl Member {
         match self {
             Member::Socket(wait) => wait.release(),
             Member::Handle(wait) => wait.disarm(),
+            Member::Clock(wait) => wait.disarm(),
+        }
+    }
+
+    /// Has the source know of what was taken for it. Waits for callbacks, but for no user code.
+    fn settle(&self) {
+        if let Member::Handle(wait) = self {
+            wait.settle();
         }
     }
 
@@ -118,6 +132,10 @@ impl Member {
                 Some(wait)
             }
             Member::Handle(wait) => {
+                wait.close();
+                None
+            }
+            Member::Clock(wait) => {
                 wait.close();
                 None
             }

@@ -4,8 +4,8 @@
 //! (`WSAEventSelect`) set an event object, for which a thread-pool wait stands by; its callback asks
 //! what has happened, tells the source, stands by again, and wakes the tasks, which go into the
 //! pool's fast lane. The poller's thread is left with what else it does: it watches over the workers,
-//! and waits for the next deadline, which is a thread-pool timer's. See [`socket_wait`] and
-//! [`handle_wait`] for the callbacks, [`threadpool`] for the pool and its end.
+//! and waits for the next deadline, which is a thread-pool timer's. See [`socket_wait`], [`handle_wait`] and
+//! [`clock_wait`] for the callbacks, [`threadpool`] for the pool and its end.
 //!
 //! # What the OS reports, and when again
 //!
@@ -15,12 +15,16 @@
 //!   that took less than all must not clear our knowledge of it (`net` sees to that).
 //! - `FD_CONNECT` and `FD_CLOSE` come once.
 
+mod clock_wait;
 mod event;
 mod handle_wait;
 mod members;
+mod notice;
 pub(crate) mod push;
 mod resume;
 mod socket_wait;
+#[cfg(test)]
+mod tests;
 mod threadpool;
 mod traits;
 
@@ -28,7 +32,7 @@ use std::io;
 use std::os::windows::io::{
     AsRawHandle, AsRawSocket, BorrowedHandle, BorrowedSocket, RawHandle, RawSocket,
 };
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::Woken;
 use crate::poller::source::Readiness;
@@ -38,7 +42,8 @@ use event::Event;
 use members::Members;
 use threadpool::{Alarm, Threadpool};
 
-/// A borrowed socket, or any other handle that can be waited for.
+/// A borrowed socket, any other handle that can be waited for, or a time of the wall clock, which the OS's
+/// thread pool waits for without a handle.
 #[derive(Clone, Copy, Debug)]
 pub enum Descriptor<'a> {
     /// A socket: both directions, for as long as the registration lasts.
@@ -46,15 +51,19 @@ pub enum Descriptor<'a> {
     /// Reported as readable when it is signalled, once. The OS has waited for it then, which takes
     /// the signal of an auto-reset event, a semaphore or a timer.
     Handle(BorrowedHandle<'a>),
+    /// Reported as readable when the wall clock says that time, once.
+    WallTime(SystemTime),
 }
 
-/// The number of a socket or a handle.
+/// The number of a socket or a handle, if it is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RawDescriptor {
     /// A socket.
     Socket(RawSocket),
     /// Another handle.
     Handle(RawHandle),
+    /// A time, which has no number.
+    WallTime,
 }
 
 // SAFETY: a number, which names the same object on all threads.
@@ -67,6 +76,7 @@ pub(crate) fn raw(descriptor: Descriptor<'_>) -> RawDescriptor {
     match descriptor {
         Descriptor::Socket(socket) => RawDescriptor::Socket(socket.as_raw_socket()),
         Descriptor::Handle(handle) => RawDescriptor::Handle(handle.as_raw_handle()),
+        Descriptor::WallTime(_) => RawDescriptor::WallTime,
     }
 }
 
@@ -154,7 +164,7 @@ impl Selector {
 /// thread can't be waited for: it could not start.
 impl Drop for Selector {
     fn drop(&mut self) {
-        push::end_elsewhere(self);
+        drop(push::end_elsewhere(self));
     }
 }
 

@@ -1,12 +1,12 @@
-//! A thread pool of the OS that belongs to one poller, and its timer.
+//! A thread pool of the OS that belongs to one poller, and the timer of its next deadline.
 //!
-//! The pool's waits and its timer are members of a cleanup group, which ends them all and waits for
+//! The pool's waits and its timers are members of a cleanup group, which ends them all and waits for
 //! their callbacks. Its threads run nothing but callbacks of the poller, so they keep the role of the
 //! poller's thread for life: what they wake goes into the fast lane.
 
 use std::ffi::c_void;
 use std::io;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::Threading::{
@@ -19,12 +19,17 @@ use windows_sys::Win32::System::Threading::{
 use super::event::Event;
 use crate::context::{self, Role};
 use crate::primitives::Arc;
+#[cfg(test)]
+use crate::primitives::plain::{AtomicBool, Ordering};
 
 windlass_sync::thread_cell!(static POOL_OF_THREAD: PTP_POOL = 0);
 
 pub(super) struct Threadpool {
     pool: PTP_POOL,
     group: PTP_CLEANUP_GROUP,
+    /// Has the OS refuse whatever is to be made, for tests.
+    #[cfg(test)]
+    pub(super) refuses: AtomicBool,
 }
 
 impl Threadpool {
@@ -37,7 +42,12 @@ impl Threadpool {
         // SAFETY: takes nothing.
         let group = unsafe { CreateThreadpoolCleanupGroup() };
         // Closed by its drop if there is no group, too.
-        let this = Self { pool, group };
+        let this = Self {
+            pool,
+            group,
+            #[cfg(test)]
+            refuses: AtomicBool::new(false),
+        };
         if group == 0 {
             return Err(io::Error::last_os_error());
         }
@@ -60,11 +70,15 @@ impl Threadpool {
     }
 
     fn environment(&self, group: PTP_CLEANUP_GROUP) -> TP_CALLBACK_ENVIRON_V3 {
+        let priority = TP_CALLBACK_PRIORITY_NORMAL;
+        // There is no such priority.
+        #[cfg(test)]
+        let priority = if self.refuses.load(Ordering::Relaxed) { i32::MAX } else { priority };
         TP_CALLBACK_ENVIRON_V3 {
             Version: 3,
             Pool: self.pool,
             CleanupGroup: group,
-            CallbackPriority: TP_CALLBACK_PRIORITY_NORMAL,
+            CallbackPriority: priority,
             Size: size_of::<TP_CALLBACK_ENVIRON_V3>() as u32,
             ..TP_CALLBACK_ENVIRON_V3::default()
         }
@@ -143,24 +157,44 @@ unsafe extern "system" fn ring(_: PTP_CALLBACK_INSTANCE, context: *mut c_void, _
 /// can't express is cut to the longest.
 fn relative(timeout: Duration) -> FILETIME {
     let units = timeout.as_nanos().div_ceil(100);
-    let due = -i64::try_from(units).unwrap_or(i64::MAX);
-    FILETIME { dwLowDateTime: due as u32, dwHighDateTime: (due >> 32) as u32 }
+    filetime(-i64::try_from(units).unwrap_or(i64::MAX))
+}
+
+/// From the OS's epoch, the year 1601, to that of Unix.
+const EPOCH: Duration = Duration::from_secs(11_644_473_600);
+
+/// A time of the wall clock, as the OS wants it: positive, in units of 100 ns since its epoch, rounded up.
+/// One that it can't express is cut to the last; one before the epoch of Unix is past anyway.
+pub(super) fn absolute(time: SystemTime) -> FILETIME {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_add(EPOCH);
+    filetime(i64::try_from(since.as_nanos().div_ceil(100)).unwrap_or(i64::MAX))
+}
+
+fn filetime(units: i64) -> FILETIME {
+    FILETIME { dwLowDateTime: units as u32, dwHighDateTime: (units >> 32) as u32 }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn units(timeout: Duration) -> i64 {
-        let FILETIME { dwLowDateTime: low, dwHighDateTime: high } = relative(timeout);
+    fn units(FILETIME { dwLowDateTime: low, dwHighDateTime: high }: FILETIME) -> i64 {
         (u64::from(high) << 32 | u64::from(low)) as i64
     }
 
     #[test]
     fn times_are_rounded_up_and_cut_never_wrapped() {
-        assert_eq!(units(Duration::from_nanos(1)), -1);
-        assert_eq!(units(Duration::from_nanos(101)), -2);
-        assert_eq!(units(Duration::from_secs(1)), -10_000_000);
-        assert_eq!(units(Duration::MAX), -i64::MAX);
+        assert_eq!(units(relative(Duration::from_nanos(1))), -1);
+        assert_eq!(units(relative(Duration::from_nanos(101))), -2);
+        assert_eq!(units(relative(Duration::from_secs(1))), -10_000_000);
+        assert_eq!(units(relative(Duration::MAX)), -i64::MAX);
+    }
+
+    #[test]
+    fn times_of_the_wall_clock_are_counted_from_the_epoch_of_the_os() {
+        const UNIX: i64 = 116_444_736_000_000_000;
+        assert_eq!(units(absolute(UNIX_EPOCH)), UNIX);
+        assert_eq!(units(absolute(UNIX_EPOCH + Duration::from_nanos(200))), UNIX + 2);
+        assert_eq!(units(absolute(UNIX_EPOCH - Duration::from_secs(1))), UNIX);
     }
 }

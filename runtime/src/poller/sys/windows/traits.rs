@@ -10,7 +10,7 @@ impl AsHandle for Loop {
     fn as_handle(&self) -> BorrowedHandle<'_> {
         match self.descriptor() {
             Descriptor::Handle(handle) => handle,
-            Descriptor::Socket(_) => unreachable!("a poller is no socket"),
+            _ => unreachable!("a poller is a handle"),
         }
     }
 }

@@ -1,0 +1,53 @@
+//! What a callback that comes once has to do: to tell the source, and to wake.
+//!
+//! # Closing beside the callback
+//!
+//! Whoever ends a wait waits for its callback, if that is under way: for some instructions, up to the moment
+//! it has collected the wakers. There the callback takes leave of the wait
+//! (`DisassociateCurrentThreadFromCallback`), and wakes after that. So closing never waits for user code,
+//! and never for itself if it is a waker of the very callback that drops the registration.
+
+use std::ffi::c_void;
+
+use windows_sys::Win32::System::Threading::{
+    DisassociateCurrentThreadFromCallback, PTP_CALLBACK_INSTANCE, PTP_POOL,
+};
+
+use super::threadpool::{self, Threadpool};
+use crate::poller::source::{Readiness, Source};
+use crate::poller::wake_all;
+use crate::primitives::Arc;
+
+pub(super) struct Notice {
+    source: Arc<Source>,
+    pool: PTP_POOL,
+}
+
+impl Notice {
+    pub(super) fn new(pool: &Threadpool, source: &Arc<Source>) -> Arc<Self> {
+        Arc::new(Self { source: source.clone(), pool: pool.id() })
+    }
+
+    /// What the callback is given; it does not count as a reference.
+    pub(super) fn context(self: &Arc<Self>) -> *mut c_void {
+        Arc::as_ptr(self).cast_mut().cast()
+    }
+}
+
+/// All that such a callback does. It may be called for something that has ended, as long as the notice
+/// lives: then it tells a source that nobody looks at.
+///
+/// # Safety
+///
+/// The context is that of a notice, which lives until the callback has returned or taken leave. The instance
+/// is that of the callback that calls this.
+pub(super) unsafe fn deliver(instance: PTP_CALLBACK_INSTANCE, context: *mut c_void) {
+    // SAFETY: the caller says so.
+    let notice = unsafe { &*context.cast::<Notice>() };
+    threadpool::enter(notice.pool);
+    let mut wake = Vec::new();
+    notice.source.event(Readiness { read: true, ..Readiness::default() }, &mut wake);
+    // SAFETY: the instance is this call's. The notice is not used any more.
+    unsafe { DisassociateCurrentThreadFromCallback(instance) };
+    wake_all(wake);
+}
