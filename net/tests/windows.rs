@@ -1,114 +1,23 @@
-//! What only Windows has: handles that can be waited for, and callbacks of its thread pool.
+//! What only Windows has: callbacks of its thread pool, beside all that can happen meanwhile. For handles and the
+//! wall clock see `windows_handles`.
 #![cfg(windows)]
 
 mod common;
 
+use std::future::Future;
 use std::io::ErrorKind;
 use std::net::TcpStream as StdStream;
-use std::os::windows::io::{
-    AsHandle, AsRawHandle, AsSocket, BorrowedSocket, FromRawHandle, OwnedHandle,
-};
-use std::process::{Child, Command};
+use std::os::windows::io::{AsSocket, BorrowedSocket};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::task::{Context, Wake, Waker};
-use std::time::Duration;
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
 
-use common::{poll_once, run, tcp_pair, within_deadline};
-use windlass_net::{Async, OsEvent, TcpListener, TcpStream, UdpSocket, WaitHandle};
-use windlass_runtime::{Runtime, spawn};
-use windows_sys::Win32::System::Threading::{
-    CreateWaitableTimerW, GetCurrentProcess, GetProcessHandleCount, SetEvent, SetWaitableTimer,
-};
-
-fn open_handles() -> u32 {
-    let mut count = 0;
-    // SAFETY: the handle is that of this process, and there is room for a number.
-    assert_ne!(unsafe { GetProcessHandleCount(GetCurrentProcess(), &mut count) }, 0);
-    count
-}
-
-fn process(script: &str) -> Child {
-    Command::new("cmd").args(["/C", script]).spawn().unwrap()
-}
-
-/// A waitable timer that resets itself.
-fn timer() -> OwnedHandle {
-    // SAFETY: null is allowed for the attributes and for the name.
-    let timer = unsafe { CreateWaitableTimerW(std::ptr::null(), 0, std::ptr::null()) };
-    assert!(!timer.is_null());
-    // SAFETY: it is new.
-    unsafe { OwnedHandle::from_raw_handle(timer) }
-}
-
-fn set_timer(timer: &OwnedHandle, after: Duration) {
-    let due = -((after.as_nanos() / 100) as i64);
-    // SAFETY: the timer is open, and the time outlives the call.
-    let set =
-        unsafe { SetWaitableTimer(timer.as_raw_handle(), &due, 0, None, std::ptr::null(), 0) };
-    assert_ne!(set, 0);
-}
-
-#[test]
-fn a_process_is_waited_for() {
-    run(|| async {
-        let mut process = WaitHandle::new(process("exit 7"));
-        process.wait().await.unwrap();
-        // It stays signalled.
-        process.wait().await.unwrap();
-        assert_eq!(process.get_mut().wait().unwrap().code(), Some(7));
-    });
-}
-
-#[test]
-fn a_thread_is_waited_for_by_several() {
-    run(|| async {
-        let (end, ended) = mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
-            let _ = ended.recv();
-        });
-        let thread = Arc::new(WaitHandle::new(thread));
-        let waiting: Vec<_> = (0..4)
-            .map(|_| {
-                let thread = thread.clone();
-                spawn(async move { thread.wait().await.unwrap() })
-            })
-            .collect();
-        assert!(poll_once(&mut Box::pin(thread.wait())).await.is_none());
-        drop(end);
-        for wait in waiting {
-            wait.await.unwrap();
-        }
-    });
-}
-
-#[test]
-fn a_waitable_timer_is_waited_for_again_and_again() {
-    run(|| async {
-        let timer = WaitHandle::new(timer());
-        for _ in 0..5 {
-            set_timer(timer.get_ref(), Duration::from_millis(5));
-            timer.wait().await.unwrap();
-            assert!(poll_once(&mut Box::pin(timer.wait())).await.is_none(), "it resets itself");
-        }
-    });
-}
-
-#[test]
-fn foreign_code_signals_an_event_by_its_handle() {
-    run(|| async {
-        let event = OsEvent::new(false).unwrap();
-        for _ in 0..100 {
-            let theirs = event.as_handle().try_clone_to_owned().unwrap();
-            let foreign = std::thread::spawn(move || {
-                // SAFETY: the handle is open.
-                assert_ne!(unsafe { SetEvent(theirs.as_raw_handle()) }, 0);
-            });
-            event.wait().await.unwrap();
-            foreign.join().unwrap();
-            assert!(!event.is_set().unwrap());
-        }
-    });
-}
+use common::windows::{event, open_handles, set};
+use common::{on_wake, poll_once, run, tcp_pair, within_deadline};
+use windlass_net::{Async, OsEvent, TcpListener, TcpStream, UdpSocket, WaitHandle, WallTimer};
+use windlass_runtime::{Runtime, resume_on_pool};
 
 #[test]
 fn waits_sockets_and_runtimes_leave_no_handle_behind() {
@@ -121,7 +30,7 @@ fn waits_sockets_and_runtimes_leave_no_handle_behind() {
                     assert!(poll_once(&mut Box::pin(event.wait())).await.is_none());
                     thread.set().unwrap();
                     thread.wait().await.unwrap();
-                    windlass_runtime::resume_on_pool().await.unwrap();
+                    resume_on_pool().await.unwrap();
                     let (a, b) = tcp_pair().await;
                     a.write_all(b"x").await.unwrap();
                     b.read_exact(&mut [0]).await.unwrap();
@@ -143,7 +52,7 @@ fn waits_sockets_and_runtimes_leave_no_handle_behind() {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        panic!("{} handles before, {} after", before, open_handles());
+        panic!("{before} handles before, {} after", open_handles());
     });
 }
 
@@ -186,21 +95,6 @@ fn a_socket_is_registered_once_at_a_time() {
     });
 }
 
-/// Runs a closure when it is woken: on the thread that has the event.
-struct OnWake(Mutex<Option<Box<dyn FnOnce() + Send>>>);
-
-impl Wake for OnWake {
-    fn wake(self: Arc<Self>) {
-        if let Some(action) = self.0.lock().unwrap().take() {
-            action();
-        }
-    }
-}
-
-fn on_wake(action: impl FnOnce() + Send + 'static) -> Waker {
-    Waker::from(Arc::new(OnWake(Mutex::new(Some(Box::new(action))))))
-}
-
 /// A pair of which the second end waits, with `action` as its waker.
 fn wake_by_callback(runtime: &Runtime, action: impl FnOnce(TcpStream) + Send + 'static) {
     let (a, b) = runtime.block_on(tcp_pair());
@@ -215,8 +109,8 @@ fn wake_by_callback(runtime: &Runtime, action: impl FnOnce(TcpStream) + Send + '
             let mut wait = wait.lock().unwrap().take().unwrap();
             let mut cx = Context::from_waker(Waker::noop());
             match wait.as_mut().poll(&mut cx) {
-                std::task::Poll::Ready(stream) => action(stream),
-                std::task::Poll::Pending => panic!("woken for nothing"),
+                Poll::Ready(stream) => action(stream),
+                Poll::Pending => panic!("woken for nothing"),
             }
         }
     });
@@ -284,6 +178,119 @@ fn sockets_outlive_their_runtime() {
             b.set_nonblocking(false).unwrap();
             std::io::Read::read_exact(&mut b, &mut [0]).unwrap();
             drop((a, listener));
+        }
+    });
+}
+
+type Wait = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// One wait for each kind of callback, and how it is brought about. They borrow nothing.
+fn one_of_each(runtime: &Runtime) -> [(Wait, Box<dyn FnOnce() + Send>); 4] {
+    let (a, b) = runtime.block_on(tcp_pair());
+    let theirs = event();
+    let handle = theirs.try_clone().unwrap();
+    let due = SystemTime::now() + Duration::from_millis(20);
+    [
+        (
+            Box::pin(async move { drop(b.read(&mut [0]).await) }),
+            Box::new(move || windlass_sync::block_on(a.write_all(b"x")).unwrap()),
+        ),
+        (
+            Box::pin(async move { drop(WaitHandle::new(handle).wait().await) }),
+            Box::new(move || set(&theirs)),
+        ),
+        (Box::pin(async move { drop(WallTimer::at(due).await) }), Box::new(|| ())),
+        // The work item is under way with the first poll.
+        (Box::pin(async { drop(resume_on_pool().await) }), Box::new(|| ())),
+    ]
+}
+
+/// A panic must not get out of a callback, where it would meet the OS.
+#[test]
+fn a_waker_that_panics_in_a_callback_harms_nobody() {
+    within_deadline(|| {
+        let runtime = common::runtime();
+        let entered = runtime.enter();
+        for _ in 0..5 {
+            for (mut wait, bring_about) in one_of_each(&runtime) {
+                let (done, woken) = mpsc::channel();
+                let waker = on_wake(move || {
+                    done.send(()).unwrap();
+                    // Without the message of a panic.
+                    std::panic::resume_unwind(Box::new("on purpose"));
+                });
+                if wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+                    bring_about();
+                    woken.recv().unwrap();
+                }
+            }
+            runtime.block_on(async {
+                let (a, b) = tcp_pair().await;
+                a.write_all(b"x").await.unwrap();
+                b.read_exact(&mut [0]).await.unwrap();
+                resume_on_pool().await.unwrap();
+            });
+        }
+        drop(entered);
+        assert!(runtime.shutdown(common::DEADLINE).is_clean());
+    });
+}
+
+/// A wait whose callback is in its waker, which does `action`.
+fn in_its_waker(runtime: &Runtime, kind: usize, action: impl FnOnce() + Send + 'static) -> Wait {
+    let _entered = runtime.enter();
+    let (begun, begins) = mpsc::channel();
+    let waker = on_wake(move || {
+        begun.send(()).unwrap();
+        action();
+    });
+    loop {
+        let (mut wait, bring_about) = one_of_each(runtime).into_iter().nth(kind).unwrap();
+        // A work item may be quicker than the poll.
+        if wait.as_mut().poll(&mut Context::from_waker(&waker)).is_pending() {
+            bring_about();
+            begins.recv().unwrap();
+            return wait;
+        }
+    }
+}
+
+#[test]
+fn a_clean_shutdown_outlasts_the_callbacks_with_their_wakers() {
+    within_deadline(|| {
+        for kind in 0..4 {
+            let runtime = common::runtime();
+            let returned = Arc::new(AtomicBool::new(false));
+            let wait = in_its_waker(&runtime, kind, {
+                let returned = returned.clone();
+                move || {
+                    std::thread::sleep(Duration::from_millis(100));
+                    returned.store(true, Ordering::Relaxed);
+                }
+            });
+            drop(wait);
+            assert!(runtime.shutdown(common::DEADLINE).is_clean(), "kind {kind}");
+            assert!(returned.load(Ordering::Relaxed), "kind {kind}");
+        }
+    });
+}
+
+/// Neither who ends the wait waits for user code, nor who ends the runtime beyond the deadline.
+#[test]
+fn a_waker_that_does_not_return_holds_up_nobody_for_ever() {
+    within_deadline(|| {
+        for kind in 0..4 {
+            let runtime = common::runtime();
+            let (go_on, goes_on) = mpsc::channel::<()>();
+            let (returned, returns) = mpsc::channel();
+            let wait = in_its_waker(&runtime, kind, move || {
+                let _ = goes_on.recv();
+                returned.send(()).unwrap();
+            });
+            drop(wait);
+            assert!(!runtime.shutdown(Duration::from_millis(10)).is_clean(), "kind {kind}");
+            drop(go_on);
+            returns.recv().unwrap();
         }
     });
 }

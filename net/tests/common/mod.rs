@@ -4,13 +4,15 @@
 
 #[cfg(unix)]
 pub(crate) mod os;
+#[cfg(windows)]
+pub(crate) mod windows;
 
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
-use std::sync::mpsc;
-use std::task::{Context, Poll};
+use std::sync::{Arc, Mutex, mpsc};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use windlass_net::{TcpListener, TcpSocket, TcpStream};
@@ -131,4 +133,21 @@ impl Numbers {
 /// Bytes of which every position can be told from its neighbours.
 pub(crate) fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8).collect()
+}
+
+/// Runs a closure when it is woken: on the thread that has the event.
+struct OnWake(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl Wake for OnWake {
+    fn wake(self: Arc<Self>) {
+        let action = self.0.lock().unwrap().take();
+        if let Some(action) = action {
+            action();
+        }
+    }
+}
+
+/// A waker that runs a closure, once.
+pub(crate) fn on_wake(action: impl FnOnce() + Send + 'static) -> Waker {
+    Waker::from(Arc::new(OnWake(Mutex::new(Some(Box::new(action))))))
 }
