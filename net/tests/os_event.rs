@@ -11,6 +11,7 @@ use common::os;
 use common::{poll_once, run, within_deadline};
 use windlass_net::OsEvent;
 use windlass_runtime::spawn;
+use windlass_sync::CancellationToken;
 
 #[test]
 fn a_set_event_does_not_suspend_and_is_taken() {
@@ -145,6 +146,35 @@ fn a_dropped_wait_loses_no_signal() {
             drop(dropped);
             other.await.unwrap();
         }
+    });
+}
+
+/// An event that is either set or cancelled: the wait ends by whichever comes first.
+#[test]
+fn a_wait_ends_by_set_or_by_cancel() {
+    run(|| async {
+        let event = Arc::new(OsEvent::new(false).unwrap());
+        for round in 0..20 {
+            let token = CancellationToken::new();
+            let mut wait = Box::pin(token.run_until_cancelled(event.wait()));
+            assert!(poll_once(&mut wait).await.is_none());
+            let (event, token) = (event.clone(), token.clone());
+            let end = move || if round % 2 == 0 { event.set().unwrap() } else { token.cancel() };
+            let thread = std::thread::spawn(end);
+            match wait.await {
+                Some(set) => set.unwrap(),
+                None => assert_eq!(round % 2, 1, "nobody has cancelled"),
+            }
+            thread.join().unwrap();
+        }
+        assert!(!event.is_set().unwrap(), "each signal was taken");
+
+        // A wait that is cancelled takes no signal.
+        event.set().unwrap();
+        let token = CancellationToken::new();
+        token.cancel();
+        assert!(token.run_until_cancelled(event.wait()).await.is_none());
+        assert!(event.is_set().unwrap());
     });
 }
 

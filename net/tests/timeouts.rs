@@ -1,12 +1,11 @@
 //! Waiting for readiness with a time-out.
-#![cfg(unix)]
+
+mod common;
 
 use std::io::{ErrorKind, Read, Write};
-use std::net::UdpSocket as StdUdp;
-use std::os::unix::net::UnixStream as StdUnix;
+use std::net::{TcpListener as StdListener, TcpStream as StdTcp, UdpSocket as StdUdp};
 use std::time::{Duration, Instant};
 
-use windlass_net::unix::{UnixDatagram, UnixStream};
 use windlass_net::{Async, TcpListener, TcpStream, UdpSocket};
 use windlass_runtime::timer::FutureExt;
 
@@ -48,23 +47,36 @@ fn waiting_ends_when_the_time_is_over_or_when_something_comes() {
         other.send_to(b"x", udp.local_addr().unwrap()).unwrap();
         udp.readable_timeout(LONG).await.unwrap();
 
-        let (one, _two) = UnixStream::pair().unwrap();
-        times_out!(one, one.try_read(&mut buffer));
-        let (one, _two) = UnixDatagram::pair().unwrap();
-        times_out!(one, one.try_recv(&mut buffer));
-
-        let (ours, mut theirs) = StdUnix::pair().unwrap();
+        // A socket that this crate has not made.
+        let listener = StdListener::bind("127.0.0.1:0").unwrap();
+        let ours = StdTcp::connect(listener.local_addr().unwrap()).unwrap();
+        let (mut theirs, _) = listener.accept().unwrap();
         let ours = Async::new(ours).unwrap();
         times_out!(ours, ours.try_read_with(|mut io| io.read(&mut buffer)));
         theirs.write_all(b"x").unwrap();
         ours.readable_timeout(LONG).await.unwrap();
+        assert_eq!(ours.read_with(|mut io| io.read(&mut buffer)).await.unwrap(), 1);
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn waiting_for_local_sockets_ends_when_the_time_is_over() {
+    use windlass_net::unix::{UnixDatagram, UnixStream};
+
+    windlass_runtime::block_on(async {
+        let mut buffer = [0; 8];
+        let (one, _two) = UnixStream::pair().unwrap();
+        times_out!(one, one.try_read(&mut buffer));
+        let (one, _two) = UnixDatagram::pair().unwrap();
+        times_out!(one, one.try_recv(&mut buffer));
     });
 }
 
 #[test]
 fn a_time_out_of_an_operation_loses_no_byte() {
     windlass_runtime::block_on(async {
-        let (one, two) = UnixStream::pair().unwrap();
+        let (one, two) = common::tcp_pair().await;
         let mut buffer = [0; 16];
         for _ in 0..20 {
             assert!(one.read(&mut buffer).timeout(Duration::from_micros(100)).await.is_err());

@@ -56,3 +56,22 @@ fn the_end_of_the_runtime_is_an_error_at_the_await() {
     drop(runtime);
     assert!(windlass_runtime::block_on(timer).is_err());
 }
+
+/// In a loop of the program's own, the timer has the loop's descriptor signalled and marks the task, no more.
+#[test]
+fn it_wakes_a_manual_loop() {
+    let mut main_loop = Builder::new().build_manual().unwrap();
+    let time = SystemTime::now() + SHORT;
+    let task = main_loop.spawn_local(async move {
+        WallTimer::at(time).await.unwrap();
+        SystemTime::now()
+    });
+    let start = std::time::Instant::now();
+    while !task.is_finished() {
+        assert!(start.elapsed() < Duration::from_secs(60), "nobody has woken the loop");
+        for runnable in main_loop.ready_tasks(Some(Duration::from_secs(60))).unwrap() {
+            runnable.run();
+        }
+    }
+    assert!(windlass_sync::block_on(task).unwrap() >= time);
+}
