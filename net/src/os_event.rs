@@ -92,7 +92,9 @@ impl OsEvent {
 
     /// Waits for a signal and takes it.
     ///
-    /// Dropping the future loses no signal: one that was not returned is still there.
+    /// Dropping the future loses no signal: one that was not returned is still there. So an event that is
+    /// either set or cancelled is this one and a `CancellationToken`, by
+    /// `token.run_until_cancelled(event.wait())`.
     ///
     /// # Errors
     ///

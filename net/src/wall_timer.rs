@@ -22,15 +22,15 @@ pub fn sleep_until_wall(time: SystemTime) -> WallTimer {
 /// what the clock on the wall says.
 ///
 /// It is a timer of the OS (on Linux a `timerfd` that is told of steps of the clock; on macOS and the BSDs a
-/// kqueue, which is not, and looks at the clock every minute instead; on Windows a waitable timer set to an
-/// absolute time, which the OS moves with the clock), made by the first poll
+/// kqueue, which is not, and looks at the clock every minute instead; on Windows a timer of the thread pool set to
+/// an absolute time, which the OS moves with the clock), made by the first poll
 /// that has to wait, so a program can have as many as it can have descriptors. It belongs to the runtime
 /// that was current then, until [`reset`](Self::reset). A runtime in virtual time
 /// leaves the wall clock alone.
 ///
 /// # Errors
 ///
-/// The await fails if descriptors have run out, if the OS has no such timer, or if the runtime shuts down.
+/// The await fails if descriptors have run out, if the OS has no such timer to give, or if the runtime shuts down.
 ///
 /// # Cancelling
 ///

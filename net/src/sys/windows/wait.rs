@@ -33,6 +33,23 @@ use super::event::take;
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
 /// ```
+///
+/// Signalled or cancelled, whichever comes first; the handle is left alone in the second case:
+///
+/// ```
+/// use windlass_net::WaitHandle;
+/// use windlass_sync::CancellationToken;
+///
+/// # windlass_runtime::block_on(async {
+/// let token = CancellationToken::new();
+/// let thread = WaitHandle::new(std::thread::spawn(|| ()));
+/// match token.run_until_cancelled(thread.wait()).await {
+///     Some(signalled) => signalled?,
+///     None => println!("cancelled"),
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub struct WaitHandle<T> {
     inner: T,
 }
@@ -60,13 +77,15 @@ impl<T: AsHandle> WaitHandle<T> {
 
     /// Waits until the handle is signalled.
     ///
-    /// Dropping the future ends the wait; nothing is left behind, and the handle may be closed. A
+    /// The OS waits for a duplicate of the handle, so it never waits for one that was closed. Dropping the
+    /// future ends the wait and closes the duplicate: nothing is left behind. A
     /// signal that the OS has taken for it by then (see above) is lost with it: for an event of which
     /// no signal may be lost use [`OsEvent`](crate::OsEvent), which puts it back.
     ///
     /// # Errors
     ///
-    /// If the handle can't be waited for, or if the runtime shuts down.
+    /// If the handle can't be waited for or duplicated, if the OS has no wait to give, or if the runtime shuts
+    /// down.
     pub async fn wait(&self) -> io::Result<()> {
         match take(self.inner.as_handle()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
