@@ -64,7 +64,8 @@ impl ShutdownReport {
     }
 
     /// True if everything ended before the deadline. Never true for a runtime that was shut down by
-    /// one of its own threads, which can't wait for itself.
+    /// one of its own threads, which can't wait for itself. On Windows it is not true either if the OS's
+    /// thread pool is in a waker that does not return.
     pub fn is_clean(&self) -> bool {
         self.complete
     }

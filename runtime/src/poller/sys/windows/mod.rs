@@ -164,19 +164,32 @@ impl Selector {
 /// thread can't be waited for: it could not start.
 impl Drop for Selector {
     fn drop(&mut self) {
-        drop(push::end_elsewhere(self));
+        push::end_elsewhere(self);
     }
 }
 
 impl Shared {
-    fn end(&self) {
+    /// Lets nothing begin any more. False if somebody has done so before.
+    fn begin_end(&self) -> bool {
         let mut members = self.members.lock();
         if members.ended {
-            return;
+            return false;
         }
         // Under the lock: whoever finds its registration gone may close its socket next.
         members.end();
         self.alarm.set(None);
+        true
+    }
+
+    /// True if nobody is leaving and no callback is in a waker any more.
+    fn is_quiet(&self) -> bool {
+        let members = self.members.lock();
+        members.leaving + members.works == 0 && self.pool.is_idle()
+    }
+
+    /// Returns when the last callback has, which may be in a waker.
+    fn finish_end(&self) {
+        let mut members = self.members.lock();
         while members.leaving + members.works > 0 {
             members = self.quiet.wait(members);
         }

@@ -10,22 +10,22 @@
 use std::ffi::c_void;
 
 use windows_sys::Win32::System::Threading::{
-    DisassociateCurrentThreadFromCallback, PTP_CALLBACK_INSTANCE, PTP_POOL,
+    DisassociateCurrentThreadFromCallback, PTP_CALLBACK_INSTANCE,
 };
 
-use super::threadpool::{self, Threadpool};
+use super::threadpool::{Callbacks, Threadpool};
 use crate::poller::source::{Readiness, Source};
 use crate::poller::wake_all;
 use crate::primitives::Arc;
 
 pub(super) struct Notice {
     source: Arc<Source>,
-    pool: PTP_POOL,
+    callbacks: Callbacks,
 }
 
 impl Notice {
     pub(super) fn new(pool: &Threadpool, source: &Arc<Source>) -> Arc<Self> {
-        Arc::new(Self { source: source.clone(), pool: pool.id() })
+        Arc::new(Self { source: source.clone(), callbacks: pool.callbacks().clone() })
     }
 
     /// What the callback is given; it does not count as a reference.
@@ -44,7 +44,7 @@ impl Notice {
 pub(super) unsafe fn deliver(instance: PTP_CALLBACK_INSTANCE, context: *mut c_void) {
     // SAFETY: the caller says so.
     let notice = unsafe { &*context.cast::<Notice>() };
-    threadpool::enter(notice.pool);
+    let _running = notice.callbacks.enter();
     let mut wake = Vec::new();
     notice.source.event(Readiness { read: true, ..Readiness::default() }, &mut wake);
     // SAFETY: the instance is this call's. The notice is not used any more.

@@ -52,38 +52,46 @@ pub(crate) fn resume(selector: &Selector) -> Option<io::Result<Arc<ManualResetEv
 const END_GRACE: Duration = Duration::from_millis(250);
 
 /// Ends the callbacks: when this says true none runs, not even in a waker, and none will run. False if one
-/// is still in a waker at the deadline, and on a callback's own thread, which would wait for itself.
+/// is still in a waker at the deadline, and on a callback's own thread, which would wait for itself: another
+/// thread waits then.
 pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
-    let own_thread = selector.shared.pool.is_own_thread();
-    let Some(ended) = end_elsewhere(selector) else { return true };
-    if own_thread {
+    let shared = &selector.shared;
+    if !shared.begin_end() {
+        return true;
+    }
+    if shared.pool.is_own_thread() || !is_quiet_by(shared, deadline) {
+        finish_elsewhere(shared);
         return false;
     }
-    let Some(deadline) = deadline else {
-        ended.wait_blocking();
-        return true;
-    };
-    ended.wait_timeout(deadline.saturating_duration_since(Instant::now()).max(END_GRACE))
+    // The OS knows no deadline, and needs none: callbacks that come now find nobody to wake.
+    shared.finish_end();
+    true
 }
 
-/// Has another thread end the callbacks, unless that was done: the OS knows no deadline for it. Gives what is
-/// set when they have ended.
-pub(super) fn end_elsewhere(selector: &Selector) -> Option<Arc<ManualResetEvent>> {
-    let shared = selector.shared.clone();
-    if shared.members.lock().ended {
-        return None;
+/// Waits for the callbacks that are in a waker. That is rare, so it looks now and then.
+fn is_quiet_by(shared: &Shared, deadline: Option<Instant>) -> bool {
+    let grace = Instant::now() + END_GRACE;
+    let deadline = deadline.map(|deadline| deadline.max(grace));
+    while !shared.is_quiet() {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
-    let ended = Arc::new(ManualResetEvent::new(false));
-    let told = ended.clone();
+    true
+}
+
+/// Has another thread end the callbacks, unless that was done.
+pub(super) fn end_elsewhere(selector: &Selector) {
+    if selector.shared.begin_end() {
+        finish_elsewhere(&selector.shared);
+    }
+}
+
+fn finish_elsewhere(shared: &Arc<Shared>) {
+    let (shared, kept) = (shared.clone(), shared.clone());
     // If no thread is to be had, what the pool has of the OS is never given back.
-    let kept = shared.clone();
-    let end = move || {
-        shared.end();
-        drop(shared);
-        told.set();
-    };
-    if thread::Builder::new().spawn(end).is_err() {
+    if thread::Builder::new().spawn(move || shared.finish_end()).is_err() {
         std::mem::forget(kept);
     }
-    Some(ended)
 }

@@ -9,7 +9,7 @@ use windows_sys::Win32::System::Threading::{
     SubmitThreadpoolWork,
 };
 
-use super::{Shared, ended, threadpool};
+use super::{Shared, ended};
 use crate::primitives::Arc;
 use crate::task::quietly;
 
@@ -48,7 +48,7 @@ unsafe extern "system" fn called(_: PTP_CALLBACK_INSTANCE, context: *mut c_void,
     // SAFETY: made by `resume`, and given to this call alone.
     let hop = unsafe { Box::from_raw(context.cast::<Hop>()) };
     let Hop { shared, arrived } = *hop;
-    threadpool::enter(shared.pool.id());
+    let _running = shared.pool.callbacks().enter();
     // SAFETY: nobody else closes it. The OS frees it when this call has returned.
     unsafe { CloseThreadpoolWork(work) };
     quietly(|| arrived.set());

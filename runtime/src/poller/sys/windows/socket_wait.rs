@@ -24,11 +24,11 @@ use windows_sys::Win32::Networking::WinSock::{
 };
 use windows_sys::Win32::System::Threading::{
     CloseThreadpoolWait, CreateThreadpoolWait, DisassociateCurrentThreadFromCallback,
-    PTP_CALLBACK_INSTANCE, PTP_POOL, PTP_WAIT, SetThreadpoolWait, WaitForThreadpoolWaitCallbacks,
+    PTP_CALLBACK_INSTANCE, PTP_WAIT, SetThreadpoolWait, WaitForThreadpoolWaitCallbacks,
 };
 
 use super::event::Event;
-use super::threadpool::{self, Threadpool};
+use super::threadpool::{Callbacks, Threadpool};
 use crate::poller::source::{Readiness, Source};
 use crate::poller::wake_all;
 use crate::primitives::{Arc, Mutex};
@@ -42,7 +42,7 @@ pub(super) struct SocketWait {
 struct Inner {
     event: Event,
     served: Mutex<Option<Served>>,
-    pool: PTP_POOL,
+    callbacks: Callbacks,
 }
 
 struct Served {
@@ -52,7 +52,8 @@ struct Served {
 
 impl SocketWait {
     pub(super) fn new(pool: &Threadpool) -> io::Result<Self> {
-        let inner = Inner { event: Event::new()?, served: Mutex::new(None), pool: pool.id() };
+        let callbacks = pool.callbacks().clone();
+        let inner = Inner { event: Event::new()?, served: Mutex::new(None), callbacks };
         let inner = Arc::new(inner);
         let (context, environment) = (Arc::as_ptr(&inner).cast_mut().cast(), pool.of_group());
         // SAFETY: `called` takes the context for what it is, and it lives until no callback can come
@@ -137,7 +138,7 @@ unsafe extern "system" fn called(
 ) {
     // SAFETY: it lives at least until this callback has taken leave: see `close`, and `Shared::end`.
     let inner = unsafe { &*context.cast::<Inner>() };
-    threadpool::enter(inner.pool);
+    let _running = inner.callbacks.enter();
     let wake = inner.tell(wait);
     // From here on nobody waits for this callback: wakers may take their time, and end the pool.
     // SAFETY: the instance is this call's. `inner` is not used any more.

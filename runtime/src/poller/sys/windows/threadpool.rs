@@ -18,15 +18,15 @@ use windows_sys::Win32::System::Threading::{
 
 use super::event::Event;
 use crate::context::{self, Role};
-use crate::primitives::Arc;
 #[cfg(test)]
-use crate::primitives::plain::{AtomicBool, Ordering};
+use crate::primitives::plain::AtomicBool;
+use crate::primitives::{Arc, AtomicUsize, Ordering};
 
 windlass_sync::thread_cell!(static POOL_OF_THREAD: PTP_POOL = 0);
 
 pub(super) struct Threadpool {
-    pool: PTP_POOL,
     group: PTP_CLEANUP_GROUP,
+    callbacks: Callbacks,
     /// Has the OS refuse whatever is to be made, for tests.
     #[cfg(test)]
     pub(super) refuses: AtomicBool,
@@ -43,8 +43,8 @@ impl Threadpool {
         let group = unsafe { CreateThreadpoolCleanupGroup() };
         // Closed by its drop if there is no group, too.
         let this = Self {
-            pool,
             group,
+            callbacks: Callbacks { pool, running: Arc::default() },
             #[cfg(test)]
             refuses: AtomicBool::new(false),
         };
@@ -76,7 +76,7 @@ impl Threadpool {
         let priority = if self.refuses.load(Ordering::Relaxed) { i32::MAX } else { priority };
         TP_CALLBACK_ENVIRON_V3 {
             Version: 3,
-            Pool: self.pool,
+            Pool: self.callbacks.pool,
             CleanupGroup: group,
             CallbackPriority: priority,
             Size: size_of::<TP_CALLBACK_ENVIRON_V3>() as u32,
@@ -84,14 +84,20 @@ impl Threadpool {
         }
     }
 
-    /// What callbacks say first with [`enter`].
-    pub(super) fn id(&self) -> PTP_POOL {
-        self.pool
+    /// What callbacks enter first.
+    pub(super) fn callbacks(&self) -> &Callbacks {
+        &self.callbacks
     }
 
     /// True on a thread that runs callbacks of this pool.
     pub(super) fn is_own_thread(&self) -> bool {
-        POOL_OF_THREAD.with(std::cell::Cell::get) == self.pool
+        POOL_OF_THREAD.with(std::cell::Cell::get) == self.callbacks.pool
+    }
+
+    /// True if no callback runs, but for some that have just begun and some that are about to return.
+    pub(super) fn is_idle(&self) -> bool {
+        // Acquire pairs with the Release of those that have ended.
+        self.callbacks.running.load(Ordering::Acquire) == 0
     }
 
     /// Ends all members of the group: returns when the last callback has, those that are due included.
@@ -110,15 +116,37 @@ impl Drop for Threadpool {
             if self.group != 0 {
                 CloseThreadpoolCleanupGroup(self.group);
             }
-            CloseThreadpool(self.pool);
+            CloseThreadpool(self.callbacks.pool);
         }
     }
 }
 
-/// Declares what the current thread is, before a callback does anything else.
-pub(super) fn enter(pool: PTP_POOL) {
-    if POOL_OF_THREAD.with(|cell| cell.replace(pool)) != pool {
-        context::set_role(Role::Poller);
+/// What callbacks know of their pool.
+#[derive(Clone)]
+pub(super) struct Callbacks {
+    pool: PTP_POOL,
+    running: Arc<AtomicUsize>,
+}
+
+impl Callbacks {
+    /// Declares what the current thread is, before a callback does anything else, and that it runs.
+    #[must_use]
+    pub(super) fn enter(&self) -> Running {
+        if POOL_OF_THREAD.with(|cell| cell.replace(self.pool)) != self.pool {
+            context::set_role(Role::Poller);
+        }
+        self.running.fetch_add(1, Ordering::Relaxed);
+        Running(self.running.clone())
+    }
+}
+
+/// A callback, until it has nothing left to do but to return.
+pub(super) struct Running(Arc<AtomicUsize>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Release pairs with the Acquire in `Threadpool::is_idle`.
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }
 
