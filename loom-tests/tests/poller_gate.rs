@@ -4,9 +4,14 @@
 //! for it and by nobody else.
 #![cfg(loom)]
 
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use loom::thread;
 use windlass_loom_tests::{Poison, check, check_large};
 use windlass_runtime::model::{Pipe, Pool, Reader};
+use windlass_sync::Parker;
 
 #[global_allocator]
 static POISON: Poison = Poison;
@@ -26,6 +31,15 @@ fn waiting(pool: &Pool, reader: Reader, then: impl FnOnce(&Pool) + Send + 'stati
 fn close(pool: &Pool) {
     loom::skip_branch();
     pool.close();
+}
+
+/// Waits for a pipe that is written to only then, on the current thread.
+fn read_late(reader: &Reader, pipe: &Pipe) {
+    let mut read = pin!(reader.read());
+    let first = read.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    assert!(first.is_pending());
+    pipe.write();
+    windlass_sync::block_on(read);
 }
 
 /// Starts workers and the poller's thread.
@@ -85,7 +99,7 @@ fn the_worker_from_the_seat_gets_stuck_while_the_next_event_comes() {
     check_large(1, || {
         let pool = Pool::new(2, 0);
         let pipes = [pool.pipe(1), pool.pipe(2)];
-        let parker = windlass_sync::Parker::new();
+        let parker = Parker::new();
         let unparker = parker.unparker();
         waiting(&pool, pipes[0].register(), move |pool| {
             parker.park();
@@ -99,6 +113,134 @@ fn the_worker_from_the_seat_gets_stuck_while_the_next_event_comes() {
             worker.join().unwrap();
         }
         assert!(pool.is_over());
+    });
+}
+
+/// Property: the worker leaves its seat while the thread gives up its guard over those who were awake, because
+/// somebody sits; the next event reaches who waits for it all the same, though the worker is stuck.
+///
+/// Seen to fail with: no `want_guard`; no fence in `Timers::leave`, on which it rests; no fence in the thread's
+/// loop, or no gate armed after it; a `leave` that says late that nobody sits.
+#[test]
+fn the_seat_is_left_while_the_guard_is_given_up() {
+    check(2, || {
+        loom::stop_exploring();
+        let pool = Pool::new(1, 0);
+        let pipes = [pool.pipe(1), pool.pipe(2)];
+        let (stuck, heard) = (Parker::new(), Parker::new());
+        let (in_poll, go_on) = (stuck.unparker(), heard.unparker());
+        waiting(&pool, pipes[0].register(), move |pool| {
+            in_poll.unpark();
+            heard.park();
+            close(pool);
+        });
+        // Waits on a thread of its own: nobody but the poller's thread is left to tell it.
+        let reader = pipes[1].register();
+        let workers = start(&pool, 1);
+        while !(pool.is_seated() && pool.shut_gate()) {
+            thread::yield_now();
+        }
+        loom::explore();
+        pool.want_guard();
+        pipes[0].write();
+        stuck.park();
+        read_late(&reader, &pipes[1]);
+        loom::skip_branch();
+        drop(reader);
+        go_on.unpark();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: while the only worker is stuck, one event after the other reaches who waits for it, for the gate
+/// is armed again each time.
+///
+/// Seen to fail with: `gate_fired` that leaves `armed` as it is; a thread that does not arm the gate at the end
+/// of its loop.
+#[test]
+fn events_come_one_after_the_other_while_the_worker_is_stuck() {
+    check(2, || {
+        loom::stop_exploring();
+        let pool = Pool::new(1, 0);
+        let (stuck, heard) = (Parker::new(), Parker::new());
+        let (in_poll, go_on) = (stuck.unparker(), heard.unparker());
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                in_poll.unpark();
+                heard.park();
+                close(&pool);
+            }
+        }));
+        let workers = start(&pool, 1);
+        stuck.park();
+        let pipes = [pool.pipe(1), pool.pipe(2), pool.pipe(3)];
+        let readers = pipes.each_ref().map(Pipe::register);
+        loom::explore();
+        for (pipe, reader) in pipes.iter().zip(&readers) {
+            read_late(reader, pipe);
+        }
+        loom::skip_branch();
+        drop(readers);
+        go_on.unpark();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: two workers sleep, one of them in the seat, and that one gets stuck in the task its event was for;
+/// the next event reaches its task all the same, by the guard and the other worker.
+///
+/// Seen to fail with: no `want_guard`.
+#[test]
+fn the_worker_from_the_seat_gets_stuck_while_the_other_sleeps() {
+    check_large(1, || {
+        loom::stop_exploring();
+        let pool = Pool::new(2, 0);
+        let pipes = [pool.pipe(1), pool.pipe(2)];
+        let (stuck, heard) = (Parker::new(), Parker::new());
+        let (in_poll, go_on) = (stuck.unparker(), heard.unparker());
+        waiting(&pool, pipes[0].register(), move |pool| {
+            in_poll.unpark();
+            heard.park();
+            close(pool);
+        });
+        waiting(&pool, pipes[1].register(), move |_| go_on.unpark());
+        let workers = start(&pool, 2);
+        while !(pool.sleeping() == 2 && pool.is_seated() && pool.shut_gate()) {
+            thread::yield_now();
+        }
+        loom::explore();
+        pipes[0].write();
+        stuck.park();
+        pipes[1].write();
+        for worker in workers {
+            worker.join().unwrap();
+        }
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: a harvest is handed out once: a worker that is called before it has waited leaves the seat with
+/// nothing in its hands.
+///
+/// Seen to fail with: `dispatch` that does not clear the events.
+#[test]
+fn a_harvest_is_handed_out_once() {
+    check(0, || {
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        let reader = pipe.register();
+        pipe.write();
+        pool.harvest();
+        reader.try_read();
+        pool.sit_in_vain();
+        assert!(reader.is_blank(), "it was told of the same event twice");
     });
 }
 

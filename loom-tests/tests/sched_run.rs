@@ -8,6 +8,7 @@ use std::task::Poll;
 use loom::thread;
 use windlass_loom_tests::{Drops, Poison, Stash, check, output};
 use windlass_runtime::model::Pool;
+use windlass_sync::Parker;
 
 #[global_allocator]
 static POISON: Poison = Poison;
@@ -133,6 +134,49 @@ fn a_worker_is_stuck_in_a_first_poll_while_the_pool_closes() {
         first.work();
         other.join().unwrap();
         assert!(pool.is_over());
+    });
+}
+
+/// Property: a pool that is over has no task left, also if one that is in no list spawns another while somebody
+/// adds up how many have begun and ended.
+///
+/// Seen to fail with: `unfinished` that reads what was spawned first; `Tally` with Relaxed at either end.
+#[test]
+fn tasks_come_and_go_while_they_are_counted() {
+    check(3, || {
+        loom::stop_exploring();
+        let (made, ended) = (Drops::default(), Drops::default());
+        let pool = Pool::new(1, 0);
+        let place = pool.occupy(0);
+        let (begun, parker) = (Parker::new(), Parker::new());
+        let (begins, go_on) = (begun.unparker(), parker.unparker());
+        // The first is listed; those that it leads to are not.
+        drop(pool.spawn({
+            let (pool, made, ended) = (pool.clone(), made.clone(), ended.clone());
+            async move {
+                let home = pool.clone();
+                drop(pool.spawn(async move {
+                    let _guard = ended.guard();
+                    drop(made.guard());
+                    begins.unpark();
+                    parker.park();
+                    let guard = ended.guard();
+                    drop(made.guard());
+                    drop(home.spawn(async move { drop(guard) }));
+                }));
+            }
+        }));
+        let worker = thread::spawn(move || place.work());
+        begun.park();
+        loom::explore();
+        go_on.unpark();
+        pool.close();
+        if pool.is_over() {
+            assert_eq!(made.count(), ended.count(), "a task is left");
+        }
+        worker.join().unwrap();
+        assert!(pool.is_over());
+        assert_eq!((made.count(), ended.count()), (2, 2));
     });
 }
 

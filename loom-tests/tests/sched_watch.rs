@@ -188,3 +188,65 @@ fn a_spare_that_lingers_is_dismissed_while_it_falls_asleep() {
         worker.join().unwrap();
     });
 }
+
+/// Property: a spare is dismissed also if somebody has just called it, with all others, and it falls asleep
+/// again. (One that stays shows as a model without an end.)
+///
+/// Seen to fail with: no fence in `dismiss_spares`.
+#[test]
+fn a_spare_is_dismissed_while_all_are_called() {
+    check(2, || {
+        loom::stop_exploring();
+        let pool = Pool::new(1, 1);
+        let places = [pool.occupy(0), pool.occupy(1)];
+        drop(pool.compute({
+            let pool = pool.clone();
+            move || pool.relieve_computing(0, 1)
+        }));
+        let [worker, spare] = places.map(|place| thread::spawn(move || place.work()));
+        while pool.sleeping() < 2 {
+            thread::yield_now();
+        }
+        let mut watcher = pool.watcher();
+        watcher.look(&pool, Duration::ZERO);
+        loom::explore();
+        let calling = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.wake_all())
+        };
+        watcher.look(&pool, Duration::ZERO);
+        calling.join().unwrap();
+        loom::stop_exploring();
+        while pool.is_occupied(1) {
+            watcher.look(&pool, Duration::ZERO);
+            thread::yield_now();
+        }
+        spare.join().unwrap();
+        pool.close();
+        worker.join().unwrap();
+    });
+}
+
+/// Property: whoever leaves takes the spare along that stood in for it and lingers. (One that stays shows as a
+/// deadlock.)
+///
+/// Seen to fail with: a `run` that does not send it home at its end.
+#[test]
+fn a_spare_with_a_spare_retires() {
+    check(2, || {
+        let pool = Pool::new(1, 2);
+        let (first, second) = (pool.occupy(1), pool.occupy(2));
+        let lingering = Arc::new(Mutex::new(None));
+        drop(pool.compute({
+            let (pool, lingering) = (pool.clone(), lingering.clone());
+            move || {
+                pool.relieve_computing(1, 2);
+                *lingering.lock().unwrap() = Some(thread::spawn(move || second.work()));
+                pool.retire(1);
+            }
+        }));
+        first.work();
+        let lingering = lingering.lock().unwrap().take();
+        lingering.expect("it was started").join().unwrap();
+    });
+}

@@ -267,10 +267,10 @@ mod model {
 
         /// Locks if nobody else has.
         pub fn try_lock(&self) -> Option<TryLockGuard<'_, T>> {
-            // Acquire pairs with the Release of the guard's drop.
-            if self.held.swap(true, Ordering::Acquire) {
-                return None;
-            }
+            // Acquire pairs with the Release of the guard's drop. No swap: loom would have that drop's store slip
+            // under one that finds the lock held, which would then stay so for ever. See `loom_itself` among
+            // the models.
+            self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
             Some(TryLockGuard { value: self.value.get_mut(), _held: Held(&self.held) })
         }
     }

@@ -110,6 +110,8 @@ impl Timers {
     }
 
     /// A keeper keeps no longer: rings for the other if that does not look in time.
+    ///
+    /// Passes a `SeqCst` fence, on which callers may rest what they say and ask besides.
     pub fn leave(&self, keeper: Keeper) {
         self.vigil.promise(keeper, NOT_KEEPING);
         self.pass_on(LENIENCY);

@@ -48,6 +48,11 @@ impl Fork {
     }
 }
 
+/// The computation on the current worker has come to a split point at which the clock is read.
+pub(crate) fn split_point() {
+    context::with_worker(|worker| worker.expect("computations run on workers").split_point());
+}
+
 pub(crate) fn compute<F, T>(pool: &Pool, f: F, origin: Origin) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,

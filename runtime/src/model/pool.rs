@@ -54,6 +54,27 @@ impl Pool {
         Pipe::new(self.0.poller(), number)
     }
 
+    /// Shuts the gate, as if it had fired before, when the poller's thread has come to rest. False if it has
+    /// not.
+    pub fn shut_gate(&self) -> bool {
+        self.0.poller().shut_gate()
+    }
+
+    /// Has the thread stand guard, as a worker does that leaves the seat.
+    pub fn want_guard(&self) {
+        self.0.poller().pretend_to_leave();
+    }
+
+    /// True while a worker has the seat.
+    pub fn is_seated(&self) -> bool {
+        self.0.poller().has_sitter()
+    }
+
+    /// Takes the seat and leaves it without a wait, as a worker does that is called before it has waited.
+    pub fn sit_in_vain(&self) {
+        self.0.poller().seat().expect("nobody sits").leave();
+    }
+
     /// Looks at the OS once, as a worker does.
     pub fn harvest(&self) {
         self.0.poller().harvest();
@@ -84,6 +105,11 @@ impl Pool {
         f: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
         crate::fork::model::compute(&self.0, f, origin())
+    }
+
+    /// A computation has come to a point where it looks after tasks.
+    pub fn split_point(&self) {
+        crate::fork::model::split_point();
     }
 
     /// A worker for fork-join, on the current thread.

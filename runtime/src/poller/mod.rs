@@ -12,8 +12,24 @@
 //!   somebody has harvested since. It gives up the guard when a worker sits and there is nothing to
 //!   harvest, or when the gate is armed;
 //! - **the gate is armed**: the first event wakes the thread, and the gate is shut until it is armed
-//!   again. This is for workers that find the seat taken by somebody who is just leaving it, and for
-//!   those that fell asleep before there was anything to wait for.
+//!   again. This is for workers that fell asleep before there was anything to wait for, and for when the
+//!   thread gives up its guard and nobody sits.
+//!
+//! # Why one of them always holds
+//!
+//! The first source arms the gate. From then on, each of the three ends by one of the others:
+//!
+//! - *The gate fires*: the thread stands guard, unless a worker sits, or unless nobody is there to be relied
+//!   on; then it harvests.
+//! - *The guard is given up*, because somebody sits, the gate is armed, or the thread has harvested itself: the thread
+//!   says so, passes a fence, and arms the gate if nobody sits.
+//! - *The seat is left*: the worker says so, passes a fence (that of `Timers::leave`), and has the thread stand
+//!   guard if it does not. Either it sees that the thread is not on guard, or the thread sees that nobody sits.
+//!
+//! Nothing of this rests on who falls asleep when. A worker that finds the seat taken just parks: whoever is in
+//! it, or holds it for a look, gets on, and comes to sleep or to leave the seat in its turn. To arm the gate on
+//! its behalf, as if nobody were there, would wake the thread beside the worker in the seat; and with events waiting
+//! and the holder kept from running by the OS, gate, thread and worker would wake each other in circles.
 //!
 //! What the thread does with a gate that fired, and when its patience on guard is over, is in
 //! [`thread`].
@@ -54,7 +70,7 @@ use sys::{Events, Woken, push};
 use crate::primitives::plain::{
     AtomicBool as PlainBool, AtomicU64, AtomicUsize, Ordering as Plain,
 };
-use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, TryLock, TryLockGuard, fence};
+use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, TryLock, TryLockGuard};
 use crate::task::quietly;
 
 /// The shared half of a runtime's poller.
@@ -219,8 +235,7 @@ impl Poller {
 
     /// Has the thread woken by the next event, or by one that waits already.
     pub(crate) fn arm_gate(&self) {
-        // Relaxed: see `gate_fired`, whose caller has a fence between it and its look at who
-        // sleeps, as our caller has between its falling asleep and this.
+        // Relaxed: but for virtual time, only the thread writes it.
         if !self.in_use() || self.armed.load(Ordering::Relaxed) {
             return;
         }
@@ -232,7 +247,15 @@ impl Poller {
         }
     }
 
-    /// The gate has fired and is shut; whoever calls this stands guard.
+    /// Said by a worker that parks, and that the thread is not on guard for. Where nobody ever sits, in virtual
+    /// time, the thread could not rest otherwise.
+    pub(crate) fn do_without_seat(&self) {
+        if self.is_virtual() {
+            self.arm_gate();
+        }
+    }
+
+    /// The gate has fired and is shut; whoever calls this sees to what it has fired for.
     pub(crate) fn gate_fired(&self) {
         self.armed.store(false, Ordering::Relaxed);
     }
@@ -242,15 +265,15 @@ impl Poller {
         self.on_guard.load(Ordering::Relaxed)
     }
 
-    /// A worker has left its seat: the thread must see to it that somebody harvests from now on.
+    /// A worker has left its seat, and the timers with it: the thread must see to it that somebody harvests
+    /// from now on.
     fn want_guard(&self) {
         if !self.in_use() {
             // Timers alone are no reason: see `leave_timers`. The first source arms the gate.
             return;
         }
-        // Partner of the fence in the thread's loop: either the thread sees that nobody sits, or
-        // we see that it is not on guard.
-        fence(Ordering::SeqCst);
+        // The fence in `Timers::leave`, which our caller has passed, is the partner of the one in the thread's
+        // loop: either the thread sees that nobody sits, or we see that it is not on guard.
         if !self.is_on_guard() && !self.guard_wanted.swap(true, Ordering::Relaxed) {
             self.kick();
         }

@@ -155,6 +155,27 @@ impl Default for Kicks {
 }
 
 impl Poller {
+    /// Has nobody but the seat and the guard to rely on: as if the gate had fired before, and the thread
+    /// had come to rest. False if it has not.
+    pub(crate) fn shut_gate(&self) -> bool {
+        let shut = self.bell.selector.shut_gate();
+        if shut {
+            self.gate_fired();
+        }
+        shut
+    }
+
+    /// Somebody, who is not in the model, leaves the seat.
+    pub(crate) fn pretend_to_leave(&self) {
+        self.leave_timers();
+        self.want_guard();
+    }
+
+    /// True while a worker has the seat.
+    pub(crate) fn has_sitter(&self) -> bool {
+        self.is_seated()
+    }
+
     /// Makes the poller believe that there is something to harvest from, so that workers sit.
     pub(crate) fn pretend_in_use(&self) {
         self.registered.store(1, super::Plain::Relaxed);

@@ -8,7 +8,8 @@
 //! - If a worker is awake and gets on, it will harvest soon: the thread stands guard.
 //! - Otherwise it wakes a sleeper, which harvests. A worker that has been in one poll for more than
 //!   [`PATIENCE`] does not count as getting on.
-//! - If there is no sleeper either, the thread harvests itself, and arms the gate again.
+//! - If there is no sleeper either, the thread harvests itself, and arms the gate again when it has given up
+//!   its guard.
 //!
 //! On guard, the thread looks whether anybody has harvested since its last look. If not, it acts as
 //! if no worker got on.
@@ -74,9 +75,6 @@ fn run(pool: &Arc<Pool>) {
         }
         if woken.gate {
             poller.gate_fired();
-            // Partner of the fence in `Worker::sleep`: a worker that saw the gate armed and left it
-            // at that is seen asleep here.
-            fence(Ordering::SeqCst);
             guard = see_to_it(pool, watcher.any_gets_on(pool, now, PATIENCE), now);
         } else if let Some(standing) = &mut guard {
             if standing.is_over(pool, now) {
@@ -94,8 +92,8 @@ fn run(pool: &Arc<Pool>) {
             idleness.look(pool);
         }
         poller.set_on_guard(guard.is_some());
-        // Partner of the fences in `Worker::sleep` and `Poller::want_guard`. Who relied on the guard
-        // while it was being given up, be it by falling asleep or by leaving the seat, is seen here.
+        // Partner of the fence before `Poller::want_guard`: a worker that relied on the guard when it left
+        // the seat is seen here to have left it.
         fence(Ordering::SeqCst);
         if guard.is_none() && !poller.is_seated() {
             poller.arm_gate();
@@ -117,7 +115,6 @@ fn see_to_it(pool: &Pool, any_gets_on: bool, now: Instant) -> Option<Guard> {
         return Some(Guard::new(pool, now));
     }
     pool.poller().harvest();
-    pool.poller().arm_gate();
     None
 }
 

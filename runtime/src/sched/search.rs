@@ -178,7 +178,7 @@ impl Worker {
                 Some(seat) => self.sit(seat),
                 None => {
                     if !relied_on {
-                        pool.poller().arm_gate();
+                        pool.poller().do_without_seat();
                     }
                     pool.poller().entrust_timers(relied_on);
                     self.parker.park();

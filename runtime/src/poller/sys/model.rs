@@ -43,6 +43,7 @@ pub(crate) struct Selector {
 struct Outer {
     kicked: bool,
     armed: bool,
+    waiting: bool,
 }
 
 /// What is harvested.
@@ -149,6 +150,13 @@ impl Selector {
         Ok(())
     }
 
+    /// As if the gate had fired and all been seen to; false if the thread is not at rest.
+    pub(crate) fn shut_gate(&self) -> bool {
+        let mut outer = self.outer.lock();
+        outer.armed &= !outer.waiting;
+        outer.waiting
+    }
+
     pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
         if timeout.is_some() {
             // Others get on during a pause: there is no end of pauses otherwise.
@@ -161,7 +169,9 @@ impl Selector {
                 outer.armed &= !gate;
                 return Ok(Woken { gate, kicked: std::mem::take(&mut outer.kicked) });
             }
+            outer.waiting = true;
             outer = self.outer_changed.wait(outer);
+            outer.waiting = false;
         }
     }
 
