@@ -2,11 +2,14 @@
 //! and one that is shows as a deadlock, or as a model without an end.
 #![cfg(loom)]
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use loom::thread;
 use windlass_loom_tests::{Poison, check, check_large};
-use windlass_runtime::model::Pool;
+use windlass_runtime::model::{Pipe, Pool, Reader};
 use windlass_sync::Parker;
 
 #[global_allocator]
@@ -54,6 +57,55 @@ fn a_task_is_polled_in_place_while_the_other_worker_falls_asleep() {
         drop(pool.spawn(async move { ran_second.unpark() }));
         computing.join().unwrap();
         other.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Wakes no task, but brings the next event with each that it hears of.
+struct Echo {
+    pipe: Pipe,
+    reader: Reader,
+    heard: AtomicUsize,
+    most: AtomicUsize,
+}
+
+impl Wake for Echo {
+    fn wake(self: Arc<Self>) {
+        if self.heard.fetch_add(1, Ordering::Relaxed) < self.most.load(Ordering::Relaxed) {
+            let again = Waker::from(self.clone());
+            self.reader.wait_for_next(&again);
+            self.pipe.write();
+        }
+    }
+}
+
+/// Property: a split point comes to an end, though each look at the OS brings an event that concerns no task.
+///
+/// Seen to fail with: a `poll_in_place` that looks again although nothing was polled since its last look.
+#[test]
+fn events_that_concern_no_task_do_not_hold_up_a_computation() {
+    check(0, || {
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        let reader = pipe.register();
+        let (heard, most) = (AtomicUsize::new(0), AtomicUsize::new(100));
+        let echo = Arc::new(Echo { pipe, reader, heard, most });
+        echo.reader.wait_for_next(&Waker::from(echo.clone()));
+        echo.pipe.write();
+        drop(pool.compute({
+            let (pool, echo) = (pool.clone(), echo.clone());
+            move || {
+                drop(pool.spawn(async {}));
+                pool.split_point();
+                // One look at its beginning, and one for each task.
+                let heard = echo.heard.load(Ordering::Relaxed);
+                assert!(heard <= 2, "it has looked {heard} times");
+                echo.most.store(0, Ordering::Relaxed);
+                close(&pool);
+            }
+        }));
+        pool.occupy(0).work();
+        pool.harvest();
         assert!(pool.is_over());
     });
 }

@@ -2,7 +2,7 @@
 //! the OS is a stand-in, and its events are the model's to raise.
 
 use std::io;
-use std::task::Waker;
+use std::task::{Context, Waker};
 
 use super::source::{self, Direction, Readiness, Seen, WaiterKey};
 use super::{Clock, Poller, RawDescriptor, Registration};
@@ -119,6 +119,13 @@ impl Reader {
     /// True if no event has come since the last try.
     pub fn is_blank(&self) -> bool {
         !self.registration.source.look(Direction::Read).is_ready()
+    }
+
+    /// Waits for the next event, whose waker need not be a task's.
+    pub fn wait_for_next(&self, waker: &Waker) {
+        self.try_read();
+        let next = self.registration.poll_ready(Direction::Read, &mut Context::from_waker(waker));
+        assert!(next.is_pending());
     }
 
     /// Tries once; what it says is remembered.
