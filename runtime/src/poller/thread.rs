@@ -114,8 +114,12 @@ fn see_to_it(pool: &Pool, any_gets_on: bool, now: Instant) -> Option<Guard> {
     if pool.wake_one() {
         return Some(Guard::new(pool, now));
     }
+    let guard = Guard::new(pool, now);
     pool.poller().harvest();
-    None
+    // If a worker is at it that the OS keeps from running, to arm the gate would have it fire at once, over
+    // and over.
+    let looked = !pool.poller().in_use() || pool.poller().harvests() != guard.harvests;
+    if looked { None } else { Some(guard) }
 }
 
 /// The thread relies on a worker to harvest.
