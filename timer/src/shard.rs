@@ -285,13 +285,13 @@ impl Shard {
         wakers: &mut Vec<Waker>,
     ) -> Taken {
         match turn {
-            Some(turn) if state.turn.is(*turn) => {}
+            Some(turn) if state.turn.is(*turn) => state.turn.extend(self.vigil.lasting()),
             // It was taken over.
             Some(_) => return Taken::Last { published: None },
-            None => match state.turn.take(now) {
+            None => match state.turn.take(self.vigil.lasting()) {
                 Some(number) => *turn = Some(number),
                 None => {
-                    self.next.store(now.saturating_add(AGAIN), Ordering::Relaxed);
+                    self.look_again(now);
                     return Taken::Last { published: None };
                 }
             },
@@ -307,9 +307,15 @@ impl Shard {
             self.next.store(next, Ordering::Relaxed);
             return Taken::Last { published: (next < before).then_some(next) };
         }
-        state.turn.extend(now);
-        self.next.store(now.saturating_add(AGAIN), Ordering::Relaxed);
+        self.look_again(now);
         Taken::Some
+    }
+
+    /// Under the lock: the turn is taken. Only puts off what was published: a keeper may have promised to look
+    /// then, and who arms a timer later than that relies on it.
+    fn look_again(&self, now: u64) {
+        let again = self.next().max(now.saturating_add(AGAIN));
+        self.next.store(again, Ordering::Relaxed);
     }
 
     /// True if something is due, or is being woken.
@@ -317,6 +323,11 @@ impl Shard {
         self.state.with(|state| {
             state.turn.is_taken() || state.wheel.next_deadline().is_some_and(|next| next <= now)
         })
+    }
+
+    /// True if some thread has the turn.
+    pub(crate) fn is_waking(&self) -> bool {
+        self.state.with(|state| state.turn.is_taken())
     }
 
     /// The exact time of the next timer.

@@ -161,6 +161,11 @@ impl Timers {
         self.shards.iter().any(|shard| shard.is_firing(now))
     }
 
+    /// True if some thread has taken timers out, and has yet to wake them. Takes all locks.
+    pub fn is_waking(&self) -> bool {
+        self.shards.iter().any(|shard| shard.is_waking())
+    }
+
     /// So many timers have been fired in one go, which ends now.
     pub fn fired(&self, now: u64, timers: usize) {
         let mut pace = self.pace.lock();

@@ -10,10 +10,12 @@
 //! looks at the wheel under that same lock, publishes what it finds, and rings like one who arms a timer if
 //! nobody has promised to look in time (`vigil.rs`).
 //!
-//! Nor does it depend on who fires. A waker that is not of our own tasks may block, so it is the last of its
-//! portion: all others are still in the wheel. After [`PATIENCE`] another thread takes the turn over. When the first
-//! comes back, it sees by its number that the turn is not its own any more. The price: if the OS keeps it from running
-//! for that long, what it has in its hands is woken after what comes behind it.
+//! A waker that is not of our own tasks may block, so it is the last of its portion: all others are still in the wheel. A
+//! thread that looks more than [`PATIENCE`] later takes the turn over; that time is a real one also where the
+//! timers' is virtual. When the first comes back, it sees by its number that the turn is not its own any more. The
+//! price: if the OS keeps it from running for that long, what it has in its hands is woken after what comes behind
+//! it. What this does not help against is a waker that blocks the poller's own thread while all workers are parked:
+//! then nobody looks.
 
 // Models see it.
 #![cfg_attr(not(loom), allow(unreachable_pub))]

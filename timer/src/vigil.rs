@@ -69,6 +69,11 @@ pub trait Driver: Send + Sync {
     /// The time, in nanoseconds since the [`epoch`](crate::epoch).
     fn now(&self) -> u64;
 
+    /// A time that really passes, for how long things take: the same, unless that is a virtual one.
+    fn lasting(&self) -> u64 {
+        self.now()
+    }
+
     /// Has a keeper look at the timers: the worker in the seat, or else the thread.
     fn ring(&self);
 
@@ -97,6 +102,10 @@ impl Vigil {
 
     pub(crate) fn now(&self) -> u64 {
         self.driver.now()
+    }
+
+    pub(crate) fn lasting(&self) -> u64 {
+        self.driver.lasting()
     }
 
     pub(crate) fn own_wakers(&self) -> Option<&'static RawWakerVTable> {

@@ -32,8 +32,9 @@ use crate::task::quietly;
 /// wait for the other to do something, because one thread may run both.
 ///
 /// A closure that blocks (on a file, say) holds its worker, like a task that blocks: tasks go on, on a
-/// spare worker, and so does fork-join work that others have or have been offered. What lies
-/// in the blocked worker's own list, its part of the same computation, waits for it.
+/// spare worker, and so does fork-join work that other workers have or take. What lies in the blocked worker's own
+/// list, its part of the same computation, waits for it, and so do computations that nobody has begun if
+/// all workers compute or block in such closures.
 ///
 /// # Depth
 ///

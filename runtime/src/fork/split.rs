@@ -37,6 +37,9 @@ impl Worker {
     fn has_offered(&self) {
         if !self.pace.computing.get() {
             self.begin_computing();
+        } else if self.pace.in_place.get() {
+            // So does the task that is polled in place.
+            self.slot().computing.store(true, Plain::Relaxed);
         }
         let look = self.pace.counts_offer();
         if !self.pool.has_idle() {
@@ -137,12 +140,15 @@ impl Worker {
     /// Polls a task on top of the poll that this worker is in.
     fn run_in_place(&self, runnable: Runnable) {
         let hop = self.hop.replace(false);
+        // If the task blocks, that is no leaf of the computation.
+        self.slot().computing.store(false, Plain::Relaxed);
         self.slot().polls_in_place(runnable, |runnable| {
             coop::unconstrained(|| {
                 coop::start();
                 self.run_or_cancel(runnable);
             });
         });
+        self.slot().computing.store(true, Plain::Relaxed);
         self.hop.set(hop);
         // Moves on, and stays odd: the poll around this one goes on.
         self.slot().counters.tick.add(2);

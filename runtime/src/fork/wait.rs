@@ -134,7 +134,7 @@ impl Pool {
     }
 
     /// True if one who may compute is between two polls, or asleep.
-    fn has_thief(&self) -> bool {
+    pub(crate) fn has_thief(&self) -> bool {
         self.slots.iter().any(|slot| {
             let on_duty = slot.occupied.load(Plain::Relaxed);
             on_duty && !slot.is_polling() && !slot.for_tasks.load(Plain::Relaxed)

@@ -50,6 +50,10 @@ impl Driver for Ringer {
         self.clock.now()
     }
 
+    fn lasting(&self) -> u64 {
+        self.clock.lasting()
+    }
+
     fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
         Some(task::waker_vtable())
     }

@@ -37,6 +37,11 @@ impl Clock {
         }
     }
 
+    /// The OS's time, also if the clock is a virtual one. Models have none.
+    pub(crate) fn lasting(&self) -> u64 {
+        if cfg!(loom) { self.now() } else { nanos(Instant::now()) }
+    }
+
     /// Moves a virtual clock forward to a time; it is never moved back.
     pub(crate) fn move_to(&self, time: u64) {
         if let Some(now) = &self.virtual_now {

@@ -361,8 +361,9 @@ impl Seat<'_> {
     pub(crate) fn leave(self) {
         let Self { poller, mut events } = self;
         let wake = poller.dispatch(&mut events);
-        drop(events);
+        // Before the lock is released: whoever sits next says so after this.
         poller.bell.seated.store(false, Ordering::Relaxed);
+        drop(events);
         poller.leave_timers();
         poller.want_guard();
         wake_all(wake);

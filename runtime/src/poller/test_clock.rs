@@ -115,7 +115,9 @@ impl Poller {
         if next == NEVER {
             return false;
         }
-        self.move_to(next);
+        // What is due is fired first, be it by another thread: time must not pass over it.
+        let now = self.clock.now();
+        self.move_to(if self.timers.is_waking() { now } else { next });
         true
     }
 

@@ -132,9 +132,17 @@ impl Worker {
 }
 
 /// A worker is stuck in something else than a computation: the spare that came for tasks while it computed, if
-/// there is one, is to stand in for it in everything.
+/// there is one, is to stand in for it in everything. If another has one, and nobody else is there for a root that
+/// waits, that one is.
 pub(super) fn let_spare_compute(pool: &Pool, stuck: usize) {
-    if let Some(spare) = pool.slots[stuck].relief.load(Ordering::Relaxed).checked_sub(1) {
+    let own = pool.slots[stuck].relief.load(Ordering::Relaxed).checked_sub(1);
+    let for_tasks = |&index: &usize| {
+        let slot = &pool.slots[index];
+        slot.occupied.load(Plain::Relaxed) && slot.for_tasks.load(Plain::Relaxed)
+    };
+    let any = || (pool.config.workers..pool.slots.len()).find(for_tasks);
+    let spare = own.or_else(|| if pool.has_root() && !pool.has_thief() { any() } else { None });
+    if let Some(spare) = spare {
         pool.slots[spare].for_tasks.store(false, Plain::Relaxed);
     }
 }

@@ -127,7 +127,9 @@ impl Watcher {
                 if stalled >= stuck_after && !pool.slots[index].is_computing() {
                     let_spare_compute(pool, index);
                 }
-                if stalled < FINE.0 || pool.wake_one() {
+                // Not all who sleep would take a root.
+                let wanted = tasks_wait || pool.has_thief();
+                if stalled < FINE.0 || (wanted && pool.wake_one()) {
                     continue;
                 }
                 // While another gets on, it comes to what waits; one more thread would only take the
@@ -142,7 +144,8 @@ impl Watcher {
                 };
                 // Spares do not compute in the place of workers that do.
                 let needed = tasks_wait || !computing;
-                closely |= computing && needed;
+                // Once a spare is there, it is a matter for the spare.
+                closely |= computing && needed && slot.relief.load(Ordering::Relaxed) == 0;
                 if needed && stalled >= patience && !self.any_gets_on(pool, now, patience) {
                     self.relieve(pool, index);
                 }
@@ -172,10 +175,16 @@ impl Watcher {
         in_poll.then(|| now.duration_since(since))
     }
 
-    /// True if a worker is awake and has not been in one poll for as long as `patience`.
+    /// True if a worker is awake, has not been in one poll for as long as `patience`, and does not leave tasks to a
+    /// spare while it computes.
     pub(crate) fn any_gets_on(&self, pool: &Pool, now: Instant, patience: Duration) -> bool {
         let stalled = (0..pool.slots.len())
-            .filter(|&index| self.stalled(pool, index, now).is_some_and(|time| time >= patience))
+            .filter(|&index| {
+                let slot = &pool.slots[index];
+                let in_poll = self.stalled(pool, index, now);
+                let relieved = slot.is_computing() && slot.relief.load(Ordering::Relaxed) != 0;
+                in_poll.is_some_and(|time| time >= patience || relieved)
+            })
             .count();
         at_work(pool) > pool.sleepers.sleeping() + stalled
     }

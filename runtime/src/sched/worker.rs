@@ -28,7 +28,7 @@ use super::spin::Spin;
 use crate::context;
 use crate::coop;
 use crate::fork::{Pace, Pending};
-use crate::primitives::Arc;
+use crate::primitives::{Arc, Ordering, fence};
 use crate::task::Runnable;
 
 /// Runs of the LIFO slot before the queue gets its turn.
@@ -144,7 +144,9 @@ impl Worker {
                     }
                 }
             }
-            // The spare of one who leaves has nobody else to send it home.
+            // The spare of one who leaves has nobody else to send it home. Partner of the fence in
+            // `Watcher::relieve`: it is noted by now, or the watch sees that our last poll is over.
+            fence(Ordering::SeqCst);
             self.send_spare_home();
             self.hand_over();
             self.pool.left();

@@ -1,0 +1,125 @@
+//! Tasks that block beside computations: neither tasks nor computations wait for them.
+
+mod util;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use util::{Count, Gate, OpenOnDrop, runtime, wait_for, wait_until};
+use windlass::{Runtime, compute, join};
+
+/// Lets computations run until it is dropped.
+struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    fn new() -> Self {
+        Self(Arc::new(AtomicBool::new(false)))
+    }
+
+    fn flag(&self) -> Arc<AtomicBool> {
+        self.0.clone()
+    }
+}
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn burn(time: Duration) {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::hint::spin_loop();
+    }
+}
+
+/// Begins a computation with split points so far apart, and returns when it is under way.
+fn compute_on(runtime: &Runtime, leaf: Duration, stop: &Stop) {
+    let (begun, stop) = (Count::new(), stop.flag());
+    let _entered = runtime.enter();
+    drop(compute({
+        let begun = begun.clone();
+        move || {
+            begun.add();
+            while !stop.load(Ordering::Relaxed) {
+                join(|| burn(leaf), || burn(leaf));
+            }
+        }
+    }));
+    begun.wait_for(1);
+}
+
+/// Spawns a task that blocks until the gate opens, and returns when it does.
+fn block_on_worker(runtime: &Runtime, release: &Gate) {
+    let (begun, release) = (Count::new(), release.clone());
+    drop(runtime.spawn({
+        let begun = begun.clone();
+        async move {
+            begun.add();
+            release.wait();
+        }
+    }));
+    begun.wait_for(1);
+}
+
+/// Keeps tasks waiting until a spare has come.
+fn call_spare(runtime: &Runtime) {
+    wait_until("a spare comes", || {
+        drop(runtime.spawn(async {}));
+        runtime.metrics().spares_active > 0
+    });
+}
+
+#[test]
+fn a_task_that_blocks_the_spare_of_a_computation_stops_nobody() {
+    let runtime = runtime(1);
+    let (stop, release) = (Stop::new(), Gate::new());
+    let _open = OpenOnDrop(release.clone());
+    compute_on(&runtime, Duration::from_millis(1), &stop);
+    call_spare(&runtime);
+    block_on_worker(&runtime, &release);
+    assert_eq!(wait_for(runtime.spawn(async { 1 })).unwrap(), 1);
+}
+
+#[test]
+fn a_computation_begins_beside_one_worker_that_computes_and_one_that_blocks() {
+    for _ in 0..5 {
+        let runtime = runtime(2);
+        let (stop, release) = (Stop::new(), Gate::new());
+        let _open = OpenOnDrop(release.clone());
+        let leaf = stop.flag();
+        let begun = Count::new();
+        let _entered = runtime.enter();
+        // A leaf, so that a spare comes for tasks alone.
+        drop(compute({
+            let begun = begun.clone();
+            move || {
+                begun.add();
+                while !leaf.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            }
+        }));
+        begun.wait_for(1);
+        block_on_worker(&runtime, &release);
+        call_spare(&runtime);
+        assert_eq!(wait_for(compute(|| 1)).unwrap(), 1);
+    }
+}
+
+#[test]
+fn a_task_that_blocks_in_the_middle_of_a_computation_may_wait_for_another() {
+    let runtime = runtime(1);
+    let (stop, release) = (Stop::new(), Gate::new());
+    let _open = OpenOnDrop(release.clone());
+    compute_on(&runtime, Duration::from_micros(5), &stop);
+    block_on_worker(&runtime, &release);
+    let _entered = runtime.enter();
+    let opened = compute({
+        let release = release.clone();
+        move || release.open()
+    });
+    wait_for(opened).unwrap();
+}
