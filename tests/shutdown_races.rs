@@ -284,6 +284,15 @@ fn what_a_stuck_first_poll_has_spawned_is_dropped_without_being_polled() {
     let (busy, polled, dropped) = (Count::new(), Count::new(), Count::new());
     let line = Arc::new(AtomicU32::new(0));
     {
+        let (other, busy) = (other.0.clone(), busy.clone());
+        drop(runtime.spawn(async move {
+            busy.add();
+            other.wait();
+        }));
+    }
+    // One worker is taken: what the other spawns nobody steals.
+    busy.wait_for(1);
+    {
         let (stuck, busy, line) = (stuck.0.clone(), busy.clone(), line.clone());
         let (polled, dropped) = (polled.clone(), dropped.clone());
         drop(runtime.spawn(async move {
@@ -301,13 +310,6 @@ fn what_a_stuck_first_poll_has_spawned_is_dropped_without_being_polled() {
             };
             line.store(line!() + 1, Relaxed);
             drop(windlass::spawn(first_poll));
-        }));
-    }
-    {
-        let (other, busy) = (other.0.clone(), busy.clone());
-        drop(runtime.spawn(async move {
-            busy.add();
-            other.wait();
         }));
     }
     busy.wait_for(2);
