@@ -37,3 +37,20 @@ fn closing_reaches_a_worker_that_sits() {
         assert!(pool.is_over());
     });
 }
+
+/// Property: who sits is seen to sit, also if another has just left the seat. (Unseen, the thread and a worker that
+/// finds the seat taken would wake each other for ever.)
+///
+/// Seen to fail with: a `leave` that says so after it has released the seat's lock.
+#[test]
+fn one_sits_down_while_another_leaves_the_seat() {
+    check(3, || {
+        let pool = Pool::new(2, 0).with_sources();
+        let leaving = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.is_seen_to_sit())
+        };
+        assert_ne!(pool.is_seen_to_sit(), Some(false));
+        assert_ne!(leaving.join().unwrap(), Some(false));
+    });
+}

@@ -227,6 +227,45 @@ fn a_spare_is_dismissed_while_all_are_called() {
     });
 }
 
+/// Property: a spare sent for one who leaves at that moment leaves too. (One that stays shows as a model without
+/// an end.)
+///
+/// Seen to fail with: no fence at the end of `run`.
+#[test]
+fn a_spare_is_sent_for_one_that_retires() {
+    check(3, || {
+        // How it came to be in its poll is the matter of other models.
+        loom::stop_exploring();
+        let pool = Pool::new(1, 2);
+        let place = pool.occupy(1);
+        let (first, stuck) = (Parker::new(), Parker::new());
+        let (in_poll, go_on) = (first.unparker(), stuck.unparker());
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                in_poll.unpark();
+                stuck.park();
+                pool.retire(1);
+            }
+        }));
+        drop(pool.spawn(async {}));
+        let retiring = thread::spawn(move || place.work());
+        first.park();
+        let mut watcher = pool.watcher();
+        watcher.look(&pool, Duration::ZERO);
+        loom::explore();
+        go_on.unpark();
+        watcher.look(&pool, Duration::from_secs(1));
+        retiring.join().unwrap();
+        loom::stop_exploring();
+        while pool.is_occupied(2) {
+            thread::yield_now();
+        }
+        pool.close();
+        pool.occupy(0).work();
+    });
+}
+
 /// Property: whoever leaves takes the spare along that stood in for it and lingers. (One that stays shows as a
 /// deadlock.)
 ///

@@ -128,6 +128,35 @@ impl Driver for Bell {
     }
 }
 
+/// Property: a keeper that looked in vain, for the turn was taken, is told of a timer that is due before it looks
+/// again, however long ago the turn was taken.
+///
+/// Seen to fail with: a `look_again` that goes by the time of the firing alone.
+#[test]
+fn a_turn_only_puts_off_what_was_published() {
+    const MILLISECOND: u64 = 1_000_000;
+    check(1, || {
+        let timers = Timers::new(0, false, Box::new(Nobody::default()));
+        let home = timers.foreign(0);
+        let mut armed = vec![arm(home, 5, Waker::noop()), arm(home, 5, Waker::noop())];
+        let mut portions = 0;
+        timers.fire(10, 0, |wakers| {
+            wakers.clear();
+            portions += 1;
+            if portions == 1 {
+                assert_eq!(fire(&timers, 10 + MILLISECOND), 0);
+                let promise = timers.fall_asleep(Keeper::Thread, NEVER, false);
+                assert_eq!(promise, 10 + 2 * MILLISECOND);
+            } else {
+                let before = timers.rings();
+                armed.push(arm(home, 15 * MILLISECOND / 10, Waker::noop()));
+                assert_eq!(timers.rings(), before + 1);
+            }
+        });
+        assert_eq!(portions, 2);
+    });
+}
+
 /// Rings the bell after another waker.
 struct Then(Waker, Bell);
 

@@ -75,6 +75,14 @@ impl Pool {
         self.0.poller().seat().expect("nobody sits").leave();
     }
 
+    /// Takes the seat and leaves it again; true if it was seen to be taken, `None` if somebody else has it.
+    pub fn is_seen_to_sit(&self) -> Option<bool> {
+        let seat = self.0.poller().seat()?;
+        let seen = self.is_seated();
+        seat.leave();
+        Some(seen)
+    }
+
     /// Looks at the OS once, as a worker does.
     pub fn harvest(&self) {
         self.0.poller().harvest();
