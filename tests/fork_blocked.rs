@@ -36,20 +36,20 @@ fn burn(time: Duration) {
     }
 }
 
-/// Begins a computation with split points so far apart, and returns when it is under way.
-fn compute_on(runtime: &Runtime, leaf: Duration, stop: &Stop) {
-    let (begun, stop) = (Count::new(), stop.flag());
+/// Begins a computation with split points so far apart, and returns when it has had so many.
+fn compute_on(runtime: &Runtime, leaf: Duration, splits: usize, stop: &Stop) {
+    let (had, stop) = (Count::new(), stop.flag());
     let _entered = runtime.enter();
     drop(compute({
-        let begun = begun.clone();
+        let had = had.clone();
         move || {
-            begun.add();
             while !stop.load(Ordering::Relaxed) {
                 join(|| burn(leaf), || burn(leaf));
+                had.add();
             }
         }
     }));
-    begun.wait_for(1);
+    had.wait_for(splits);
 }
 
 /// Spawns a task that blocks until the gate opens, and returns when it does, with the name of the thread.
@@ -74,7 +74,8 @@ fn call_spare(runtime: &Runtime) {
 fn a_task_that_blocks_the_spare_of_a_computation_stops_nobody() {
     let runtime = runtime(1);
     let stop = Stop::new();
-    compute_on(&runtime, Duration::from_millis(1), &stop);
+    // The first look at the clock comes after 64.
+    compute_on(&runtime, Duration::from_millis(1), 100, &stop);
     // The worker itself may be faster, between two leaves.
     for _ in 0..100 {
         let release = Gate::new();
@@ -122,7 +123,7 @@ fn a_task_that_blocks_in_the_middle_of_a_computation_may_wait_for_another() {
         let runtime = runtime(1);
         let (stop, release) = (Stop::new(), Gate::new());
         let _open = OpenOnDrop(release.clone());
-        compute_on(&runtime, Duration::from_micros(5), &stop);
+        compute_on(&runtime, Duration::from_micros(5), 1, &stop);
         let thread = block_on_worker(&runtime, &release);
         // If it is the spare that is blocked, the worker goes on when the first computation ends.
         drop(stop);
