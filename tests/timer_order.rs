@@ -6,10 +6,11 @@ mod util;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Wake, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use util::{Count, Gate, poll_once, runtime, wait_for, wait_until, within_patience};
-use windlass::timer::{Sleep, sleep, sleep_until, test};
+use windlass::timer::{Sleep, now, sleep, sleep_until, test};
 use windlass::{Builder, Runtime};
 
 const SHORT: Duration = Duration::from_millis(2);
@@ -160,4 +161,39 @@ fn a_waker_may_wait_for_a_timer() {
         inner.add();
     });
     woken.wait_for(1);
+}
+
+#[test]
+fn virtual_time_does_not_pass_over_what_another_thread_wakes() {
+    const SECOND: Duration = Duration::from_secs(1);
+    // What takes longer is taken over by others after 100 ms, and time goes on then.
+    const IN_TIME: Duration = Duration::from_millis(50);
+    for _ in 0..100 {
+        let runtime = Builder::new().workers(1).manual_time().build().unwrap();
+        let _entered = runtime.enter();
+        // Until the waker is called, the runtime has something to do. Then there is a deadline to jump to.
+        let busy = Gate::new();
+        let still_busy = busy.clone();
+        drop(runtime.spawn_blocking(move || still_busy.wait()));
+        drop(runtime.spawn(sleep(HOUR)));
+        wait_until("it sleeps", || runtime.metrics().timers == 1);
+        let start = now();
+        let (mut nap, seen) = (sleep(SECOND), Arc::new(Mutex::new(None)));
+        let inner = seen.clone();
+        poll_with(&mut nap, move || {
+            busy.open();
+            let began = Instant::now();
+            while began.elapsed() < IN_TIME / 2 && now() == start + SECOND {
+                thread::yield_now();
+            }
+            *inner.lock().unwrap() = Some((now(), began.elapsed()));
+        });
+        test::advance(SECOND);
+        let (time, took) = seen.lock().unwrap().take().expect("it was woken here");
+        if took < IN_TIME {
+            assert_eq!(time, start + SECOND);
+            return;
+        }
+    }
+    panic!("never in time");
 }
