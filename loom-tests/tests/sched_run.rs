@@ -273,7 +273,7 @@ fn the_last_task_ends_while_another_worker_falls_asleep() {
 
 /// Property: a spare that is not needed any more leaves, also if it falls asleep at that moment.
 ///
-/// Seen to fail with: `end_relief` that wakes nobody; no fence in it; no fence in `sleep`; a `sleep`
+/// Seen to fail with: `send_home` that wakes nobody; no fence in it; no fence in `sleep`; a `sleep`
 /// that does not ask `may_leave`.
 #[test]
 fn a_spare_retires_while_it_falls_asleep() {

@@ -35,6 +35,7 @@ pub(crate) struct Pace {
     /// The worker may poll tasks of its own accord. Not so in a loop that is driven by hand.
     pub(crate) may_poll: Cell<bool>,
     pub(super) computing: Cell<bool>,
+    /// The OS was asked for short turns.
     pub(super) takes_short_turns: Cell<bool>,
     /// The last thing run was a stolen job.
     pub(super) stole: Cell<bool>,

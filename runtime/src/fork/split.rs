@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use super::job::JobRef;
 use crate::coop;
-use crate::primitives::Ordering;
 use crate::primitives::plain::Ordering as Plain;
 use crate::sched::Worker;
 use crate::task::Runnable;
@@ -74,7 +73,7 @@ impl Worker {
         if fine {
             // No leaves, or none any more: this worker comes to tasks by itself.
             self.send_spare_home();
-        } else if self.slot().relief.load(Ordering::Relaxed) != 0 {
+        } else if self.slot().spare().is_some() {
             // A spare is there for them, and may wait for this very CPU.
             if own {
                 self.hand_over();

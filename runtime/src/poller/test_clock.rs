@@ -92,10 +92,9 @@ fn signature(pool: &Pool) -> Signature {
 }
 
 fn is_idle(pool: &Pool) -> bool {
-    let at_work = pool.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count();
     let blocking = pool.blocking.counts();
     pool.poller().outside.busy.load(Plain::SeqCst) == 0
-        && pool.sleepers.sleeping_settled() >= at_work
+        && pool.sleepers.sleeping_settled() >= pool.at_work()
         && !pool.has_shared_work()
         && !pool.has_root()
         && !pool.slots.iter().any(|slot| slot.has_work())

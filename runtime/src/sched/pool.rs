@@ -166,10 +166,14 @@ impl Pool {
         at_work > self.sleepers.sleeping() + slow + more_than
     }
 
-    /// How many workers are not asleep.
+    /// How many workers and spares there are at this moment.
+    pub(crate) fn at_work(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count()
+    }
+
+    /// How many of them are not asleep.
     pub(crate) fn awake(&self) -> usize {
-        let at_work = self.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count();
-        at_work.saturating_sub(self.sleepers.sleeping())
+        self.at_work().saturating_sub(self.sleepers.sleeping())
     }
 
     /// True if tasks wait that no particular worker answers for.

@@ -106,6 +106,18 @@ impl Slot {
         self.held_up_at.set(progress);
     }
 
+    /// The spare that stands in for this worker, if one does. Orders nothing.
+    pub(crate) fn spare(&self) -> Option<usize> {
+        self.relief.load(Ordering::Relaxed).checked_sub(1)
+    }
+
+    /// Takes out the note of the spare that stands in for this worker. Whoever gets it sets that one's `retire`.
+    pub(super) fn take_spare(&self) -> Option<usize> {
+        // A look first, for most have none. Acquire pairs with the Release in `Watcher::relieve`.
+        self.spare()?;
+        self.relief.swap(0, Ordering::Acquire).checked_sub(1)
+    }
+
     /// True while the worker polls a task.
     pub(crate) fn is_polling(&self) -> bool {
         self.counters.tick.get() % 2 == 1

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use super::pool::Pool;
+use super::slot::Slot;
 use super::watch::Watcher;
 use super::worker::Worker;
 use crate::primitives::plain::Ordering as Plain;
@@ -33,7 +34,7 @@ impl Watcher {
         // Nobody else writes it: it has been said, and no worker knows of the next yet.
         pool.slots[spare].retire.store(false, Ordering::Relaxed);
         pool.slots[spare].for_tasks.store(pool.slots[stuck].is_computing(), Plain::Relaxed);
-        // Release pairs with the Acquire in `end_relief`: what is said to the spare there comes after
+        // Release pairs with the Acquire in `take_spare`: what is said to the spare there comes after
         // what was taken back here.
         relief.store(spare + 1, Ordering::Release);
         // Partner of the fence in `Worker::sleep`: a worker that has come back and gone to sleep
@@ -54,20 +55,7 @@ impl Watcher {
     pub(super) fn dismiss_spares(&self, pool: &Pool) -> bool {
         let mut any = false;
         for slot in &pool.slots {
-            if slot.relief.load(Ordering::Relaxed) == 0 {
-                continue;
-            }
-            // Acquire: as in `Worker::end_relief`, which may have been faster.
-            if let Some(spare) = slot.relief.swap(0, Ordering::Acquire).checked_sub(1) {
-                // Release pairs with the Acquire in `Worker::must_retire`.
-                pool.slots[spare].retire.store(true, Ordering::Release);
-                any = true;
-            }
-        }
-        if any {
-            // Partner of the fence in `Worker::sleep`.
-            fence(Ordering::SeqCst);
-            pool.wake_all();
+            any |= send_home(pool, slot);
         }
         any
     }
@@ -80,7 +68,7 @@ impl Worker {
     }
 
     pub(super) fn must_retire(&self) -> bool {
-        // Acquire pairs with the Release in `end_relief`.
+        // Acquire pairs with the Release in `send_home`.
         self.slot().retire.load(Ordering::Acquire)
     }
 
@@ -94,15 +82,17 @@ impl Worker {
     /// Sends the spare home that stood in for this worker, unless the next leaf of a computation would
     /// need it again at once.
     pub(super) fn end_relief(&self) {
-        let relieved = self.slot().relief.load(Ordering::Relaxed) != 0;
-        if relieved && !(self.has_spare_for_tasks() && self.computed_within(LINGER)) {
+        if self.slot().spare().is_some()
+            && !(self.has_spare_for_tasks() && self.computed_within(LINGER))
+        {
             self.send_spare_home();
         }
     }
 
     fn has_spare_for_tasks(&self) -> bool {
-        let spare = self.slot().relief.load(Ordering::Relaxed).checked_sub(1);
-        spare.is_some_and(|spare| self.pool.slots[spare].for_tasks.load(Plain::Relaxed))
+        self.slot()
+            .spare()
+            .is_some_and(|spare| self.pool.slots[spare].for_tasks.load(Plain::Relaxed))
     }
 
     /// True if this worker leaves tasks to the spare that came for them, until it is called. Having
@@ -117,25 +107,26 @@ impl Worker {
     }
 
     pub(crate) fn send_spare_home(&self) {
-        if self.slot().relief.load(Ordering::Relaxed) == 0 {
-            return;
-        }
-        // Acquire pairs with the Release in `Watcher::relieve`.
-        let Some(spare) = self.slot().relief.swap(0, Ordering::Acquire).checked_sub(1) else {
-            return;
-        };
-        // Release pairs with the Acquire in `must_retire`.
-        self.pool.slots[spare].retire.store(true, Ordering::Release);
-        fence(Ordering::SeqCst);
-        self.pool.wake_all();
+        send_home(&self.pool, self.slot());
     }
+}
+
+/// Sends the spare home that stands in for a worker; true if there was one.
+fn send_home(pool: &Pool, relieved: &Slot) -> bool {
+    let Some(spare) = relieved.take_spare() else { return false };
+    // Release pairs with the Acquire in `must_retire`.
+    pool.slots[spare].retire.store(true, Ordering::Release);
+    // Partner of the fence in `Worker::sleep`.
+    fence(Ordering::SeqCst);
+    pool.wake_all();
+    true
 }
 
 /// A worker is stuck in something else than a computation: the spare that came for tasks while it computed, if
 /// there is one, is to stand in for it in everything. If another has one, and nobody else is there for a root that
 /// waits, that one is.
 pub(super) fn let_spare_compute(pool: &Pool, stuck: usize) {
-    let own = pool.slots[stuck].relief.load(Ordering::Relaxed).checked_sub(1);
+    let own = pool.slots[stuck].spare();
     let for_tasks = |&index: &usize| {
         let slot = &pool.slots[index];
         slot.occupied.load(Plain::Relaxed) && slot.for_tasks.load(Plain::Relaxed)

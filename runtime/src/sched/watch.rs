@@ -145,7 +145,7 @@ impl Watcher {
                 // Spares do not compute in the place of workers that do.
                 let needed = tasks_wait || !computing;
                 // Once a spare is there, it is a matter for the spare.
-                closely |= computing && needed && slot.relief.load(Ordering::Relaxed) == 0;
+                closely |= computing && needed && slot.spare().is_none();
                 if needed && stalled >= patience && !self.any_gets_on(pool, now, patience) {
                     self.relieve(pool, index);
                 }
@@ -182,11 +182,11 @@ impl Watcher {
             .filter(|&index| {
                 let slot = &pool.slots[index];
                 let in_poll = self.stalled(pool, index, now);
-                let relieved = slot.is_computing() && slot.relief.load(Ordering::Relaxed) != 0;
+                let relieved = slot.is_computing() && slot.spare().is_some();
                 in_poll.is_some_and(|time| time >= patience || relieved)
             })
             .count();
-        at_work(pool) > pool.sleepers.sleeping() + stalled
+        pool.at_work() > pool.sleepers.sleeping() + stalled
     }
 
     /// Has the workers know of those that have been in one poll for as long as `patience`: who is called
@@ -201,23 +201,18 @@ impl Watcher {
 
     /// Stops watching if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        if pool.sleepers.sleeping() < at_work(pool) {
+        if pool.sleepers.sleeping() < pool.at_work() {
             return false;
         }
         if self.dismiss_spares(pool) {
             return false;
         }
         let before = pool.watch.level.swap(Level::Off as usize, Ordering::Relaxed);
-        if pool.sleepers.sleeping_settled() < at_work(pool) {
+        if pool.sleepers.sleeping_settled() < pool.at_work() {
             pool.watch.level.fetch_max(before, Ordering::Relaxed);
             return false;
         }
         self.pause = FINE.0;
         true
     }
-}
-
-/// How many workers and spares there are at this moment.
-fn at_work(pool: &Pool) -> usize {
-    pool.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count()
 }
