@@ -68,6 +68,6 @@ unsafe extern "system" fn called(
     context: *mut c_void,
     _timer: PTP_TIMER,
 ) {
-    // SAFETY: the context is the notice of a timer, see `ClockWait::close` and `Shared::end`.
+    // SAFETY: the context is the notice of a timer, see `ClockWait::close` and `Shared::finish_end`.
     unsafe { notice::deliver(instance, context) };
 }

@@ -52,16 +52,15 @@ impl HandleWait {
         unsafe { SetThreadpoolWait(self.wait, ptr::null_mut(), ptr::null()) };
     }
 
-    /// If the OS has taken the handle's signal before it was disarmed, the source knows when this returns.
+    /// If the OS has taken the handle's signal before it was disarmed, the source knows when this returns. It
+    /// waits for the callback, which does not begin before the pool has a thread for it.
     pub(super) fn settle(&self) {
         // SAFETY: the wait is open.
         unsafe { WaitForThreadpoolWaitCallbacks(self.wait, 0) };
     }
 
-    /// Ends it.
+    /// Ends one that was disarmed and settled.
     pub(super) fn close(self) {
-        self.disarm();
-        self.settle();
         // SAFETY: the wait is open, and nobody else has it any more. No callback of it is left that would
         // look at the notice, which is dropped here.
         unsafe { CloseThreadpoolWait(self.wait) };
@@ -74,6 +73,6 @@ unsafe extern "system" fn called(
     _wait: PTP_WAIT,
     _result: u32,
 ) {
-    // SAFETY: the context is the notice of a wait, see `HandleWait::close` and `Shared::end`.
+    // SAFETY: the context is the notice of a wait, see `Member::rest` and `Shared::finish_end`.
     unsafe { notice::deliver(instance, context) };
 }

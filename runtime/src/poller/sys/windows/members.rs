@@ -36,7 +36,8 @@ pub(super) struct Members {
 
 pub(super) enum Member {
     Socket(SocketWait),
-    Handle(HandleWait),
+    /// Shared with whoever settles it.
+    Handle(Arc<HandleWait>),
     Clock(ClockWait),
 }
 
@@ -52,7 +53,9 @@ impl Members {
             return Err(ended());
         }
         let member = match descriptor {
-            Descriptor::Handle(handle) => Member::Handle(HandleWait::new(pool, handle, source)?),
+            Descriptor::Handle(handle) => {
+                Member::Handle(Arc::new(HandleWait::new(pool, handle, source)?))
+            }
             Descriptor::WallTime(time) => Member::Clock(ClockWait::new(pool, time, source)?),
             Descriptor::Socket(socket) => {
                 if self.sockets.contains(&socket.as_raw_socket()) {
@@ -92,16 +95,25 @@ impl Members {
         None
     }
 
-    /// Nobody gets in any more, and no handle is touched any more by what is left. What signals the OS has
-    /// taken, the sources know: whoever finds its registration gone puts back what it does not want.
+    /// Nobody gets in any more, and no handle is touched any more by what is left. Waits for nothing.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.registered.values().for_each(Member::disarm);
-        self.registered.values().for_each(Member::settle);
+    }
+
+    /// What is to be settled between the end and `left`, and not under the lock: a callback that is due may
+    /// have to wait for a thread of the pool, and that for a waker.
+    pub(super) fn to_settle(&self) -> Vec<Arc<HandleWait>> {
+        let handles = self.registered.values().filter_map(|member| match member {
+            Member::Handle(wait) => Some(wait.clone()),
+            Member::Socket(_) | Member::Clock(_) => None,
+        });
+        handles.collect()
     }
 
     /// All that is closed with the pool's group, when nobody is leaving any more. To be dropped when the
-    /// group is closed, and not before.
+    /// group is closed, and not before. Whoever finds its registration gone puts back the signal that it
+    /// does not want, so all is settled: what the OS has taken, the sources know.
     pub(super) fn left(&mut self) -> (HashMap<u64, Member>, Vec<SocketWait>) {
         (std::mem::take(&mut self.registered), std::mem::take(&mut self.spare))
     }
@@ -116,13 +128,6 @@ impl Member {
         }
     }
 
-    /// Has the source know of what was taken for it. Waits for callbacks, but for no user code.
-    fn settle(&self) {
-        if let Member::Handle(wait) = self {
-            wait.settle();
-        }
-    }
-
     /// When this returns, no callback has to do with the descriptor any more. A wait that can serve another
     /// socket is given back.
     pub(super) fn rest(self) -> Option<SocketWait> {
@@ -132,7 +137,12 @@ impl Member {
                 Some(wait)
             }
             Member::Handle(wait) => {
-                wait.close();
+                wait.disarm();
+                wait.settle();
+                // Whoever else has it is ending the pool, and the group closes it.
+                if let Some(wait) = Arc::into_inner(wait) {
+                    wait.close();
+                }
                 None
             }
             Member::Clock(wait) => {

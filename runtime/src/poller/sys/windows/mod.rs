@@ -36,7 +36,7 @@ use std::time::{Duration, SystemTime};
 
 use super::Woken;
 use crate::poller::source::Readiness;
-use crate::primitives::{Arc, Condvar, Mutex};
+use crate::primitives::{Arc, Condvar, Mutex, MutexGuard};
 
 use event::Event;
 use members::Members;
@@ -189,14 +189,21 @@ impl Shared {
 
     /// Returns when the last callback has, which may be in a waker.
     fn finish_end(&self) {
+        let unsettled = self.when_nobody_leaves().to_settle();
+        unsettled.iter().for_each(|wait| wait.settle());
+        drop(unsettled);
+        let left = self.when_nobody_leaves().left();
+        self.pool.close_members();
+        drop(left);
+    }
+
+    /// The members, when nobody is leaving and no work item is out.
+    fn when_nobody_leaves(&self) -> MutexGuard<'_, Members> {
         let mut members = self.members.lock();
         while members.leaving + members.works > 0 {
             members = self.quiet.wait(members);
         }
-        let left = members.left();
-        drop(members);
-        self.pool.close_members();
-        drop(left);
+        members
     }
 
     fn look_if_quiet(&self, members: &Members) {

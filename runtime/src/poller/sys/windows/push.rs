@@ -63,7 +63,8 @@ pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
         finish_elsewhere(shared);
         return false;
     }
-    // The OS knows no deadline, and needs none: callbacks that come now find nobody to wake.
+    // The OS knows no deadline, and needs none: no thread of the pool is held up, and callbacks that come now
+    // find nobody to wake.
     shared.finish_end();
     true
 }

@@ -136,7 +136,7 @@ unsafe extern "system" fn called(
     wait: PTP_WAIT,
     _result: u32,
 ) {
-    // SAFETY: it lives at least until this callback has taken leave: see `close`, and `Shared::end`.
+    // SAFETY: it lives at least until this callback has taken leave: see `close`, and `Shared::finish_end`.
     let inner = unsafe { &*context.cast::<Inner>() };
     let _running = inner.callbacks.enter();
     let wake = inner.tell(wait);

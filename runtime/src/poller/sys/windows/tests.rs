@@ -1,11 +1,17 @@
-//! What the OS refuses. It is asked for something that it has not, so the refusal is its own.
+//! What the OS refuses, and callbacks that are held up. The OS is asked for something that it has not, or for one
+//! thread, so the refusal is its own, and so is the delay.
 
 use std::io;
 use std::net::UdpSocket;
-use std::os::windows::io::AsSocket;
-use std::time::{Duration, SystemTime};
+use std::os::windows::io::{AsHandle, AsRawHandle, AsSocket, FromRawHandle, OwnedHandle};
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::task::{Context, Wake, Waker};
+use std::time::{Duration, Instant, SystemTime};
 
 use windows_sys::Win32::Foundation::ERROR_INVALID_PARAMETER;
+use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
 
 use super::event::Event;
 use super::{Descriptor, Shared};
@@ -16,6 +22,9 @@ use crate::primitives::plain::Ordering;
 use crate::{Builder, Runtime, context, resume_on_pool, spawn};
 
 const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Who does not wait for anything is done by then, nearly always; who does is not, ever.
+const A_WHILE: Duration = Duration::from_millis(200);
 
 fn runtime() -> Runtime {
     Builder::new().workers(2).build().unwrap()
@@ -77,4 +86,83 @@ fn a_wait_or_a_timer_that_is_refused_is_an_error_and_leaves_nothing_behind() {
         socket.ready(Direction::Write).await.unwrap();
     });
     assert!(runtime.shutdown(DEADLINE).is_clean());
+}
+
+#[track_caller]
+fn wait_until(mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < DEADLINE, "it does not come");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A signal of which one can tell whether the OS has taken it: there is room for no second one.
+struct Semaphore(OwnedHandle);
+
+impl Semaphore {
+    fn new() -> Self {
+        // SAFETY: null is allowed for the attributes and for the name.
+        let handle = unsafe { CreateSemaphoreW(ptr::null(), 0, 1, ptr::null()) };
+        assert!(!handle.is_null(), "{}", io::Error::last_os_error());
+        // SAFETY: the handle is new, and nobody else has it.
+        Self(unsafe { OwnedHandle::from_raw_handle(handle) })
+    }
+
+    /// False if there is a signal that nobody has taken.
+    fn release(&self) -> bool {
+        // SAFETY: the handle is open, and null is allowed.
+        unsafe { ReleaseSemaphore(self.0.as_raw_handle(), 1, ptr::null_mut()) != 0 }
+    }
+}
+
+/// Says that it was woken, and does not return before it is told to.
+struct Stuck {
+    begun: mpsc::Sender<()>,
+    goes_on: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Wake for Stuck {
+    fn wake(self: std::sync::Arc<Self>) {
+        self.begun.send(()).unwrap();
+        let _ = self.goes_on.lock().unwrap().recv();
+    }
+}
+
+/// The OS has taken a signal, and has no thread to tell of it: a shutdown used to wait for that, whatever its
+/// deadline. The signal is known when there is a thread again.
+#[test]
+fn a_shutdown_keeps_its_deadline_while_the_pool_has_no_thread_for_what_is_due() {
+    let runtime = runtime();
+    let entered = runtime.enter();
+    let shared = shared();
+    shared.pool.limit_to_one_thread();
+    let (event, semaphore) = (Event::new().unwrap(), Semaphore::new());
+    let (begun, begins) = mpsc::channel();
+    let (go_on, goes_on) = mpsc::channel();
+    let waker = Waker::from(std::sync::Arc::new(Stuck { begun, goes_on: Mutex::new(goes_on) }));
+    let stuck = Registration::unready(Descriptor::Handle(event.handle())).unwrap();
+    assert!(stuck.poll_ready(Direction::Read, &mut Context::from_waker(&waker)).is_pending());
+    event.set();
+    begins.recv_timeout(DEADLINE).unwrap();
+    let due = Registration::unready(Descriptor::Handle(semaphore.0.as_handle())).unwrap();
+    assert!(semaphore.release());
+    wait_until(|| semaphore.release());
+    drop(entered);
+
+    let (done, is_done) = mpsc::channel();
+    // Time enough for the runtime's own threads to end.
+    std::thread::spawn(move || done.send(runtime.shutdown(Duration::from_secs(1))));
+    let report = is_done.recv_timeout(DEADLINE);
+    // For the thread that ends the pool in its stead to come as far as it does.
+    std::thread::sleep(A_WHILE);
+    let (done, is_known) = mpsc::channel();
+    std::thread::spawn(move || done.send(due.end(Direction::Read)));
+    let early = is_known.recv_timeout(A_WHILE);
+    // Whatever has come of it: nobody goes on before.
+    drop(go_on);
+    assert!(!report.expect("the deadline is kept").is_clean(), "a callback is in its waker");
+    assert!(shared.members.lock().ended, "it has not come so far");
+    assert_eq!(early, Err(RecvTimeoutError::Timeout), "there is no thread to tell of the signal");
+    assert!(is_known.recv_timeout(DEADLINE).unwrap(), "the signal is lost");
 }

@@ -9,6 +9,8 @@ use std::io;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use windows_sys::Win32::Foundation::FILETIME;
+#[cfg(test)]
+use windows_sys::Win32::System::Threading::SetThreadpoolThreadMaximum;
 use windows_sys::Win32::System::Threading::{
     CloseThreadpool, CloseThreadpoolCleanupGroup, CloseThreadpoolCleanupGroupMembers,
     CreateThreadpool, CreateThreadpoolCleanupGroup, CreateThreadpoolTimer, PTP_CALLBACK_INSTANCE,
@@ -82,6 +84,13 @@ impl Threadpool {
             Size: size_of::<TP_CALLBACK_ENVIRON_V3>() as u32,
             ..TP_CALLBACK_ENVIRON_V3::default()
         }
+    }
+
+    /// Has all callbacks share one thread.
+    #[cfg(test)]
+    pub(super) fn limit_to_one_thread(&self) {
+        // SAFETY: the pool is open.
+        unsafe { SetThreadpoolThreadMaximum(self.callbacks.pool, 1) };
     }
 
     /// What callbacks enter first.
