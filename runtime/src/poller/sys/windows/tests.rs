@@ -166,3 +166,30 @@ fn a_shutdown_keeps_its_deadline_while_the_pool_has_no_thread_for_what_is_due() 
     assert_eq!(early, Err(RecvTimeoutError::Timeout), "there is no thread to tell of the signal");
     assert!(is_known.recv_timeout(DEADLINE).unwrap(), "the signal is lost");
 }
+
+/// What callbacks look at goes with the registration, so that outlasts a callback that has begun.
+#[test]
+fn a_registration_does_not_end_before_its_callback() {
+    let runtime = runtime();
+    let entered = runtime.enter();
+    let shared = shared();
+    let event = Event::new().unwrap();
+    event.set();
+    for descriptor in [Descriptor::Handle(event.handle()), Descriptor::WallTime(SystemTime::now())]
+    {
+        let held = shared.pool.callbacks().held.lock();
+        let registration = Registration::unready(descriptor).unwrap();
+        wait_until(|| !shared.pool.is_idle());
+        let (done, is_done) = mpsc::channel();
+        std::thread::spawn(move || done.send(registration.end(Direction::Read)));
+        if is_done.recv_timeout(A_WHILE).is_ok() {
+            // The callback would look at what has gone.
+            std::mem::forget(held);
+            panic!("{descriptor:?} has ended");
+        }
+        drop(held);
+        assert!(is_done.recv_timeout(DEADLINE).unwrap(), "{descriptor:?}");
+    }
+    drop((entered, shared));
+    assert!(runtime.shutdown(DEADLINE).is_clean());
+}

@@ -20,9 +20,9 @@ use windows_sys::Win32::System::Threading::{
 
 use super::event::Event;
 use crate::context::{self, Role};
-#[cfg(test)]
-use crate::primitives::plain::AtomicBool;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
+#[cfg(test)]
+use crate::primitives::{Mutex, plain::AtomicBool};
 
 windlass_sync::thread_cell!(static POOL_OF_THREAD: PTP_POOL = 0);
 
@@ -46,7 +46,7 @@ impl Threadpool {
         // Closed by its drop if there is no group, too.
         let this = Self {
             group,
-            callbacks: Callbacks { pool, running: Arc::default() },
+            callbacks: Callbacks::new(pool),
             #[cfg(test)]
             refuses: AtomicBool::new(false),
         };
@@ -135,9 +135,21 @@ impl Drop for Threadpool {
 pub(super) struct Callbacks {
     pool: PTP_POOL,
     running: Arc<AtomicUsize>,
+    /// Callbacks that have begun go no further while it is locked, for tests.
+    #[cfg(test)]
+    pub(super) held: Arc<Mutex<()>>,
 }
 
 impl Callbacks {
+    fn new(pool: PTP_POOL) -> Self {
+        Self {
+            pool,
+            running: Arc::default(),
+            #[cfg(test)]
+            held: Arc::default(),
+        }
+    }
+
     /// Declares what the current thread is, before a callback does anything else, and that it runs.
     #[must_use]
     pub(super) fn enter(&self) -> Running {
@@ -145,7 +157,10 @@ impl Callbacks {
             context::set_role(Role::Poller);
         }
         self.running.fetch_add(1, Ordering::Relaxed);
-        Running(self.running.clone())
+        let running = Running(self.running.clone());
+        #[cfg(test)]
+        drop(self.held.lock());
+        running
     }
 }
 
