@@ -28,6 +28,7 @@ use super::spin::Spin;
 use crate::context;
 use crate::coop;
 use crate::fork::{Pace, Pending};
+use crate::poller::times_preempted;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::task::Runnable;
 
@@ -384,7 +385,7 @@ impl Worker {
         let enough = backlog > WAKE_COST || for_long;
         if enough
             && self.pool.sleepers.would_wake()
-            && (backlog > LARGE_BACKLOG || !self.crowd.is_dense(self.clock.get()))
+            && (backlog > LARGE_BACKLOG || !self.crowd.is_dense(self.clock.get(), times_preempted))
         {
             self.busy_since.set(self.clock.get());
             self.pool.wake_one();
