@@ -239,3 +239,70 @@ fn gets_on(worker: &Slot) -> bool {
         worker.progress() != before
     })
 }
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::Location;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::poller::{Clock, Poller};
+    use crate::primitives::Arc;
+    use crate::sched::pool::{Config, Pool};
+    use crate::shutdown;
+    use crate::task::Origin;
+
+    /// Two places for workers, and nobody there.
+    fn pool() -> Arc<Pool> {
+        let config = Config {
+            workers: 2,
+            spares: 0,
+            searchers: 1,
+            awake_to_spin: 0,
+            compute_share: 50,
+            stuck_after: Duration::from_secs(3600),
+            max_blocking: 1,
+            blocking_keep_alive: Duration::ZERO,
+            thread_name: String::new(),
+            stack_size: None,
+        };
+        let poller = Poller::new(config.workers, false, Clock::of_the_os()).unwrap();
+        Pool::new(config, Arc::new(poller))
+    }
+
+    /// A worker that was woken by a crowd of timers had a backlog at once. It was counted from before the sleep, and
+    /// so it woke a second worker every time.
+    #[test]
+    fn a_backlog_is_counted_from_the_end_of_the_search_and_not_from_before_the_sleep() {
+        /// Enough for the worker to consider waking somebody.
+        const PUSHES: usize = 64;
+        let pool = pool();
+        for _ in 0..PUSHES {
+            drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
+        }
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        // Together 6 µs: less than it costs to wake somebody, but not next to nothing.
+        worker.slot().counters.poll_time.set(100);
+        let long_ago = worker.clock.get().checked_sub(Duration::from_millis(1)).unwrap();
+        let take_crowd = || {
+            pool.sleepers.announce(1, false);
+            worker.busy_since.set(long_ago);
+            worker.take_ready().into_iter()
+        };
+
+        take_crowd().for_each(|runnable| worker.push(runnable));
+        assert_eq!(pool.sleepers.sleeping(), 0, "a backlog that lasts wakes a second worker");
+        assert!(pool.sleepers.stop_search(), "as a searcher");
+
+        let crowd = take_crowd();
+        assert!(pool.sleepers.start_search(1));
+        worker.found(true);
+        crowd.for_each(|runnable| worker.push(runnable));
+        assert_eq!(worker.queue.len(), PUSHES);
+        assert_eq!(pool.sleepers.sleeping(), 1, "there was no backlog while it slept");
+
+        shutdown::begin(&pool);
+        worker.run();
+        assert!(pool.is_over());
+    }
+}
