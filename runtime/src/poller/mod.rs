@@ -159,8 +159,13 @@ impl Poller {
     /// Takes what events there are, fires what timers are due, and wakes who waits for them, without
     /// blocking. Gives their number.
     pub(crate) fn harvest(&self) -> usize {
+        self.harvest_sources() + self.fire_due()
+    }
+
+    /// Fires what timers are due, and wakes who waits for them. Gives their number.
+    pub(crate) fn fire_due(&self) -> usize {
         self.note_look();
-        self.harvest_sources() + self.fire(0)
+        self.fire(0)
     }
 
     /// Zero if another thread is at it.

@@ -12,7 +12,7 @@
 //!   its guard.
 //!
 //! On guard, the thread looks whether anybody has harvested since its last look. If not, it acts as
-//! if no worker got on.
+//! if no worker got on; but one that does is given the time of a round first.
 //!
 //! A sleeper that is woken leaves harvesting to a worker that is awake, and sleeps on while the thread
 //! stands guard over that. So before it wakes one, the thread says which workers are held up, though they
@@ -27,10 +27,12 @@ use super::test_clock::Idleness;
 use crate::context::{self, Role};
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence};
-use crate::sched::{self, Pool, Watcher};
+use crate::sched::{self, LONGEST_ROUND, Pool, Watcher};
 
 /// How long a worker that is awake has to harvest before the thread steps in.
 const PATIENCE: Duration = Duration::from_micros(50);
+/// How long one has that gets on, and may be in the middle of a round. In models nothing rests on how long that is.
+const ROUND: Duration = if cfg!(loom) { PATIENCE } else { LONGEST_ROUND.saturating_add(PATIENCE) };
 /// The longest pause between two looks on guard.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -77,7 +79,8 @@ fn run(pool: &Arc<Pool>) {
             poller.gate_fired();
             guard = see_to_it(pool, watcher.any_gets_on(pool, now, PATIENCE), now);
         } else if let Some(standing) = &mut guard {
-            if standing.is_over(pool, now) {
+            let gets_on = watcher.any_gets_on(pool, now, PATIENCE);
+            if standing.is_over(pool, now, if gets_on { ROUND } else { PATIENCE }) {
                 guard = see_to_it(pool, false, now);
             } else if poller.is_armed() {
                 guard = None;
@@ -141,10 +144,10 @@ impl Guard {
     }
 
     /// True if nobody has harvested for longer than the thread's patience.
-    fn is_over(&mut self, pool: &Pool, now: Instant) -> bool {
+    fn is_over(&mut self, pool: &Pool, now: Instant, patience: Duration) -> bool {
         let harvests = pool.poller().harvests();
         if harvests == self.harvests {
-            return now.duration_since(self.since) >= PATIENCE;
+            return now.duration_since(self.since) >= patience;
         }
         // The workers do it by themselves: less and less need to look.
         *self = Self { harvests, since: now, pause: (self.pause * 2).min(LONGEST_PAUSE) };

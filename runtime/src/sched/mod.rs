@@ -4,8 +4,10 @@
 mod crowd;
 mod home;
 mod lifo;
+mod look_out;
 mod pool;
 mod queue;
+mod round;
 mod search;
 mod sleepers;
 mod slot;
@@ -19,6 +21,7 @@ mod worker;
 use std::io;
 
 pub(crate) use pool::{Config, Pool};
+pub(crate) use round::LONGEST as LONGEST_ROUND;
 pub(crate) use sleepers::MOST_WORKERS;
 pub(crate) use slot::Counters;
 pub(crate) use watch::Watcher;

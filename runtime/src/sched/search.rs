@@ -67,6 +67,7 @@ impl Worker {
         // And there was no backlog until now.
         self.busy_since.set(now);
         self.until_clock.set(self.polls_per_clock.get());
+        self.begin_round(now);
     }
 
     /// Looks once and, if nobody else is awake who would look, keeps its eyes open for a while.

@@ -123,6 +123,11 @@ impl Slot {
         self.counters.tick.get() % 2 == 1
     }
 
+    /// How many polls of its own the worker has behind it.
+    pub(super) fn polls_done(&self) -> u64 {
+        self.counters.tick.get() / 2
+    }
+
     /// True if the worker is inside a fork-join root or job.
     pub(crate) fn is_computing(&self) -> bool {
         self.computing.load(Plain::Relaxed)

@@ -1,0 +1,62 @@
+//! When a worker that is busy looks at the OS for events.
+//!
+//! What it would find there queues up behind what it has. So until it is through with that, the events may as well gather
+//! with the OS: to take ten at a time costs less than to take them one by one, and whoever they come from is disturbed less
+//! often. That is a round. A long queue is no reason to leave the OS alone for ever, for what a socket has to say
+//! need not be for this worker alone: a round ends by time too.
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+/// The longest round.
+pub(crate) const LONGEST: Duration = Duration::from_micros(300);
+
+/// One worker's round.
+pub(crate) struct Round {
+    began: Cell<Instant>,
+    /// How often the worker will have polled by then.
+    through_at: Cell<u64>,
+}
+
+impl Round {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self { began: Cell::new(now), through_at: Cell::new(0) }
+    }
+
+    /// The worker has looked at the OS; now so many tasks are in its queue, after so many polls.
+    pub(crate) fn begin(&self, now: Instant, polls: u64, queued: usize) {
+        self.began.set(now);
+        self.through_at.set(polls.wrapping_add(queued as u64));
+    }
+
+    /// True if the worker is to look again, after so many polls.
+    pub(crate) fn is_over(&self, now: Instant, polls: u64) -> bool {
+        let left = self.through_at.get().wrapping_sub(polls) as i64;
+        left <= 0 || now.saturating_duration_since(self.began.get()) >= LONGEST
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_lasts_until_what_was_queued_has_been_polled() {
+        let now = Instant::now();
+        let round = Round::new(now);
+        assert!(round.is_over(now, 0), "before the first");
+        round.begin(now, 7, 3);
+        assert!(!round.is_over(now, 9));
+        assert!(round.is_over(now, 10));
+        assert!(round.is_over(now, 12));
+    }
+
+    #[test]
+    fn nor_does_it_last_longer_than_its_time() {
+        let now = Instant::now();
+        let round = Round::new(now);
+        round.begin(now, 0, 1_000_000);
+        assert!(!round.is_over(now + LONGEST / 2, 10));
+        assert!(round.is_over(now + LONGEST, 10));
+    }
+}
