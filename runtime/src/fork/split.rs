@@ -6,6 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::job::JobRef;
+use crate::context;
 use crate::coop;
 use crate::primitives::plain::Ordering as Plain;
 use crate::sched::Worker;
@@ -20,6 +21,18 @@ const LET_IN: Duration = Duration::from_micros(100);
 /// Polls in place between two looks at the clock.
 const POLLS_PER_CLOCK: u32 = 4;
 
+/// A split point of a loop that has nothing to give away for long. Counts as a join.
+pub(super) fn split_here() {
+    context::with_worker(|worker| {
+        if let Some(worker) = worker {
+            worker.computes();
+            if worker.pending.counts_down() {
+                worker.attend();
+            }
+        }
+    });
+}
+
 impl Worker {
     /// At a join or a spawn: the offer is empty, or the count of joins ran out.
     #[cold]
@@ -33,13 +46,18 @@ impl Worker {
         }
     }
 
-    fn has_offered(&self) {
+    /// Whatever is polled turns out to be a computation.
+    fn computes(&self) {
         if !self.pace.computing.get() {
             self.begin_computing();
         } else if self.pace.in_place.get() {
             // So does the task that is polled in place.
             self.slot().computing.store(true, Plain::Relaxed);
         }
+    }
+
+    fn has_offered(&self) {
+        self.computes();
         let look = self.pace.counts_offer();
         if !self.pool.has_idle() {
             return;

@@ -8,11 +8,14 @@ use std::cmp::Ordering;
 
 use super::join;
 use crate::context;
+use crate::fork::split::split_here;
 
 /// Pieces up to this length are always left to `std`.
 const SHORT: usize = 4096;
 /// The most items in a piece without a split point.
-const LONG: usize = 1 << 16;
+const LONG: usize = 8192;
+/// Items that are partitioned between two split points.
+const BLOCK: usize = 2048;
 /// Pieces for each worker.
 const PIECES: usize = 8;
 
@@ -101,12 +104,18 @@ fn recurse<T: Send>(
 
 /// Moves the items for which `first` holds to the front; gives their number.
 fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
-    let mut count = 0;
-    for index in 0..items.len() {
-        // No branch that depends on the outcome.
-        let belongs = first(&items[index]);
-        items.swap(count, index);
-        count += usize::from(belongs);
+    let (mut count, mut done) = (0, 0);
+    while done < items.len() {
+        let end = items.len().min(done + BLOCK);
+        for index in done..end {
+            // No branch that depends on the outcome.
+            let belongs = first(&items[index]);
+            items.swap(count, index);
+            count += usize::from(belongs);
+        }
+        done = end;
+        // The first partitions of a large slice take milliseconds, and there is nothing to join yet.
+        split_here();
     }
     count
 }
