@@ -174,3 +174,29 @@ fn a_comparison_without_order_comes_to_an_end() {
     }));
     assert_eq!(items.iter().map(|&x| u64::from(x)).sum::<u64>(), sum);
 }
+
+/// A task that comes while the only worker partitions is polled before it is through: there are a million and more
+/// comparisons left in the first partition.
+#[test]
+fn tasks_are_polled_in_the_middle_of_a_partition() {
+    static COMPARED: AtomicUsize = AtomicUsize::new(0);
+    static POLLED_AFTER: AtomicUsize = AtomicUsize::new(usize::MAX);
+
+    let runtime = windlass::Builder::new().workers(1).max_spares(0).build().unwrap();
+    let mut items = numbers(2_000_000, u32::MAX);
+    let _entered = runtime.enter();
+    let sorting = windlass::compute(move || {
+        par::sort_unstable_by(&mut items, |a, b| {
+            if COMPARED.fetch_add(1, Ordering::Relaxed) == 100 {
+                drop(windlass::spawn(async {
+                    POLLED_AFTER.store(COMPARED.load(Ordering::Relaxed), Ordering::Relaxed);
+                }));
+            }
+            a.cmp(b)
+        });
+        items
+    });
+    assert!(runtime.block_on(sorting).unwrap().is_sorted());
+    let after = POLLED_AFTER.load(Ordering::Relaxed);
+    assert!(after < 1_900_000, "polled after {after} comparisons");
+}

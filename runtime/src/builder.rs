@@ -58,7 +58,7 @@ impl Builder {
             stuck_after: Duration::from_millis(10),
             max_spares: None,
             manual_time: false,
-            compute_share: 10,
+            compute_share: 17,
         }
     }
 
@@ -141,10 +141,11 @@ impl Builder {
     }
 
     /// The percentage of its time that a worker leaves to a computation (fork-join work) while tasks
-    /// wait; 10 by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
+    /// wait; 17, a sixth, by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
     /// its share leaves the remainder to the other.
     ///
-    /// It is kept at the split points of the computation, each `join` and each `spawn` of a scope. A leaf
+    /// It is kept at the split points of the computation: each `join` and each `spawn` of a scope, and what the helpers in
+    /// [`par`](crate::par) do between the two. A leaf
     /// without split points has no share: if it lasts longer than some hundred microseconds and tasks
     /// wait, a spare worker comes for these, and the OS divides the CPU between the two.
     pub fn compute_share(mut self, percent: u32) -> Self {

@@ -13,9 +13,9 @@ use crate::sched::Worker;
 use crate::task::Runnable;
 
 /// How long tasks are polled in place at a stretch.
-const STRETCH: Duration = Duration::from_micros(200);
+const STRETCH: Duration = Duration::from_micros(100);
 /// Nobody has looked at the OS for so long: it is time.
-const LOOK_OUT: Duration = Duration::from_micros(20);
+const LOOK_OUT: Duration = Duration::from_micros(10);
 /// How often a computation lets the spare in that looks after tasks.
 const LET_IN: Duration = Duration::from_micros(100);
 /// Polls in place between two looks at the clock.
