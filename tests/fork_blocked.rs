@@ -139,3 +139,30 @@ fn a_task_that_blocks_in_the_middle_of_a_computation_may_wait_for_another() {
     }
     panic!("the worker never came first");
 }
+
+/// A computation inside a task that is polled in place has split points too, but they help nobody: nothing is polled at
+/// them, so a spare must come for the tasks that wait.
+#[test]
+fn a_computing_task_in_the_middle_of_a_computation_keeps_nobody_waiting() {
+    let runtime = runtime(1);
+    let stop = Stop::new();
+    compute_on(&runtime, Duration::from_micros(2), 1_000, &stop);
+    let (begun, released) = (mpsc::channel(), Gate::new());
+    let joins = runtime.spawn({
+        let released = released.clone();
+        async move {
+            begun.0.send(()).unwrap();
+            let since = Instant::now();
+            while !released.is_open() && since.elapsed() < PATIENCE / 2 {
+                join(|| burn(Duration::from_micros(2)), || ());
+            }
+            released.is_open()
+        }
+    });
+    begun.1.recv_timeout(PATIENCE).unwrap();
+    drop(runtime.spawn({
+        let released = released.clone();
+        async move { released.open() }
+    }));
+    assert!(wait_for(joins).unwrap(), "the other task had to wait");
+}

@@ -144,8 +144,8 @@ impl Builder {
     /// wait; 17, a sixth, by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
     /// its share leaves the remainder to the other.
     ///
-    /// It is kept at the split points of the computation: each `join` and each `spawn` of a scope, and what the helpers in
-    /// [`par`](crate::par) do between the two. A leaf
+    /// It is kept at the split points of the computation: each `join` and each `spawn` of a scope. So
+    /// it is kept roughly, and best with polls of some tens of microseconds. A leaf
     /// without split points has no share: if it lasts longer than some hundred microseconds and tasks
     /// wait, a spare worker comes for these, and the OS divides the CPU between the two.
     pub fn compute_share(mut self, percent: u32) -> Self {

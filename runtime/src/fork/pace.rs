@@ -66,12 +66,22 @@ impl Pace {
         self.root_began.set(now);
         self.offers.set(0);
         self.restart(now);
+        // What the joins of the last computation took says nothing about this one.
+        self.per_clock.set(FIRST_COUNT);
         FIRST_COUNT
     }
 
     /// What was done until now was no part of the computation.
     pub(super) fn restart(&self, now: Instant) {
         self.clock.set(now);
+    }
+
+    /// Keeps the count out of what happens meanwhile; gives it.
+    pub(super) fn keep_count(&self, f: impl FnOnce()) -> u32 {
+        let joins = self.per_clock.get();
+        f();
+        self.per_clock.set(joins);
+        joins
     }
 
     /// The count of joins ran out; gives the next.
@@ -101,5 +111,38 @@ impl Pace {
 
     pub(super) fn is_worth_a_thief(&self, now: Instant) -> bool {
         now.saturating_duration_since(self.root_began.get()) >= WORTH_A_THIEF
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_computation_does_not_go_by_the_pace_of_the_last() {
+        let mut now = Instant::now();
+        let pace = Pace::new(now);
+        pace.begin(now);
+        for _ in 0..10 {
+            now += PERIOD / 10;
+            pace.next_count(now);
+        }
+        assert_eq!(
+            pace.per_clock.get(),
+            MOST_JOINS,
+            "short ones, of which there are many in a period"
+        );
+        let count = pace.begin(now);
+        let next = pace.next_count(now + PERIOD * 8);
+        assert_eq!(next, count / 8);
+    }
+
+    #[test]
+    fn what_happens_meanwhile_leaves_the_count_alone() {
+        let now = Instant::now();
+        let pace = Pace::new(now);
+        let before = pace.begin(now);
+        let kept = pace.keep_count(|| assert!(pace.next_count(now + PERIOD * 4) < before));
+        assert_eq!((kept, pace.per_clock.get()), (before, before));
     }
 }

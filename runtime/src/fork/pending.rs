@@ -90,6 +90,13 @@ impl Pending {
         count == 0 || self.offer.is_empty()
     }
 
+    /// As [`counts_down`](Self::counts_down), for what takes as long as so many joins.
+    pub(super) fn counts_down_by(&self, joins: u32) -> bool {
+        let count = self.count.get().saturating_sub(joins);
+        self.count.set(count);
+        count == 0 || self.offer.is_empty()
+    }
+
     pub(super) fn count_is_out(&self) -> bool {
         self.count.get() == 0
     }

@@ -18,15 +18,17 @@ const STRETCH: Duration = Duration::from_micros(100);
 const LOOK_OUT: Duration = Duration::from_micros(10);
 /// How often a computation lets the spare in that looks after tasks.
 const LET_IN: Duration = Duration::from_micros(100);
+/// What a call of `split_here` counts for.
+const JOINS: u32 = 16;
 /// Polls in place between two looks at the clock.
 const POLLS_PER_CLOCK: u32 = 4;
 
-/// A split point of a loop that has nothing to give away for long. Counts as a join.
+/// A split point of a loop that has nothing to give away for long: to be called each few microseconds.
 pub(super) fn split_here() {
     context::with_worker(|worker| {
         if let Some(worker) = worker {
             worker.computes();
-            if worker.pending.counts_down() {
+            if worker.pending.counts_down_by(JOINS) {
                 worker.attend();
             }
         }
@@ -51,8 +53,9 @@ impl Worker {
         if !self.pace.computing.get() {
             self.begin_computing();
         } else if self.pace.in_place.get() {
-            // So does the task that is polled in place.
+            // So does the task that is polled in place. The watch is not to wait for it as for what is around it.
             self.slot().computing.store(true, Plain::Relaxed);
+            self.slot().fine.store(false, Plain::Relaxed);
         }
     }
 
@@ -72,7 +75,7 @@ impl Worker {
     pub(super) fn split_point(&self) {
         let now = Instant::now();
         self.pending.set_count(self.pace.next_count(now));
-        self.slot().counters.splits.bump();
+        self.shows_progress();
         if !self.pending.offers_nothing() && self.pool.has_idle() && self.pace.is_worth_a_thief(now)
         {
             self.pool.wake_thief();
@@ -80,6 +83,14 @@ impl Worker {
         if self.pace.may_poll.get() && !self.pace.in_place.get() && now >= self.pace.next_poll.get()
         {
             self.consider_polling(now);
+        }
+    }
+
+    /// Has the watch see that the computation gets on. That of a task which is polled in place does not count: nothing else is
+    /// polled in the meantime, and a spare must come for it.
+    pub(super) fn shows_progress(&self) {
+        if !self.pace.in_place.get() {
+            self.slot().counters.splits.bump();
         }
     }
 
@@ -103,7 +114,8 @@ impl Worker {
         let look_out = self.pool.poller().in_use()
             && now.saturating_duration_since(self.last_look_out.get()) >= LOOK_OUT;
         if own || look_out || self.pool.has_shared_work() || self.pool.has_kept_work() {
-            self.poll_in_place(now, look_out);
+            let count = self.pace.keep_count(|| self.poll_in_place(now, look_out));
+            self.pending.set_count(count);
         }
     }
 

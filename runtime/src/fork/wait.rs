@@ -18,7 +18,7 @@ impl Worker {
         let mut idle_since = None;
         while !done() {
             if let Some(job) = self.next_job() {
-                self.slot().counters.splits.bump();
+                self.shows_progress();
                 job.run(self);
                 idle_since = None;
             } else if !cfg!(loom) && self.may_look_around(&mut idle_since) {

@@ -1,7 +1,7 @@
 //! The poller: the OS's readiness, turned into wake-ups.
 //!
-//! Workers look at the OS themselves: without blocking, when they run dry and every 50 µs or so while
-//! they are busy; and the last of them to fall asleep by blocking there. One dedicated thread
+//! Workers look at the OS themselves: without blocking, when they run dry and, while they are busy, after each round of what
+//! is queued; and the last of them to fall asleep by blocking there. One dedicated thread
 //! ([`thread`]) makes sure that somebody looks when nobody does.
 //!
 //! At any moment one of these holds, and each leads to a harvest:

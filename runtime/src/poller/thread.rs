@@ -32,7 +32,8 @@ use crate::sched::{self, LONGEST_ROUND, Pool, Watcher};
 /// How long a worker that is awake has to harvest before the thread steps in.
 const PATIENCE: Duration = Duration::from_micros(50);
 /// How long one has that gets on, and may be in the middle of a round. In models nothing rests on how long that is.
-const ROUND: Duration = if cfg!(loom) { PATIENCE } else { LONGEST_ROUND.saturating_add(PATIENCE) };
+const ROUND: Duration =
+    if cfg!(loom) { PATIENCE } else { LONGEST_ROUND.saturating_add(PATIENCE.saturating_mul(2)) };
 /// The longest pause between two looks on guard.
 const LONGEST_PAUSE: Duration = Duration::from_millis(1);
 
@@ -79,7 +80,8 @@ fn run(pool: &Arc<Pool>) {
             poller.gate_fired();
             guard = see_to_it(pool, watcher.any_gets_on(pool, now, PATIENCE), now);
         } else if let Some(standing) = &mut guard {
-            let gets_on = watcher.any_gets_on(pool, now, PATIENCE);
+            // With long polls, or in a computation, a worker leaves the OS alone although it gets on.
+            let gets_on = watcher.any_gets_on(pool, now, PATIENCE) && pool.get_on(0);
             if standing.is_over(pool, now, if gets_on { ROUND } else { PATIENCE }) {
                 guard = see_to_it(pool, false, now);
             } else if poller.is_armed() {

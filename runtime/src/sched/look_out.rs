@@ -80,7 +80,7 @@ impl Worker {
         harvested
     }
 
-    /// The OS has been looked at, or there is nothing for it to add to.
+    /// The OS has just been looked at.
     pub(super) fn begin_round(&self, now: Instant) {
         self.round.begin(now, self.slot().polls_done(), self.queue.len());
     }

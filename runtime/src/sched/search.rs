@@ -67,7 +67,6 @@ impl Worker {
         // And there was no backlog until now.
         self.busy_since.set(now);
         self.until_clock.set(self.polls_per_clock.get());
-        self.begin_round(now);
     }
 
     /// Looks once and, if nobody else is awake who would look, keeps its eyes open for a while.
@@ -81,6 +80,7 @@ impl Worker {
             let pool = &*self.pool;
             let enough = || pool.has_shared_work() || self.harvest_events() || pool.is_closing();
             self.spin.wait_for(enough)?;
+            self.begin_round(Instant::now());
             self.look_once(alone)
         })
     }
@@ -92,10 +92,19 @@ impl Worker {
         self.take_own()
             .or_else(|| self.take_shared())
             .or_else(|| self.take_root())
-            .or_else(|| if alone && self.harvest() { self.take_own() } else { None })
+            .or_else(|| if alone { self.take_harvest() } else { None })
             .or_else(|| self.steal_task())
             .map(Search::Found)
             .or_else(|| if self.may_compute() { self.next_job().map(Search::Job) } else { None })
+    }
+
+    /// Looks at the OS.
+    fn take_harvest(&self) -> Option<Runnable> {
+        if !self.harvest() {
+            return None;
+        }
+        self.begin_round(Instant::now());
+        self.take_own()
     }
 
     /// Looks for fork-join work alone.
@@ -222,6 +231,7 @@ impl Worker {
         }
         let for_events = token || seat.has_events();
         seat.leave();
+        self.begin_round(Instant::now());
         for_events
     }
 }
