@@ -92,9 +92,9 @@ impl Pending {
 
     /// As [`counts_down`](Self::counts_down), for what takes as long as so many joins.
     pub(super) fn counts_down_by(&self, joins: u32) -> bool {
-        let count = self.count.get().saturating_sub(joins);
-        self.count.set(count);
-        count == 0 || self.offer.is_empty()
+        // The last of them counts down as every join does, which must not have to look for an underflow.
+        self.count.set(self.count.get().saturating_sub(joins - 1).max(1));
+        self.counts_down()
     }
 
     pub(super) fn count_is_out(&self) -> bool {
