@@ -164,6 +164,31 @@ fn a_waker_may_wait_for_a_timer() {
 }
 
 #[test]
+fn a_waker_finds_its_runtime_wherever_it_is_called() {
+    let runtime = used();
+    let (gate, woken) = (Gate::new(), Count::new());
+    // The only worker is held up: it is another thread that fires.
+    let (held_up, inner) = (Count::new(), gate.clone());
+    let begun = held_up.clone();
+    drop(runtime.spawn(async move {
+        begun.add();
+        inner.wait();
+    }));
+    held_up.wait_for(1);
+    let _entered = runtime.enter();
+    let (mut nap, inner) = (sleep(SHORT), woken.clone());
+    poll_with(&mut nap, move || {
+        let spawned = inner.clone();
+        drop(windlass::spawn(async move { spawned.add() }));
+        inner.add();
+    });
+    woken.wait_for(1);
+    assert_eq!(runtime.metrics().tasks_spawned, 3, "it was spawned elsewhere");
+    gate.open();
+    woken.wait_for(2);
+}
+
+#[test]
 fn virtual_time_does_not_pass_over_what_another_thread_wakes() {
     const SECOND: Duration = Duration::from_secs(1);
     // What takes longer is taken over by others after 100 ms, and time goes on then.
