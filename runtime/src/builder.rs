@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use crate::fork::NEXT_JOB;
 #[cfg(not(loom))]
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
@@ -250,6 +251,7 @@ impl Builder {
             searchers: (workers / 2).max(1),
             awake_to_spin: if workers <= cpus { cpus - 1 } else { 0 },
             stuck_after: self.stuck_after,
+            next_job: Some(NEXT_JOB),
             compute_share: self.compute_share,
             max_blocking: self.max_blocking,
             blocking_keep_alive: self.blocking_keep_alive,

@@ -14,6 +14,7 @@ pub mod par;
 mod pending;
 mod scope;
 mod split;
+mod thief;
 mod wait;
 
 pub use compute::compute;
@@ -24,3 +25,4 @@ pub(crate) use job::JobRef;
 pub(crate) use offer::Offer;
 pub(crate) use pace::Pace;
 pub(crate) use pending::Pending;
+pub(crate) use thief::NEXT_JOB;

@@ -42,6 +42,13 @@ impl Fork {
         });
     }
 
+    /// Waits for a job, and leaves it at that.
+    pub fn await_job(&self) {
+        context::enter_worker(&self.0, || {
+            assert!(self.0.await_job().is_none(), "nothing is offered")
+        });
+    }
+
     /// True if a token was left over.
     pub fn has_token(&self) -> bool {
         self.0.parker.take_token()

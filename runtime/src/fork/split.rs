@@ -61,7 +61,8 @@ impl Worker {
 
     fn has_offered(&self) {
         self.computes();
-        let look = self.pace.counts_offer();
+        // In a computation with long leaves, the next offer is far away.
+        let look = self.pace.counts_offer() || !self.pace.is_fine();
         if !self.pool.has_idle() {
             return;
         }

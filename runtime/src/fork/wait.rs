@@ -26,7 +26,7 @@ impl Worker {
                     hint::spin_loop();
                 }
             } else {
-                self.sleep_joining(&done);
+                self.sleep_joining(&done, None);
                 idle_since = None;
             }
         }
@@ -40,16 +40,26 @@ impl Worker {
     /// After a job there is often another: a thief need not search each time, and waits for it a
     /// moment.
     pub(crate) fn another_job(&self) -> Option<JobRef> {
-        if !self.pace.stole.take() || !self.may_compute() {
-            return None;
+        let stole = self.pace.stole.take();
+        if !self.may_compute() {
+            None
+        } else if self.leaves_tasks() {
+            self.await_job()
+        } else if stole {
+            self.look_around(|| self.pool.has_shared_work() || self.pool.has_root())
+        } else {
+            None
         }
+    }
+
+    /// Looks out for a job, a moment long, unless there is something else to do.
+    pub(super) fn look_around(&self, is_wanted: impl Fn() -> bool) -> Option<JobRef> {
         let mut since = None;
         loop {
             if let Some(job) = self.steal_job() {
                 return Some(job);
             }
-            let tasks = self.pool.has_shared_work() && !self.leaves_tasks();
-            if cfg!(loom) || tasks || self.pool.has_root() || !self.may_look_around(&mut since) {
+            if cfg!(loom) || is_wanted() || !self.may_look_around(&mut since) {
                 return None;
             }
             for _ in 0..16 {
@@ -75,24 +85,32 @@ impl Worker {
         Some(job)
     }
 
-    /// Announces that it sleeps, looks once more, and sleeps until somebody calls.
-    fn sleep_joining(&self, done: &impl Fn() -> bool) {
+    /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
+    pub(super) fn sleep_joining(&self, done: &impl Fn() -> bool, deadline: Option<Instant>) {
         let slot = self.slot();
         slot.joining.store(true, Ordering::Relaxed);
         self.pool.joiners.fetch_add(1, Plain::Relaxed);
-        // Partner of the fences in `latch_was_set` and `Pool::wake_thief`.
+        // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
+        // those in `Pool::push_root`, `Pool::call_for_tasks`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
-        if done() || self.pool.has_offer() {
-            // Release and Acquire pair with those of `Pool::call_joiner`: the swaps are in one order.
-            if slot.joining.swap(false, Ordering::AcqRel) {
-                self.pool.joiners.fetch_sub(1, Plain::Relaxed);
-                return;
-            }
-            // Somebody was faster, and its token is on the way.
+        if (done() || self.pool.has_offer()) && self.stops_joining() {
+            return;
         }
         slot.counters.parks.bump();
-        self.parker.park();
+        if !self.parker.park_until(deadline) && !self.stops_joining() {
+            self.parker.park();
+        }
         slot.counters.wakeups.bump();
+    }
+
+    /// Takes the announcement back; false if somebody was faster, and its token is on the way.
+    fn stops_joining(&self) -> bool {
+        // Release and Acquire pair with those of `Pool::call_joiner`: the swaps are in one order.
+        let stops = self.slot().joining.swap(false, Ordering::AcqRel);
+        if stops {
+            self.pool.joiners.fetch_sub(1, Plain::Relaxed);
+        }
+        stops
     }
 
     /// The job that was stolen from worker `from`, or the last one of its scope, is done. The job's own

@@ -19,13 +19,26 @@ impl Pool {
     /// A pool with so many places for workers and for spares. It is watched as closely as can be,
     /// so that asking for it costs a model nothing.
     pub fn new(workers: usize, spares: usize) -> Self {
-        let pool = Self::unwatched(workers, spares);
-        pool.0.watch.request(Level::Fine);
-        pool
+        Self::unwatched(workers, spares).watched()
+    }
+
+    /// As [`new`](Self::new), with workers that wait so long for their next job while a spare looks after tasks. Time
+    /// does not pass in models: any but none has no end.
+    pub fn patient(workers: usize, spares: usize, next_job: Duration) -> Self {
+        Self::of(workers, spares, Some(next_job)).watched()
     }
 
     /// As [`new`](Self::new), with the watch switched off.
     pub fn unwatched(workers: usize, spares: usize) -> Self {
+        Self::of(workers, spares, None)
+    }
+
+    fn watched(self) -> Self {
+        self.0.watch.request(Level::Fine);
+        self
+    }
+
+    fn of(workers: usize, spares: usize, next_job: Option<Duration>) -> Self {
         let config = Config {
             workers,
             spares,
@@ -33,6 +46,7 @@ impl Pool {
             awake_to_spin: 0,
             compute_share: 50,
             stuck_after: Duration::ZERO,
+            next_job,
             max_blocking: 1,
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),
@@ -128,6 +142,11 @@ impl Pool {
     /// Wakes somebody for an offer.
     pub fn wake_thief(&self) {
         self.0.wake_thief();
+    }
+
+    /// Has a worker that waits for a job look after tasks.
+    pub fn call_for_tasks(&self) -> bool {
+        self.0.call_for_tasks()
     }
 
     /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.

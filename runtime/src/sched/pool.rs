@@ -29,6 +29,8 @@ pub(crate) struct Config {
     /// Percentage of its time that a worker leaves to a computation while tasks wait.
     pub(crate) compute_share: u32,
     pub(crate) stuck_after: Duration,
+    /// How long a worker waits beside the sleepers' stack for its next job, while a spare looks after tasks.
+    pub(crate) next_job: Option<Duration>,
     pub(crate) max_blocking: usize,
     pub(crate) blocking_keep_alive: Duration,
     pub(crate) thread_name: String,
@@ -45,7 +47,7 @@ pub(crate) struct Pool {
     pub(crate) injector: CachePadded<Injector>,
     /// Fork-join roots: beside the tasks, so that neither queues behind the other.
     pub(crate) roots: CachePadded<Injector>,
-    /// How many workers sleep in a join. A hint.
+    /// How many workers sleep in a join, or between two jobs. A hint.
     pub(crate) joiners: CachePadded<PlainUsize>,
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.
@@ -106,6 +108,16 @@ impl Pool {
         self.after_push();
     }
 
+    /// Queues a computation.
+    pub(super) fn push_root(&self, runnable: Runnable) {
+        self.roots.push(runnable);
+        // As in `after_push`, and partner of the fence in `sleep_joining` too.
+        fence(Ordering::SeqCst);
+        if !self.call_for_root() {
+            self.call_somebody();
+        }
+    }
+
     /// Partner of the fences in `Worker::sleep` and `Worker::found`: either we see the sleeper (or
     /// that nobody searches), or it sees what was pushed.
     pub(super) fn after_push(&self) {
@@ -144,10 +156,15 @@ impl Pool {
         }
     }
 
-    /// Wakes every sleeper.
+    /// Wakes every sleeper, those in joins too.
     pub(crate) fn wake_all(&self) {
         for index in self.sleepers.pop_all() {
             self.wake(index);
+        }
+        if self.joiners.load(Plain::Relaxed) > 0 {
+            for index in 0..self.slots.len() {
+                self.call_joiner(index);
+            }
         }
     }
 

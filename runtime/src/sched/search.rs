@@ -272,6 +272,7 @@ mod tests {
             awake_to_spin: 0,
             compute_share: 50,
             stuck_after: Duration::from_secs(3600),
+            next_job: None,
             max_blocking: 1,
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),

@@ -34,8 +34,10 @@ pub(crate) struct Slot {
     pub(crate) occupied: PlainBool,
     /// True while the worker waits on the OS instead of being parked.
     pub(crate) seated: AtomicBool,
-    /// True while the worker sleeps in a join, to be called by whoever has what it waits for.
+    /// True while the worker sleeps in a join, or between two jobs, to be called by whoever has what it waits for.
     pub(crate) joining: AtomicBool,
+    /// True while the worker waits for its next job and leaves tasks to a spare. Taken back by who wants it for tasks.
+    pub(crate) awaiting: AtomicBool,
     /// True while the worker is inside a fork-join root or job.
     pub(crate) computing: PlainBool,
     /// True while that computation has split points all the time.
@@ -76,6 +78,7 @@ impl Slot {
             occupied: PlainBool::new(false),
             seated: AtomicBool::new(false),
             joining: AtomicBool::new(false),
+            awaiting: AtomicBool::new(false),
             computing: PlainBool::new(false),
             fine: PlainBool::new(false),
             for_tasks: PlainBool::new(false),

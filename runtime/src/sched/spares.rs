@@ -63,7 +63,7 @@ impl Watcher {
 
 impl Worker {
     /// True if the runtime ends and every task is gone, or if a spare is not needed any more.
-    pub(super) fn may_leave(&self) -> bool {
+    pub(crate) fn may_leave(&self) -> bool {
         self.must_retire() || self.pool.is_over()
     }
 

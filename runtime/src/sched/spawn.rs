@@ -101,10 +101,9 @@ impl Pool {
             // Before it can finish, as above.
             self.foreign.spawned.bump_shared();
             match kind {
-                Kind::Task => self.injector.push(runnable),
-                Kind::Root => self.roots.push(runnable),
+                Kind::Task => self.push(runnable),
+                Kind::Root => self.push_root(runnable),
             }
-            self.after_push();
         } else {
             // A worker counts what ends in its hands as finished, so this must have been spawned.
             context::with_worker(|worker| {

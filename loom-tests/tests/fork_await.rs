@@ -1,0 +1,111 @@
+//! A worker that waits for its next job beside the sleepers' stack, while a spare looks after tasks.
+#![cfg(loom)]
+
+use std::time::Duration;
+
+use loom::thread;
+use windlass_loom_tests::{Poison, check};
+use windlass_runtime::model::Pool;
+use windlass_sync::Parker;
+
+#[global_allocator]
+static POISON: Poison = Poison;
+
+/// A pool whose only worker waits for a job, or is about to: its computation has just ended, and a spare was sent
+/// meanwhile, which is busy elsewhere.
+fn awaiting() -> (Pool, thread::JoinHandle<()>) {
+    const FOR_EVER: Duration = Duration::from_secs(3600);
+    loom::stop_exploring();
+    let pool = Pool::patient(1, 1, FOR_EVER);
+    let place = pool.occupy(0);
+    let (begun, ends) = (Parker::new(), Parker::new());
+    let (begins, end) = (begun.unparker(), ends.unparker());
+    drop(pool.compute({
+        let pool = pool.clone();
+        move || {
+            pool.relieve_computing(0, 1);
+            begins.unpark();
+            ends.park();
+        }
+    }));
+    let worker = thread::spawn(move || place.work());
+    begun.park();
+    loom::explore();
+    end.unpark();
+    (pool, worker)
+}
+
+/// Property: a root that is queued while the worker falls asleep is run.
+///
+/// Seen to fail with: no fence in `push_root`; one that calls nobody who awaits a job; no fence in `sleep_joining`;
+/// `await_job` that does not look for roots.
+#[test]
+fn a_root_comes_while_a_worker_begins_to_await_a_job() {
+    check(3, || {
+        let (pool, worker) = awaiting();
+        let closing = pool.clone();
+        drop(pool.compute(move || {
+            loom::skip_branch();
+            closing.close();
+        }));
+        worker.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: the end of the runtime reaches the worker that falls asleep.
+///
+/// Seen to fail with: a `wake_all` that leaves joiners asleep; `await_job` that does not look whether it may leave.
+#[test]
+fn the_runtime_ends_while_a_worker_begins_to_await_a_job() {
+    check(3, || {
+        let (pool, worker) = awaiting();
+        pool.close();
+        worker.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: whoever was called for tasks comes to them, though it falls asleep at that moment.
+///
+/// Seen to fail with: no fence in `call_for_tasks`; `await_job` that does not look whether it is wanted.
+#[test]
+fn a_worker_that_begins_to_await_a_job_is_called_for_tasks() {
+    check(3, || {
+        let (pool, worker) = awaiting();
+        drop(pool.spawn({
+            let pool = pool.clone();
+            async move {
+                loom::skip_branch();
+                pool.close();
+            }
+        }));
+        while !pool.is_over() && !pool.call_for_tasks() {
+            thread::yield_now();
+        }
+        worker.join().unwrap();
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: of a worker whose time is over, while it is called for a job and for tasks, no token is left over, which would
+/// have it wake up from its next sleep although nobody has called.
+///
+/// Seen to fail with: a `sleep_joining` that does not take the token of who was faster.
+#[test]
+fn the_time_is_over_while_a_worker_is_called() {
+    check(3, || {
+        let pool = Pool::patient(1, 1, Duration::ZERO);
+        let calls = [Pool::wake_thief, |pool: &Pool| drop(pool.call_for_tasks())];
+        let callers = calls.map(|call| {
+            let pool = pool.clone();
+            thread::spawn(move || call(&pool))
+        });
+        let worker = pool.fork(0);
+        worker.await_job();
+        for caller in callers {
+            caller.join().unwrap();
+        }
+        assert!(!worker.has_token(), "a token was left over");
+    });
+}
