@@ -2,8 +2,8 @@
 //! rayon beside it.
 
 use std::hint::black_box;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rayon::slice::ParallelSliceMut;
@@ -97,12 +97,40 @@ const LEAF: Duration = Duration::from_millis(5);
 struct Work {
     kind: Kind,
     stopped: AtomicBool,
-    rounds: AtomicU64,
+    progress: Mutex<Progress>,
+}
+
+/// The rounds that are over, and when the last of them was. From the end of one round to the end of another there are
+/// whole rounds only: those of a sort are long, and to count the ends within a given time would be off by up to one.
+#[derive(Clone, Copy)]
+struct Progress {
+    rounds: u64,
+    at: Instant,
+}
+
+impl Progress {
+    /// Rounds a second from `before` to here. If none has ended for long before `now`, that time counts too.
+    fn per_second(self, before: Progress, now: Instant) -> f64 {
+        let rounds = (self.rounds - before.rounds) as f64;
+        let time = (self.at - before.at).as_secs_f64();
+        let since = (now - self.at).as_secs_f64();
+        rounds / if since * rounds >= 2.0 * time { time + since } else { time }
+    }
 }
 
 impl Work {
     fn new(kind: Kind) -> Arc<Work> {
-        Arc::new(Work { kind, stopped: AtomicBool::new(false), rounds: AtomicU64::new(0) })
+        let progress = Mutex::new(Progress { rounds: 0, at: Instant::now() });
+        Arc::new(Work { kind, stopped: AtomicBool::new(false), progress })
+    }
+
+    fn progress(&self) -> Progress {
+        *self.progress.lock().expect("nothing panics while it is held")
+    }
+
+    fn ends_round(&self) {
+        let mut progress = self.progress.lock().expect("nothing panics while it is held");
+        *progress = Progress { rounds: progress.rounds + 1, at: Instant::now() };
     }
 
     fn run<P: for<'s> ForkPeer<Scope<'s> = ()>>(&self, sort: fn(&mut [u32])) {
@@ -113,7 +141,7 @@ impl Work {
                 Kind::Sort => sort(&mut unsorted.clone()),
                 Kind::Leaves => drop(P::join(&mut (), |()| leaf(), |()| leaf())),
             }
-            self.rounds.fetch_add(1, Ordering::Relaxed);
+            self.ends_round();
         }
     }
 }
@@ -152,11 +180,11 @@ impl Mix for Windlass {
 
 /// What the computation did while `f` ran, beside what `f` gives.
 fn beside(work: &Work, f: impl FnOnce() -> Metrics) -> Metrics {
-    let (began, before) = (Instant::now(), work.rounds.load(Ordering::Relaxed));
+    let before = work.progress();
     let metrics = f();
-    let rounds = work.rounds.load(Ordering::Relaxed) - before;
+    let rounds_per_s = work.progress().per_second(before, Instant::now());
     work.stopped.store(true, Ordering::Relaxed);
-    metrics.with("rounds_per_s", rounds as f64 / began.elapsed().as_secs_f64())
+    metrics.with("rounds_per_s", rounds_per_s)
 }
 
 fn from_outside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
