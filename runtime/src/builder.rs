@@ -59,7 +59,7 @@ impl Builder {
             stuck_after: Duration::from_millis(10),
             max_spares: None,
             manual_time: false,
-            compute_share: 17,
+            compute_share: 20,
         }
     }
 
