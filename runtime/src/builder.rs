@@ -142,7 +142,7 @@ impl Builder {
     }
 
     /// The percentage of its time that a worker leaves to a computation (fork-join work) while tasks
-    /// wait; 17, a sixth, by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
+    /// wait; 20 by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
     /// its share leaves the remainder to the other.
     ///
     /// It is kept at the split points of the computation: each `join` and each `spawn` of a scope. So
