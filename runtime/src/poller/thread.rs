@@ -84,9 +84,7 @@ fn run(pool: &Arc<Pool>) {
             poller.gate_fired();
             guard = see_to_it(pool, watcher.any_gets_on(pool, now, PATIENCE), now);
         } else if let Some(standing) = &mut guard {
-            // With long polls, or in a computation, a worker leaves the OS alone although it gets on.
-            let gets_on = watcher.any_gets_on(pool, now, PATIENCE) && pool.get_on(0);
-            if standing.is_over(pool, now, if gets_on { ROUND } else { PATIENCE }) {
+            if standing.is_over(pool, now, patience(pool, &watcher, now)) {
                 guard = see_to_it(pool, false, now);
             } else if poller.is_armed() {
                 guard = None;
@@ -108,6 +106,13 @@ fn run(pool: &Arc<Pool>) {
             poller.arm_gate();
         }
     }
+}
+
+/// How long somebody has to harvest, of those who are awake.
+fn patience(pool: &Pool, watcher: &Watcher, now: Instant) -> Duration {
+    // With long polls, or in a computation, a worker leaves the OS alone although it gets on.
+    let harvests = watcher.any_gets_on(pool, now, PATIENCE) && pool.get_on(0);
+    if harvests { ROUND } else { PATIENCE }
 }
 
 /// Makes sure that somebody harvests: the worker in the seat, one that gets on, a sleeper, or else the
@@ -165,5 +170,30 @@ fn shorter(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
         (a, b) => a.or(b),
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::sched::LONG_POLL;
+
+    #[test]
+    fn only_a_worker_that_looks_at_the_os_is_given_the_time_of_a_round() {
+        let pool = Pool::for_tests(1);
+        let (slot, watcher) = (&pool.slots[0], Watcher::new(&pool));
+        slot.occupied.store(true, Plain::Relaxed);
+        let patience = || patience(&pool, &watcher, Instant::now());
+        assert_eq!(patience(), ROUND, "it is between two polls");
+        slot.counters.tick.bump();
+        assert_eq!(patience(), ROUND, "its polls are short");
+        slot.counters.poll_time.set(LONG_POLL);
+        assert_eq!(patience(), PATIENCE, "with polls this long it leaves the OS to others");
+        slot.counters.poll_time.set(LONG_POLL / 2);
+        slot.computing.store(true, Plain::Relaxed);
+        assert_eq!(patience(), PATIENCE, "it computes");
+        slot.computing.store(false, Plain::Relaxed);
+        pool.sleepers.announce(0, false);
+        assert_eq!(patience(), PATIENCE, "nobody is awake");
     }
 }

@@ -279,3 +279,26 @@ impl Pool {
         }
     }
 }
+
+#[cfg(all(test, not(loom)))]
+impl Pool {
+    /// Places for so many workers, and nobody there.
+    pub(crate) fn for_tests(workers: usize) -> Arc<Self> {
+        let config = Config {
+            workers,
+            spares: 0,
+            searchers: 1,
+            awake_to_spin: 0,
+            compute_share: 50,
+            stuck_after: Duration::from_secs(3600),
+            next_job: None,
+            max_blocking: 1,
+            blocking_keep_alive: Duration::ZERO,
+            thread_name: String::new(),
+            stack_size: None,
+        };
+        let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
+            .expect("the OS has what a poller needs");
+        Self::new(config, Arc::new(poller))
+    }
+}

@@ -257,30 +257,9 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::poller::{Clock, Poller};
-    use crate::primitives::Arc;
-    use crate::sched::pool::{Config, Pool};
+    use crate::sched::pool::Pool;
     use crate::shutdown;
     use crate::task::Origin;
-
-    /// Two places for workers, and nobody there.
-    fn pool() -> Arc<Pool> {
-        let config = Config {
-            workers: 2,
-            spares: 0,
-            searchers: 1,
-            awake_to_spin: 0,
-            compute_share: 50,
-            stuck_after: Duration::from_secs(3600),
-            next_job: None,
-            max_blocking: 1,
-            blocking_keep_alive: Duration::ZERO,
-            thread_name: String::new(),
-            stack_size: None,
-        };
-        let poller = Poller::new(config.workers, false, Clock::of_the_os()).unwrap();
-        Pool::new(config, Arc::new(poller))
-    }
 
     /// A worker that was woken by a crowd of timers had a backlog at once. It was counted from before the sleep, and
     /// so it woke a second worker every time.
@@ -288,7 +267,7 @@ mod tests {
     fn a_backlog_is_counted_from_the_end_of_the_search_and_not_from_before_the_sleep() {
         /// Enough for the worker to consider waking somebody.
         const PUSHES: usize = 64;
-        let pool = pool();
+        let pool = Pool::for_tests(2);
         for _ in 0..PUSHES {
             drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
         }
