@@ -71,8 +71,11 @@ impl Worker {
 
     /// Looks once and, if nobody else is awake who would look, keeps its eyes open for a while.
     fn look_everywhere(&self) -> Option<Search> {
-        let alone = self.pool.poller().is_neglected() || !self.pool.get_on(1);
-        self.look_once(alone).or_else(|| {
+        let neglected = self.pool.poller().is_neglected();
+        let alone = neglected || !self.pool.get_on(1);
+        // Who is to look for the others does not leave it to its sleep.
+        let looks = neglected || (alone && self.spin.looks_first());
+        self.look_once(looks).or_else(|| {
             if !alone || self.pool.awake() > self.pool.config.awake_to_spin {
                 return None;
             }
@@ -85,14 +88,14 @@ impl Worker {
         })
     }
 
-    /// With `alone`, the OS is ours to look at. Otherwise a worker is awake that does it when it runs
-    /// dry, and takes what it finds in one go: two that snatch single events from each other get
+    /// With `looks`, the OS is ours to look at. Otherwise we are about to sleep there; or a worker is awake that does it when it
+    /// runs dry, and takes what it finds in one go: two that snatch single events from each other get
     /// less done.
-    fn look_once(&self, alone: bool) -> Option<Search> {
+    fn look_once(&self, looks: bool) -> Option<Search> {
         self.take_own()
             .or_else(|| self.take_shared())
             .or_else(|| self.take_root())
-            .or_else(|| if alone { self.take_harvest() } else { None })
+            .or_else(|| if looks { self.take_harvest() } else { None })
             .or_else(|| self.steal_task())
             .map(Search::Found)
             .or_else(|| if self.may_compute() { self.next_job().map(Search::Job) } else { None })
@@ -100,7 +103,9 @@ impl Worker {
 
     /// Looks at the OS.
     fn take_harvest(&self) -> Option<Runnable> {
-        if !self.harvest() {
+        let found = self.harvest();
+        self.spin.looked(found);
+        if !found {
             return None;
         }
         self.begin_round(Instant::now());
