@@ -163,20 +163,25 @@ fn a_waker_may_wait_for_a_timer() {
     woken.wait_for(1);
 }
 
+/// A runtime whose only worker is held up until the gate is opened: another thread fires.
+fn held_up() -> (Runtime, Gate) {
+    let runtime = used();
+    let (gate, begun) = (Gate::new(), Count::new());
+    let (closed, inner) = (gate.clone(), begun.clone());
+    drop(runtime.spawn(async move {
+        inner.add();
+        closed.wait();
+    }));
+    begun.wait_for(1);
+    (runtime, gate)
+}
+
 #[test]
 fn a_waker_finds_its_runtime_wherever_it_is_called() {
-    let runtime = used();
-    let (gate, woken) = (Gate::new(), Count::new());
-    // The only worker is held up: it is another thread that fires.
-    let (held_up, inner) = (Count::new(), gate.clone());
-    let begun = held_up.clone();
-    drop(runtime.spawn(async move {
-        begun.add();
-        inner.wait();
-    }));
-    held_up.wait_for(1);
+    let (runtime, gate) = held_up();
     let _entered = runtime.enter();
-    let (mut nap, inner) = (sleep(SHORT), woken.clone());
+    let (mut nap, woken) = (sleep(SHORT), Count::new());
+    let inner = woken.clone();
     poll_with(&mut nap, move || {
         let spawned = inner.clone();
         drop(windlass::spawn(async move { spawned.add() }));
@@ -186,6 +191,40 @@ fn a_waker_finds_its_runtime_wherever_it_is_called() {
     assert_eq!(runtime.metrics().tasks_spawned, 3, "it was spawned elsewhere");
     gate.open();
     woken.wait_for(2);
+}
+
+#[test]
+fn a_waker_that_computes_does_not_wait_for_workers_that_are_stuck() {
+    let (runtime, gate) = held_up();
+    let _entered = runtime.enter();
+    let (mut nap, sum) = (sleep(SHORT), Count::new());
+    let inner = sum.clone();
+    poll_with(&mut nap, move || {
+        let (one, two) = windlass::join(|| 1, || 2);
+        let mut scoped = 0;
+        windlass::scope(|scope| scope.spawn(|_| scoped += 3));
+        for _ in 0..one + two + scoped {
+            inner.add();
+        }
+    });
+    sum.wait_for(6);
+    gate.open();
+}
+
+#[test]
+fn a_waker_may_not_block_the_thread_that_calls_it() {
+    let (runtime, gate) = held_up();
+    let _entered = runtime.enter();
+    let (mut nap, refused) = (sleep(SHORT), Count::new());
+    let inner = refused.clone();
+    poll_with(&mut nap, move || {
+        let blocks = || windlass::block_on(async {});
+        if std::panic::catch_unwind(blocks).is_err() {
+            inner.add();
+        }
+    });
+    refused.wait_for(1);
+    gate.open();
 }
 
 #[test]

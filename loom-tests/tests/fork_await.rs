@@ -96,16 +96,37 @@ fn a_worker_that_begins_to_await_a_job_is_called_for_tasks() {
 fn the_time_is_over_while_a_worker_is_called() {
     check(3, || {
         let pool = Pool::patient(1, 1, Duration::ZERO);
-        let calls = [Pool::wake_thief, |pool: &Pool| drop(pool.call_for_tasks())];
+        let calls = [Pool::wake_thief, |pool: &Pool| {
+            pool.call_for_tasks();
+        }];
         let callers = calls.map(|call| {
             let pool = pool.clone();
             thread::spawn(move || call(&pool))
         });
         let worker = pool.fork(0);
-        worker.await_job();
+        assert!(!worker.await_job(), "nothing is offered");
         for caller in callers {
             caller.join().unwrap();
         }
         assert!(!worker.has_token(), "a token was left over");
+    });
+}
+
+/// Property: a root for which a worker was called that awaits a job is looked for by that worker, though there is a job too; or
+/// else somebody else was called.
+///
+/// Seen to fail with: `await_job` that takes a job whatever it was called for.
+#[test]
+fn a_root_and_a_job_come_while_a_worker_awaits_a_job() {
+    check(3, || {
+        let pool = Pool::patient(3, 1, Duration::from_secs(3600));
+        pool.pretend_asleep(2);
+        let (thief, owner) = (pool.fork(0), pool.fork(1));
+        let awaiting = thread::spawn(move || thief.await_job());
+        owner.join(|| drop(pool.compute(|| ())), || ());
+        assert!(!awaiting.join().unwrap() || pool.sleeping() == 0, "nobody looks for the root");
+        loom::stop_exploring();
+        pool.close();
+        pool.occupy(3).work();
     });
 }

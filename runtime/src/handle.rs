@@ -82,7 +82,8 @@ impl Handle {
     /// # Panics
     ///
     /// On a worker thread, where it would block other tasks. Await the future there, or move the
-    /// blocking code to [`spawn_blocking`](crate::spawn_blocking), where `block_on` is allowed.
+    /// blocking code to [`spawn_blocking`](crate::spawn_blocking), where `block_on` is allowed. And in a waker of one's own
+    /// making, if it is the runtime's poller that calls it.
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
@@ -114,13 +115,18 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// Panics if the current thread is a worker.
+/// Panics if the current thread is a worker, or looks after the OS.
 #[track_caller]
 pub(crate) fn refuse_on_worker() {
     assert!(
         context::role() != Role::Worker,
         "block_on was called from within a task: it would block a worker thread. \
          Use `.await` instead, or move the blocking code to `spawn_blocking`"
+    );
+    assert!(
+        context::role() != Role::Poller,
+        "block_on was called from within a waker: it would block the thread that the workers rely on. \
+         Spawn a task instead"
     );
 }
 

@@ -42,11 +42,12 @@ impl Fork {
         });
     }
 
-    /// Waits for a job, and leaves it at that.
-    pub fn await_job(&self) {
+    /// Waits for a job, and runs it; false if there is something else to look for, or none has come.
+    pub fn await_job(&self) -> bool {
         context::enter_worker(&self.0, || {
-            assert!(self.0.await_job().is_none(), "nothing is offered")
-        });
+            let job = self.0.await_job();
+            job.map(|job| self.0.run_job(job)).is_some()
+        })
     }
 
     /// True if a token was left over.

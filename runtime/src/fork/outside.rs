@@ -12,7 +12,7 @@ use std::thread;
 use windlass_sync::Latch;
 
 use super::compute::Root;
-use crate::context;
+use crate::context::{self, Role};
 use crate::primitives::Arc;
 use crate::task::Origin;
 
@@ -43,12 +43,15 @@ where
 }
 
 /// Runs `f` with `input` on a worker, and blocks until it is done; gives the input back if the pool
-/// takes nothing in.
+/// takes nothing in, or if this is the poller's thread: workers that are stuck rely on it, and it can't wait for them.
 ///
 /// # Panics
 ///
 /// If `f` does, with its payload.
 pub(super) fn on_pool<I: Send, R: Send>(input: I, f: fn(I) -> R) -> Result<R, I> {
+    if context::role() == Role::Poller {
+        return Err(input);
+    }
     let call = Call { input: UnsafeCell::new(Some(input)), result: UnsafeCell::new(None), f };
     let done = Arc::new(Latch::new(1));
     let guest = Guest { call: &raw const call as *const (), run: run::<I, R>, done: done.clone() };

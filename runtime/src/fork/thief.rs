@@ -35,7 +35,8 @@ impl Worker {
         slot.awaiting.store(true, Ordering::Relaxed);
         let job = self.look_around(|| self.is_wanted_elsewhere()).or_else(|| {
             self.sleep_joining(&|| self.is_wanted_elsewhere(), Instant::now().checked_add(wait));
-            self.steal_job()
+            // Whoever has called us for something else has called nobody besides us.
+            if self.is_wanted_elsewhere() { None } else { self.steal_job() }
         });
         // Relaxed: as above.
         let for_tasks = !slot.awaiting.swap(false, Ordering::Relaxed);

@@ -203,6 +203,11 @@ impl Pool {
         self.0.slots[spare].for_tasks.store(true, Plain::Relaxed);
     }
 
+    /// Has a worker that is not there lie on the sleepers' stack.
+    pub fn pretend_asleep(&self, index: usize) {
+        self.0.sleepers.announce(index, false);
+    }
+
     /// How many workers sleep.
     pub fn sleeping(&self) -> usize {
         self.0.sleepers.sleeping()
