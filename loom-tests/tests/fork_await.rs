@@ -66,29 +66,7 @@ fn the_runtime_ends_while_a_worker_begins_to_await_a_job() {
     });
 }
 
-/// Property: whoever was called for tasks comes to them, though it falls asleep at that moment.
-///
-/// Seen to fail with: no fence in `call_for_tasks`; `await_job` that does not look whether it is wanted.
-#[test]
-fn a_worker_that_begins_to_await_a_job_is_called_for_tasks() {
-    check(3, || {
-        let (pool, worker) = awaiting();
-        drop(pool.spawn({
-            let pool = pool.clone();
-            async move {
-                loom::skip_branch();
-                pool.close();
-            }
-        }));
-        while !pool.is_over() && !pool.call_for_tasks() {
-            thread::yield_now();
-        }
-        worker.join().unwrap();
-        assert!(pool.is_over());
-    });
-}
-
-/// Property: of a worker whose time is over, while it is called for a job and for tasks, no token is left over, which would
+/// Property: of a worker whose time is over, while it is called for a job and with all others, no token is left over, which would
 /// have it wake up from its next sleep although nobody has called.
 ///
 /// Seen to fail with: a `sleep_joining` that does not take the token of who was faster.
@@ -96,10 +74,7 @@ fn a_worker_that_begins_to_await_a_job_is_called_for_tasks() {
 fn the_time_is_over_while_a_worker_is_called() {
     check(3, || {
         let pool = Pool::patient(1, 1, Duration::ZERO);
-        let calls = [Pool::wake_thief, |pool: &Pool| {
-            pool.call_for_tasks();
-        }];
-        let callers = calls.map(|call| {
+        let callers = [Pool::wake_thief, Pool::wake_all].map(|call| {
             let pool = pool.clone();
             thread::spawn(move || call(&pool))
         });

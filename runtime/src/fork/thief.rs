@@ -6,21 +6,23 @@
 //!
 //! - for an offer, by [`Pool::wake_thief`], as any joiner;
 //! - for a root, by whoever queues it ([`Pool::call_for_root`]);
-//! - for tasks, by the watch, if the spare is stuck ([`Pool::call_for_tasks`]): `awaiting` is taken back then;
 //! - for the end of the runtime or its own, with all others.
 //!
 //! All of them say what it is about, pass a fence, and look for who sleeps as a joiner; it says that it sleeps, passes a fence, and looks
-//! whether something is about. So one sees the other. After the time it falls asleep like everybody else.
+//! whether something is about. So one sees the other. Nobody calls it for tasks: now and then it looks by itself whether
+//! the spare gets on, and takes them over if not. After the time it falls asleep like everybody else.
 
 use std::time::{Duration, Instant};
 
 use super::job::JobRef;
+use crate::primitives::Ordering;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Ordering, fence};
 use crate::sched::{Pool, Worker};
 
 /// How long a worker waits for its next job beside the sleepers' stack.
 pub(crate) const NEXT_JOB: Duration = Duration::from_millis(1);
+/// How often it looks whether its spare gets on meanwhile.
+const GLANCE: Duration = Duration::from_micros(200);
 
 impl Worker {
     /// Waits a moment for a job; `None` if there is something else to look for, or none has come.
@@ -31,25 +33,53 @@ impl Worker {
         slot.polls(None);
         slot.counters.tick.bump();
         slot.computing.store(true, Plain::Relaxed);
-        // Relaxed: who takes it back and then calls us, or sees that we don't sleep, has passed a fence.
+        // Relaxed, here and below: who goes by it to call us goes by `joining` too.
         slot.awaiting.store(true, Ordering::Relaxed);
-        let job = self.look_around(|| self.is_wanted_elsewhere()).or_else(|| {
-            self.sleep_joining(&|| self.is_wanted_elsewhere(), Instant::now().checked_add(wait));
-            // Whoever has called us for something else has called nobody besides us.
-            if self.is_wanted_elsewhere() { None } else { self.steal_job() }
-        });
-        // Relaxed: as above.
-        let for_tasks = !slot.awaiting.swap(false, Ordering::Relaxed);
-        self.called.set(for_tasks);
+        let wanted = || self.is_wanted_elsewhere();
+        let job = self.look_around(wanted).or_else(|| self.sleep_awaiting(wait));
+        slot.awaiting.store(false, Ordering::Relaxed);
         slot.computing.store(false, Plain::Relaxed);
         slot.counters.tick.bump();
         job
     }
 
+    fn sleep_awaiting(&self, wait: Duration) -> Option<JobRef> {
+        let end = Instant::now().checked_add(wait);
+        // Time does not pass in models.
+        let glance = if cfg!(loom) { wait } else { GLANCE };
+        let mut seen = self.progress_of_spare();
+        loop {
+            let next = Instant::now().checked_add(glance);
+            self.sleep_joining(&|| self.is_wanted_elsewhere(), next.min(end));
+            // Whoever has called us for something else has called nobody besides us.
+            if self.is_wanted_elsewhere() {
+                return None;
+            }
+            if let Some(job) = self.steal_job() {
+                return Some(job);
+            }
+            let progress = self.progress_of_spare();
+            let stuck = progress.is_some() && progress == seen;
+            if stuck && (self.pool.has_shared_work() || self.pool.has_kept_work()) {
+                self.called.set(true);
+                return None;
+            }
+            if end.is_none_or(|end| Instant::now() >= end) {
+                return None;
+            }
+            seen = progress;
+        }
+    }
+
+    /// Stands still if the spare that stands in for this worker is held up in a poll; `None` if it is in none.
+    fn progress_of_spare(&self) -> Option<u64> {
+        let spare = &self.pool.slots[self.slot().spare()?];
+        Some(spare.progress()).filter(|progress| progress % 2 == 1)
+    }
+
     /// True if there is something to do besides jobs.
     fn is_wanted_elsewhere(&self) -> bool {
-        let for_tasks = !self.slot().awaiting.load(Ordering::Relaxed);
-        for_tasks || self.pool.has_root() || self.may_leave()
+        self.pool.has_root() || self.may_leave()
     }
 }
 
@@ -60,18 +90,5 @@ impl Pool {
             && (0..self.slots.len()).any(|index| {
                 self.slots[index].awaiting.load(Ordering::Relaxed) && self.call_joiner(index)
             })
-    }
-
-    /// Has a worker that waits for a job look after tasks; false if there is none.
-    pub(crate) fn call_for_tasks(&self) -> bool {
-        let wanted = |&index: &usize| {
-            let awaiting = &self.slots[index].awaiting;
-            awaiting.load(Ordering::Relaxed) && awaiting.swap(false, Ordering::Relaxed)
-        };
-        let Some(index) = (0..self.slots.len()).find(wanted) else { return false };
-        // Partner of the fence in `sleep_joining`: either it sees that it is wanted, or we see that it sleeps.
-        fence(Ordering::SeqCst);
-        self.call_joiner(index);
-        true
     }
 }

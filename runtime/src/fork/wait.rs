@@ -91,7 +91,7 @@ impl Worker {
         slot.joining.store(true, Ordering::Relaxed);
         self.pool.joiners.fetch_add(1, Plain::Relaxed);
         // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
-        // those in `Pool::push_root`, `Pool::call_for_tasks`, `Pool::close`, `Pool::left` and `send_home` for the rest.
+        // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
         if (done() || self.pool.has_offer()) && self.stops_joining() {
             return;

@@ -144,11 +144,6 @@ impl Pool {
         self.0.wake_thief();
     }
 
-    /// Has a worker that waits for a job look after tasks.
-    pub fn call_for_tasks(&self) -> bool {
-        self.0.call_for_tasks()
-    }
-
     /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.
     pub fn occupy(&self, index: usize) -> Workplace {
         self.0.slots[index].retire.store(false, Ordering::Relaxed);

@@ -36,7 +36,7 @@ pub(crate) struct Slot {
     pub(crate) seated: AtomicBool,
     /// True while the worker sleeps in a join, or between two jobs, to be called by whoever has what it waits for.
     pub(crate) joining: AtomicBool,
-    /// True while the worker waits for its next job and leaves tasks to a spare. Taken back by who wants it for tasks.
+    /// True while the worker waits for its next job and leaves tasks to a spare.
     pub(crate) awaiting: AtomicBool,
     /// True while the worker is inside a fork-join root or job.
     pub(crate) computing: PlainBool,

@@ -132,11 +132,6 @@ impl Watcher {
                 if stalled < FINE.0 || (wanted && pool.wake_one()) {
                     continue;
                 }
-                // A spare that is there for tasks does not come to them, and its worker has nothing to compute.
-                let held_up = !pool.slots[index].is_computing() && stalled >= COMPUTES;
-                if tasks_wait && held_up && pool.call_for_tasks() {
-                    continue;
-                }
                 // While another gets on, it comes to what waits; one more thread would only take the
                 // CPU from it.
                 let slot = &pool.slots[index];
