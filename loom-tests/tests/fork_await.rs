@@ -74,6 +74,7 @@ fn the_runtime_ends_while_a_worker_begins_to_await_a_job() {
 fn the_time_is_over_while_a_worker_is_called() {
     check(3, || {
         let pool = Pool::patient(1, 1, Duration::ZERO);
+        pool.relieve_computing(0, 1);
         let callers = [Pool::wake_thief, Pool::wake_all].map(|call| {
             let pool = pool.clone();
             thread::spawn(move || call(&pool))
@@ -95,6 +96,7 @@ fn the_time_is_over_while_a_worker_is_called() {
 fn a_root_and_a_job_come_while_a_worker_awaits_a_job() {
     check(3, || {
         let pool = Pool::patient(3, 1, Duration::from_secs(3600));
+        pool.relieve_computing(0, 3);
         pool.pretend_asleep(2);
         let (thief, owner) = (pool.fork(0), pool.fork(1));
         let awaiting = thread::spawn(move || thief.await_job());

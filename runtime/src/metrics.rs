@@ -75,8 +75,13 @@ impl Metrics {
             .slots
             .iter()
             .map(|slot| WorkerMetrics {
-                // The tick moves at the start and at the end of each poll.
-                polls: slot.counters.tick.get().div_ceil(2),
+                // The tick moves at the start and at the end of each poll, and of each wait for a job.
+                polls: slot
+                    .counters
+                    .tick
+                    .get()
+                    .div_ceil(2)
+                    .saturating_sub(slot.counters.waits.get()),
                 steals: slot.counters.steals.get(),
                 parks: slot.counters.parks.get(),
                 wakeups: slot.counters.wakeups.get(),

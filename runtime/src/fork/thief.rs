@@ -31,6 +31,7 @@ impl Worker {
         let slot = self.slot();
         // Nobody is to count on it for tasks, nor to name what it has polled last.
         slot.polls(None);
+        slot.counters.waits.bump();
         slot.counters.tick.bump();
         slot.computing.store(true, Plain::Relaxed);
         // Relaxed, here and below: who goes by it to call us goes by `joining` too.
@@ -79,14 +80,14 @@ impl Worker {
 
     /// True if there is something to do besides jobs.
     fn is_wanted_elsewhere(&self) -> bool {
-        self.pool.has_root() || self.may_leave()
+        self.pool.has_root() || self.may_leave() || !self.has_spare_for_tasks()
     }
 }
 
 impl Pool {
     /// Calls a worker that waits for a job; false if there is none. The caller has queued a root, and passed a fence.
     pub(crate) fn call_for_root(&self) -> bool {
-        self.joiners.load(Plain::Relaxed) > 0
+        self.has_joiners()
             && (0..self.slots.len()).any(|index| {
                 self.slots[index].awaiting.load(Ordering::Relaxed) && self.call_joiner(index)
             })

@@ -88,8 +88,10 @@ impl Worker {
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
     pub(super) fn sleep_joining(&self, done: &impl Fn() -> bool, deadline: Option<Instant>) {
         let slot = self.slot();
-        slot.joining.store(true, Ordering::Relaxed);
+        // Counted first: who takes the flag back counts it out again, and nobody else is to be missed meanwhile.
         self.pool.joiners.fetch_add(1, Plain::Relaxed);
+        // Release pairs with the Acquire in `call_joiner`.
+        slot.joining.store(true, Ordering::Release);
         // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
         // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
@@ -141,6 +143,12 @@ impl Pool {
         called
     }
 
+    /// False if nobody sleeps in a join, or between two jobs; whoever must not miss one has passed a fence.
+    pub(crate) fn has_joiners(&self) -> bool {
+        // Loom does not see this number, and would not know what hangs on it: models ask each slot.
+        cfg!(loom) || self.joiners.load(Plain::Relaxed) > 0
+    }
+
     /// True if somebody sleeps who could take an offer.
     pub(crate) fn has_idle(&self) -> bool {
         self.joiners.load(Plain::Relaxed) > 0 || (self.sleepers.would_wake() && self.has_thief())
@@ -163,9 +171,7 @@ impl Pool {
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
-        if self.joiners.load(Plain::Relaxed) > 0
-            && (0..self.slots.len()).any(|index| self.call_joiner(index))
-        {
+        if self.has_joiners() && (0..self.slots.len()).any(|index| self.call_joiner(index)) {
             return;
         }
         self.wake_one();

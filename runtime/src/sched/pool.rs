@@ -161,7 +161,7 @@ impl Pool {
         for index in self.sleepers.pop_all() {
             self.wake(index);
         }
-        if self.joiners.load(Plain::Relaxed) > 0 {
+        if self.has_joiners() {
             for index in 0..self.slots.len() {
                 self.call_joiner(index);
             }

@@ -199,6 +199,8 @@ pub(crate) const LONG_POLL: u64 = 50_000;
 pub(crate) struct Counters {
     /// Odd while a task is being polled; moves on with every poll.
     pub(crate) tick: Counter,
+    /// How many of those were none, but waits for a job.
+    pub(crate) waits: Counter,
     /// Split points of computations at which the clock was read.
     pub(crate) splits: Counter,
     /// Moving average of a poll's time, in nanoseconds.

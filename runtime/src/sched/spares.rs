@@ -89,7 +89,7 @@ impl Worker {
         }
     }
 
-    fn has_spare_for_tasks(&self) -> bool {
+    pub(crate) fn has_spare_for_tasks(&self) -> bool {
         self.slot()
             .spare()
             .is_some_and(|spare| self.pool.slots[spare].for_tasks.load(Plain::Relaxed))
