@@ -90,7 +90,7 @@ impl Worker {
         let slot = self.slot();
         // Counted first: who takes the flag back counts it out again, and nobody else is to be missed meanwhile.
         self.pool.joiners.fetch_add(1, Plain::Relaxed);
-        // Release pairs with the Acquire in `call_joiner`.
+        // Release pairs with the Acquire in `call_joiner`: who counts it out has seen it counted in.
         slot.joining.store(true, Ordering::Release);
         // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
         // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.

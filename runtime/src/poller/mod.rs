@@ -233,6 +233,13 @@ impl Poller {
         self.neglected.load(Plain::Relaxed)
     }
 
+    /// Has a test's poller believe that there is something to harvest from, and that nobody looks.
+    #[cfg(all(test, not(loom)))]
+    pub(crate) fn neglect(&self) {
+        self.registered.store(1, Plain::Relaxed);
+        self.neglected.store(true, Plain::Relaxed);
+    }
+
     /// How often anybody has looked.
     fn harvests(&self) -> u64 {
         self.harvests.load(Plain::Relaxed)

@@ -47,7 +47,7 @@ pub(crate) struct Pool {
     pub(crate) injector: CachePadded<Injector>,
     /// Fork-join roots: beside the tasks, so that neither queues behind the other.
     pub(crate) roots: CachePadded<Injector>,
-    /// How many workers sleep in a join, or between two jobs. A hint.
+    /// How many workers sleep in a join, or between two jobs; for a moment more, never fewer.
     pub(crate) joiners: CachePadded<PlainUsize>,
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.

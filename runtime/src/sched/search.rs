@@ -301,4 +301,14 @@ mod tests {
         worker.run();
         assert!(pool.is_over());
     }
+
+    #[test]
+    fn who_is_called_because_nobody_looks_at_the_os_does_not_leave_it_to_its_sleep() {
+        let pool = Pool::for_tests(1);
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        worker.spin.looked(false);
+        pool.poller().neglect();
+        assert!(worker.look_everywhere().is_none(), "there is nothing");
+        assert!(!pool.poller().is_neglected(), "it has looked");
+    }
 }
