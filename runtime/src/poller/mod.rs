@@ -171,6 +171,7 @@ impl Poller {
     /// Zero if another thread is at it.
     pub(crate) fn harvest_sources(&self) -> usize {
         if !self.in_use() {
+            self.no_longer_neglected();
             return 0;
         }
         let Some(mut events) = self.events.try_lock() else { return 0 };
@@ -222,6 +223,10 @@ impl Poller {
     /// Somebody looks.
     fn is_looking(&self) {
         self.harvests.fetch_add(1, Plain::Relaxed);
+        self.no_longer_neglected();
+    }
+
+    fn no_longer_neglected(&self) {
         if self.is_neglected() {
             self.neglected.store(false, Plain::Relaxed);
         }
@@ -233,10 +238,10 @@ impl Poller {
         self.neglected.load(Plain::Relaxed)
     }
 
-    /// Has a test's poller believe that there is something to harvest from, and that nobody looks.
+    /// Has a test's poller believe that nobody looks.
     #[cfg(all(test, not(loom)))]
-    pub(crate) fn neglect(&self) {
-        self.registered.store(1, Plain::Relaxed);
+    pub(crate) fn neglect(&self, sources: usize) {
+        self.registered.store(sources, Plain::Relaxed);
         self.neglected.store(true, Plain::Relaxed);
     }
 

@@ -307,8 +307,11 @@ mod tests {
         let pool = Pool::for_tests(1);
         let worker = Worker::new(pool.clone(), 0).unwrap();
         worker.spin.looked(false);
-        pool.poller().neglect();
-        assert!(worker.look_everywhere().is_none(), "there is nothing");
-        assert!(!pool.poller().is_neglected(), "it has looked");
+        // Without sources there is nothing to look at, and it must not be told so for ever.
+        for sources in [1, 0] {
+            pool.poller().neglect(sources);
+            assert!(worker.look_everywhere().is_none(), "there is nothing");
+            assert!(!pool.poller().is_neglected(), "it has looked");
+        }
     }
 }
