@@ -105,12 +105,18 @@ pub mod net {
 /// side anyway. In virtual time, all that is due at one moment runs before the time moves on.
 pub mod timer {
     pub use windlass_net::{WallTimer, sleep_until_wall};
-    pub use windlass_runtime::timer::*;
+    pub use windlass_runtime::timer::{
+        Elapsed, FutureExt, Interval, MissedTick, Sleep, Timeout, Timer, TimerWait, interval,
+        interval_at, now, sleep, sleep_until, test, timeout, timeout_at,
+    };
 }
 
 /// Latch, events and cancellation, for async and blocking code alike.
 pub mod sync {
-    pub use windlass_sync::*;
+    pub use windlass_sync::{
+        AutoResetEvent, AutoResetWait, CancellationToken, Cancelled, CancelledOwned, DropGuard,
+        Latch, LatchWait, ManualResetEvent, ManualResetWait,
+    };
 
     /// Primitives that are objects of the OS, which foreign code can signal and wait for.
     pub mod os {

@@ -17,11 +17,11 @@ use windlass_runtime::task::JoinHandle;
 /// # Examples
 ///
 /// ```
-/// # windlass_runtime::block_on(async {
-/// for address in windlass_net::resolve("localhost:80").await? {
+/// # windlass::block_on(async {
+/// for address in windlass::net::resolve("localhost:80").await? {
 ///     assert!(address.ip().is_loopback());
 /// }
-/// let given = windlass_net::resolve((std::net::Ipv4Addr::LOCALHOST, 80)).await?.next();
+/// let given = windlass::net::resolve((std::net::Ipv4Addr::LOCALHOST, 80)).await?.next();
 /// assert_eq!(given, "127.0.0.1:80".parse().ok());
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();

@@ -30,9 +30,9 @@ use crate::sys::{self, AsDescriptor};
 /// ```
 /// use std::io::{Read, Write};
 /// use std::os::unix::net::UnixStream;
-/// use windlass_net::Async;
+/// use windlass::net::Async;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let (ours, mut theirs) = UnixStream::pair()?;
 /// let ours = Async::new(ours)?;
 /// theirs.write_all(b"hello")?;
@@ -126,9 +126,9 @@ impl<T> Async<T> {
     /// use std::io::ErrorKind;
     /// use std::os::unix::net::UnixStream;
     /// use std::time::Duration;
-    /// use windlass_net::Async;
+    /// use windlass::net::Async;
     ///
-    /// # windlass_runtime::block_on(async {
+    /// # windlass::block_on(async {
     /// let (ours, _theirs) = UnixStream::pair()?;
     /// let ours = Async::new(ours)?;
     /// let error = ours.readable_timeout(Duration::from_millis(1)).await.unwrap_err();

@@ -38,12 +38,12 @@ pub struct WriteHalf<'a, S>(&'a S);
 /// # Examples
 ///
 /// ```
-/// # use windlass_net::{TcpListener, TcpStream};
-/// # windlass_runtime::block_on(async {
+/// # use windlass::net::{TcpListener, TcpStream};
+/// # windlass::block_on(async {
 /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
 /// # let stream = TcpStream::connect(listener.local_addr()?).await?;
 /// let (reader, writer) = stream.into_split();
-/// let sending = windlass_runtime::spawn(async move {
+/// let sending = windlass::spawn(async move {
 ///     writer.write_all(b"hello").await?;
 ///     Ok::<_, std::io::Error>(writer)
 /// });

@@ -30,13 +30,13 @@
 //! # Examples
 //!
 //! ```no_run
-//! use windlass_net::TcpListener;
+//! use windlass::net::TcpListener;
 //!
 //! # async fn serve() -> std::io::Result<()> {
 //! let listener = TcpListener::bind("127.0.0.1:7000").await?;
 //! loop {
 //!     let (stream, _peer) = listener.accept().await?;
-//!     windlass_runtime::spawn(async move {
+//!     windlass::spawn(async move {
 //!         let mut buf = vec![0; 4096];
 //!         while let Ok(n @ 1..) = stream.read(&mut buf).await {
 //!             if stream.write_all(&buf[..n]).await.is_err() {

@@ -28,10 +28,10 @@ use crate::sys;
 /// ```
 /// use std::io::Write;
 /// use std::os::fd::AsFd;
-/// use windlass_net::OsEvent;
+/// use windlass::sync::os::Event;
 ///
-/// # windlass_runtime::block_on(async {
-/// let event = OsEvent::new(false)?;
+/// # windlass::block_on(async {
+/// let event = Event::new(false)?;
 /// event.set()?;
 /// event.wait().await?;
 /// assert!(!event.is_set()?);

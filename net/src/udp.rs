@@ -17,9 +17,9 @@ use crate::{Async, sys};
 /// # Examples
 ///
 /// ```
-/// use windlass_net::UdpSocket;
+/// use windlass::net::UdpSocket;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let server = UdpSocket::bind("127.0.0.1:0").await?;
 /// let client = UdpSocket::bind("127.0.0.1:0").await?;
 /// client.send_to(b"ping", server.local_addr()?).await?;

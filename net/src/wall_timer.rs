@@ -40,9 +40,9 @@ pub fn sleep_until_wall(time: SystemTime) -> WallTimer {
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
-/// use windlass_net::WallTimer;
+/// use windlass::timer::WallTimer;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let time = SystemTime::now() + Duration::from_millis(5);
 /// WallTimer::at(time).await?;
 /// assert!(SystemTime::now() >= time);

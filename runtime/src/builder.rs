@@ -28,7 +28,6 @@ const MIN_STUCK_AFTER: Duration = Duration::from_micros(100);
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let runtime = windlass::Builder::new().workers(2).thread_name("web").build()?;
 /// assert_eq!(runtime.block_on(async { 42 }), 42);
 /// # Ok::<(), std::io::Error>(())
@@ -123,7 +122,6 @@ impl Builder {
     /// for another process for longer, with a time-out beside it, wants real time.
     ///
     /// ```
-    /// # use windlass_runtime as windlass;
     /// use std::time::Duration;
     /// use windlass::timer::{now, sleep};
     ///

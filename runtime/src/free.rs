@@ -21,7 +21,6 @@ use crate::task::{JoinHandle, Origin, boxed_if_large};
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// assert_eq!(windlass::block_on(async { 42 }), 42);
 /// ```
 #[track_caller]
@@ -36,7 +35,6 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let handle = windlass::spawn(async { "done" });
 /// assert_eq!(windlass::block_on(handle).unwrap(), "done");
 /// ```
@@ -60,7 +58,6 @@ where
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// # windlass::block_on(async {
 /// let text = windlass::spawn_blocking(|| std::fs::read_to_string("Cargo.toml")).await.unwrap();
 /// # assert!(text.is_ok());

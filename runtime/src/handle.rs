@@ -19,7 +19,6 @@ use crate::task::{JoinHandle, Origin, boxed_if_large};
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let runtime = windlass::Runtime::new()?;
 /// let handle = runtime.handle().clone();
 /// let thread = std::thread::spawn(move || handle.block_on(async { 1 + 1 }));

@@ -8,7 +8,6 @@
 //! handle, `AsHandle`) that becomes readable (signalled) when `ready_tasks` has something to do.
 //!
 //! ```
-//! # use windlass_runtime as windlass;
 //! use std::time::Duration;
 //!
 //! let mut tasks = windlass::Builder::new().build_manual()?;

@@ -9,7 +9,6 @@ use crate::sched::{Counters, Pool};
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let runtime = windlass::Builder::new().workers(2).build()?;
 /// runtime.block_on(async { windlass::spawn(async {}).await.unwrap() });
 /// let metrics = runtime.metrics();

@@ -21,7 +21,6 @@ use crate::task::JoinHandle;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::time::Duration;
 ///
 /// let runtime = windlass::Runtime::new()?;

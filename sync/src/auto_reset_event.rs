@@ -31,7 +31,7 @@ use crate::waiters::WaiterList;
 /// # Example
 ///
 /// ```
-/// use windlass_sync::AutoResetEvent;
+/// use windlass::sync::AutoResetEvent;
 ///
 /// static READY: AutoResetEvent = AutoResetEvent::new(false);
 ///
@@ -50,7 +50,7 @@ impl AutoResetEvent {
         /// An event that is set or not.
         ///
         /// ```
-        /// use windlass_sync::AutoResetEvent;
+        /// use windlass::sync::AutoResetEvent;
         ///
         /// assert!(AutoResetEvent::new(true).is_set());
         /// ```
@@ -66,7 +66,7 @@ impl AutoResetEvent {
     /// If the waiter's waker panics; the waiter is released nevertheless.
     ///
     /// ```
-    /// use windlass_sync::AutoResetEvent;
+    /// use windlass::sync::AutoResetEvent;
     ///
     /// let event = AutoResetEvent::new(false);
     /// event.set();
@@ -99,7 +99,7 @@ impl AutoResetEvent {
     /// Takes back a signal that nobody has taken yet. Waiters already released stay released.
     ///
     /// ```
-    /// use windlass_sync::AutoResetEvent;
+    /// use windlass::sync::AutoResetEvent;
     ///
     /// let event = AutoResetEvent::new(true);
     /// event.reset();
@@ -113,7 +113,7 @@ impl AutoResetEvent {
     /// caller's next step.
     ///
     /// ```
-    /// assert!(windlass_sync::AutoResetEvent::new(true).is_set());
+    /// assert!(windlass::sync::AutoResetEvent::new(true).is_set());
     /// ```
     pub fn is_set(&self) -> bool {
         self.state.is_set()
@@ -126,7 +126,7 @@ impl AutoResetEvent {
     /// The future panics if it is polled again after it has completed.
     ///
     /// ```
-    /// use windlass_sync::{AutoResetEvent, block_on};
+    /// use windlass::{block_on, sync::AutoResetEvent};
     ///
     /// let event = AutoResetEvent::new(true);
     /// block_on(async {
@@ -142,7 +142,7 @@ impl AutoResetEvent {
     /// Blocks the thread until it has got a signal.
     ///
     /// ```
-    /// use windlass_sync::AutoResetEvent;
+    /// use windlass::sync::AutoResetEvent;
     ///
     /// let event = AutoResetEvent::new(false);
     /// std::thread::scope(|scope| {
@@ -159,7 +159,7 @@ impl AutoResetEvent {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use windlass_sync::AutoResetEvent;
+    /// use windlass::sync::AutoResetEvent;
     ///
     /// let event = AutoResetEvent::new(true);
     /// assert!(event.wait_timeout(Duration::from_secs(1)));

@@ -99,7 +99,7 @@ impl State {
 /// # Example
 ///
 /// ```
-/// use windlass_sync::Latch;
+/// use windlass::sync::Latch;
 ///
 /// let done = Latch::new(3);
 /// std::thread::scope(|scope| {
@@ -124,7 +124,7 @@ impl Latch {
         /// If `count` is more than `usize::MAX / 2`.
         ///
         /// ```
-        /// use windlass_sync::Latch;
+        /// use windlass::sync::Latch;
         ///
         /// assert!(Latch::new(0).is_open());
         /// assert_eq!(Latch::new(7).count(), 7);
@@ -147,7 +147,7 @@ impl Latch {
     /// panics; the latch is open and all others are woken nevertheless.
     ///
     /// ```
-    /// use windlass_sync::Latch;
+    /// use windlass::sync::Latch;
     ///
     /// let latch = Latch::new(2);
     /// latch.count_down();
@@ -172,7 +172,7 @@ impl Latch {
     /// If a waiter's waker panics; the latch is open and all others are woken nevertheless.
     ///
     /// ```
-    /// use windlass_sync::Latch;
+    /// use windlass::sync::Latch;
     ///
     /// let latch = Latch::new(3);
     /// assert!(latch.try_count_down(2));
@@ -244,7 +244,7 @@ impl Latch {
     /// How many steps are left. After 0 the latch may be freed, as after a wait.
     ///
     /// ```
-    /// assert_eq!(windlass_sync::Latch::new(3).count(), 3);
+    /// assert_eq!(windlass::sync::Latch::new(3).count(), 3);
     /// ```
     pub fn count(&self) -> usize {
         // Acquire pairs with the Release of all counters.
@@ -258,7 +258,7 @@ impl Latch {
     /// Whether the count has reached zero. After true the latch may be freed, as after a wait.
     ///
     /// ```
-    /// use windlass_sync::Latch;
+    /// use windlass::sync::Latch;
     ///
     /// let latch = Latch::new(1);
     /// assert!(!latch.is_open());
@@ -291,7 +291,7 @@ impl Latch {
     /// The future panics if it is polled again after it has completed.
     ///
     /// ```
-    /// use windlass_sync::{Latch, block_on};
+    /// use windlass::{block_on, sync::Latch};
     ///
     /// let latch = Latch::new(1);
     /// latch.count_down();
@@ -304,7 +304,7 @@ impl Latch {
     /// Blocks the thread until the latch is open.
     ///
     /// ```
-    /// use windlass_sync::Latch;
+    /// use windlass::sync::Latch;
     ///
     /// let latch = Latch::new(1);
     /// std::thread::scope(|scope| {
@@ -320,7 +320,7 @@ impl Latch {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use windlass_sync::Latch;
+    /// use windlass::sync::Latch;
     ///
     /// let latch = Latch::new(1);
     /// assert!(!latch.wait_timeout(Duration::from_millis(1)));

@@ -20,7 +20,8 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use windlass_sync::{AutoResetEvent, Latch, block_on};
+//! use windlass::block_on;
+//! use windlass::sync::{AutoResetEvent, Latch};
 //!
 //! let work = Arc::new(AutoResetEvent::new(false));
 //! let done = Arc::new(Latch::new(2));

@@ -26,7 +26,7 @@ use crate::wake_batch::WakeBatch;
 /// # Example
 ///
 /// ```
-/// use windlass_sync::ManualResetEvent;
+/// use windlass::sync::ManualResetEvent;
 ///
 /// let open = ManualResetEvent::new(false);
 /// std::thread::scope(|scope| {
@@ -47,7 +47,7 @@ impl ManualResetEvent {
         /// An event that is set or not.
         ///
         /// ```
-        /// use windlass_sync::ManualResetEvent;
+        /// use windlass::sync::ManualResetEvent;
         ///
         /// assert!(ManualResetEvent::new(true).is_set());
         /// ```
@@ -63,7 +63,7 @@ impl ManualResetEvent {
     /// If a waiter's waker panics; the event is set and all others are woken nevertheless.
     ///
     /// ```
-    /// use windlass_sync::ManualResetEvent;
+    /// use windlass::sync::ManualResetEvent;
     ///
     /// let event = ManualResetEvent::new(false);
     /// event.set();
@@ -102,7 +102,7 @@ impl ManualResetEvent {
     /// Makes the event unset. Waiters already released stay released.
     ///
     /// ```
-    /// use windlass_sync::ManualResetEvent;
+    /// use windlass::sync::ManualResetEvent;
     ///
     /// let event = ManualResetEvent::new(true);
     /// event.reset();
@@ -115,7 +115,7 @@ impl ManualResetEvent {
     /// Whether the event is set.
     ///
     /// ```
-    /// assert!(!windlass_sync::ManualResetEvent::new(false).is_set());
+    /// assert!(!windlass::sync::ManualResetEvent::new(false).is_set());
     /// ```
     #[inline]
     pub fn is_set(&self) -> bool {
@@ -129,7 +129,7 @@ impl ManualResetEvent {
     /// The future panics if it is polled again after it has completed.
     ///
     /// ```
-    /// use windlass_sync::{ManualResetEvent, block_on};
+    /// use windlass::{block_on, sync::ManualResetEvent};
     ///
     /// let event = ManualResetEvent::new(true);
     /// block_on(event.wait());
@@ -143,7 +143,7 @@ impl ManualResetEvent {
     /// Blocks the thread until the event is set.
     ///
     /// ```
-    /// use windlass_sync::ManualResetEvent;
+    /// use windlass::sync::ManualResetEvent;
     ///
     /// let event = ManualResetEvent::new(false);
     /// std::thread::scope(|scope| {
@@ -159,7 +159,7 @@ impl ManualResetEvent {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use windlass_sync::ManualResetEvent;
+    /// use windlass::sync::ManualResetEvent;
     ///
     /// let event = ManualResetEvent::new(false);
     /// assert!(!event.wait_timeout(Duration::from_millis(1)));

@@ -50,9 +50,9 @@ impl<H: Host> Sleep<H> {
     ///
     /// ```
     /// use std::time::{Duration, Instant};
-    /// use windlass_runtime::timer::sleep;
+    /// use windlass::timer::sleep;
     ///
-    /// # windlass_runtime::block_on(async {
+    /// # windlass::block_on(async {
     /// let mut idle = sleep(Duration::from_secs(3600));
     /// idle.reset(Instant::now() + Duration::from_millis(1));
     /// idle.await;

@@ -19,9 +19,9 @@ use crate::wait::{Wait, When};
 ///
 /// ```
 /// use std::time::Duration;
-/// use windlass_runtime::timer::Timer;
+/// use windlass::timer::Timer;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let mut timer = Timer::new(Duration::from_millis(1));
 /// for _ in 0..3 {
 ///     (&mut timer).await;

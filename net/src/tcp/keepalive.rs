@@ -11,7 +11,7 @@ use crate::sys::{self, Descriptor, option};
 ///
 /// ```
 /// use std::time::Duration;
-/// use windlass_net::{Keepalive, TcpSocket};
+/// use windlass::net::{Keepalive, TcpSocket};
 ///
 /// let socket = TcpSocket::new_v4()?;
 /// socket.set_keepalive(Some(Keepalive::new().idle(Duration::from_secs(60)).retries(4)))?;

@@ -26,13 +26,13 @@ const BACKLOG: u32 = 1024;
 /// # Examples
 ///
 /// ```
-/// use windlass_net::{TcpListener, TcpStream};
+/// use windlass::net::{TcpListener, TcpStream};
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let listener = TcpListener::bind("127.0.0.1:0").await?;
 /// let address = listener.local_addr()?;
 ///
-/// let server = windlass_runtime::spawn(async move {
+/// let server = windlass::spawn(async move {
 ///     let (stream, _peer) = listener.accept().await?;
 ///     let mut buf = [0; 64];
 ///     loop {

@@ -15,9 +15,9 @@ use crate::sys::{self, option};
 /// # Examples
 ///
 /// ```
-/// use windlass_net::TcpSocket;
+/// use windlass::net::TcpSocket;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let socket = TcpSocket::new_v4()?;
 /// socket.set_nodelay(true)?;
 /// socket.set_recv_buffer_size(1 << 20)?;

@@ -26,9 +26,9 @@ use crate::{Async, sys};
 /// # Examples
 ///
 /// ```
-/// use windlass_net::{TcpListener, TcpStream};
+/// use windlass::net::{TcpListener, TcpStream};
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let listener = TcpListener::bind("127.0.0.1:0").await?;
 /// let client = TcpStream::connect(listener.local_addr()?).await?;
 /// let (server, _) = listener.accept().await?;

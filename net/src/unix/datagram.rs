@@ -16,9 +16,9 @@ use crate::{Async, sys};
 /// # Examples
 ///
 /// ```
-/// use windlass_net::unix::UnixDatagram;
+/// use windlass::net::unix::UnixDatagram;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let (a, b) = UnixDatagram::pair()?;
 /// a.send(b"one").await?;
 /// a.send(b"two").await?;

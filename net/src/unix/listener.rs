@@ -18,9 +18,9 @@ use crate::sys::local;
 /// # Examples
 ///
 /// ```
-/// use windlass_net::unix::{UnixListener, UnixStream};
+/// use windlass::net::unix::{UnixListener, UnixStream};
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// # let path = std::env::temp_dir().join(format!("windlass-doc-{}", std::process::id()));
 /// let listener = UnixListener::bind(&path)?;
 /// let client = UnixStream::connect(&path).await?;

@@ -24,9 +24,9 @@ use crate::{Async, sys};
 /// # Examples
 ///
 /// ```
-/// use windlass_net::unix::pipe;
+/// use windlass::net::unix::pipe;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let (sender, receiver) = pipe()?;
 /// sender.write_all(b"down the pipe").await?;
 /// drop(sender);

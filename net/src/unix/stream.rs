@@ -18,9 +18,9 @@ use crate::{Async, sys};
 /// # Examples
 ///
 /// ```
-/// use windlass_net::unix::UnixStream;
+/// use windlass::net::unix::UnixStream;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let (a, b) = UnixStream::pair()?;
 /// a.write_all(b"hello").await?;
 /// let mut buf = [0; 5];

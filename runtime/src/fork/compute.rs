@@ -30,7 +30,6 @@ use crate::task::{JoinHandle, Origin, boxed_if_large};
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// # windlass::block_on(async {
 /// let mut numbers: Vec<u32> = (0..100_000).rev().collect();
 /// let sorted = windlass::compute(move || {

@@ -52,7 +52,6 @@ use crate::task::quietly;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// fn sum(numbers: &[u64]) -> u64 {
 ///     if numbers.len() < 512 {
 ///         return numbers.iter().sum();

@@ -31,7 +31,6 @@ use crate::task::drop_quietly;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let mut squares = [0; 8];
 /// windlass::scope(|s| {
 ///     for (i, square) in squares.iter_mut().enumerate() {

@@ -13,7 +13,6 @@ use crate::handle::Handle;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let sum = windlass::block_on(async {
 ///     let task = windlass::task::Builder::new().name("adder").spawn(async { 1 + 2 });
 ///     task.await.unwrap()

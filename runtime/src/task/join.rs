@@ -32,7 +32,6 @@ use crate::coop;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let answer = windlass::block_on(async {
 ///     let handle = windlass::spawn(async { 6 * 7 });
 ///     handle.await.unwrap()

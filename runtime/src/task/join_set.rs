@@ -23,7 +23,6 @@ use crate::primitives::Mutex;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use windlass::task::JoinSet;
 ///
 /// let mut squares = windlass::block_on(async {

@@ -24,7 +24,6 @@ pub type Sleep = windlass_timer::Sleep<Runtimes>;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::time::Duration;
 /// use windlass::timer::Timer;
 ///
@@ -69,7 +68,6 @@ pub fn now() -> Instant {
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::time::{Duration, Instant};
 /// use windlass::timer::sleep;
 ///
@@ -88,7 +86,6 @@ pub fn sleep(duration: Duration) -> Sleep {
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::time::{Duration, Instant};
 /// use windlass::timer::sleep_until;
 ///
@@ -111,7 +108,6 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::time::Duration;
 /// use windlass::timer::interval;
 ///
@@ -153,7 +149,6 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::time::Duration;
 /// use windlass::timer::{sleep, timeout};
 ///
@@ -186,7 +181,6 @@ pub trait FutureExt: Future {
     /// # Examples
     ///
     /// ```
-    /// # use windlass_runtime as windlass;
     /// use std::io;
     /// use std::time::Duration;
     /// use windlass::timer::{FutureExt, sleep};

@@ -19,7 +19,6 @@ use crate::context;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::time::Duration;
 /// use windlass::timer::{sleep, test};
 ///

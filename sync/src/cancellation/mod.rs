@@ -34,7 +34,7 @@ use tree::Node;
 /// # Example
 ///
 /// ```
-/// use windlass_sync::CancellationToken;
+/// use windlass::sync::CancellationToken;
 ///
 /// let server = CancellationToken::new();
 /// let connection = server.child_token();
@@ -58,7 +58,7 @@ impl CancellationToken {
     /// A token that is not cancelled and has no parent.
     ///
     /// ```
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// assert!(!CancellationToken::new().is_cancelled());
     /// ```
@@ -70,7 +70,7 @@ impl CancellationToken {
     /// a cancelled token is cancelled.
     ///
     /// ```
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// let parent = CancellationToken::new();
     /// let child = parent.child_token();
@@ -92,7 +92,7 @@ impl CancellationToken {
     /// If a waiter's waker panics; all tokens are cancelled and all others woken nevertheless.
     ///
     /// ```
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// let token = CancellationToken::new();
     /// token.cancel();
@@ -105,7 +105,7 @@ impl CancellationToken {
     /// Whether this token has been cancelled, alone or with an ancestor.
     ///
     /// ```
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// let parent = CancellationToken::new();
     /// let child = parent.child_token();
@@ -124,7 +124,7 @@ impl CancellationToken {
     /// The future panics if it is polled again after it has completed.
     ///
     /// ```
-    /// use windlass_sync::{CancellationToken, block_on};
+    /// use windlass::{block_on, sync::CancellationToken};
     ///
     /// let token = CancellationToken::new();
     /// token.cancel();
@@ -137,7 +137,7 @@ impl CancellationToken {
     /// The same as [`cancelled`](Self::cancelled), in a future that borrows nothing.
     ///
     /// ```
-    /// use windlass_sync::{CancellationToken, block_on};
+    /// use windlass::{block_on, sync::CancellationToken};
     ///
     /// let token = CancellationToken::new();
     /// let cancelled = token.clone().cancelled_owned();
@@ -151,7 +151,7 @@ impl CancellationToken {
     /// Blocks the thread until the token is cancelled.
     ///
     /// ```
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// let token = CancellationToken::new();
     /// std::thread::scope(|scope| {
@@ -167,7 +167,7 @@ impl CancellationToken {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// let token = CancellationToken::new();
     /// assert!(!token.wait_timeout(Duration::from_millis(1)));
@@ -179,7 +179,7 @@ impl CancellationToken {
     /// A guard that cancels this token when it is dropped.
     ///
     /// ```
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// let token = CancellationToken::new();
     /// drop(token.clone().drop_guard());
@@ -198,7 +198,7 @@ impl CancellationToken {
     /// When `future` does.
     ///
     /// ```
-    /// use windlass_sync::{CancellationToken, block_on};
+    /// use windlass::{block_on, sync::CancellationToken};
     ///
     /// let token = CancellationToken::new();
     /// assert_eq!(block_on(token.run_until_cancelled(async { 7 })), Some(7));
@@ -274,7 +274,7 @@ impl DropGuard {
     /// Gives the token back, which is then not cancelled.
     ///
     /// ```
-    /// use windlass_sync::CancellationToken;
+    /// use windlass::sync::CancellationToken;
     ///
     /// let token = CancellationToken::new().drop_guard().disarm();
     /// assert!(!token.is_cancelled());

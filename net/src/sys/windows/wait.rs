@@ -24,9 +24,9 @@ use super::event::take;
 ///
 /// ```
 /// use std::process::Command;
-/// use windlass_net::WaitHandle;
+/// use windlass::sync::os::WaitHandle;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let mut process = WaitHandle::new(Command::new("cmd").args(["/C", "exit 7"]).spawn()?);
 /// process.wait().await?;
 /// assert_eq!(process.get_mut().wait()?.code(), Some(7)); // at once
@@ -37,10 +37,10 @@ use super::event::take;
 /// Signalled or cancelled, whichever comes first; the handle is left alone in the second case:
 ///
 /// ```
-/// use windlass_net::WaitHandle;
-/// use windlass_sync::CancellationToken;
+/// use windlass::sync::os::WaitHandle;
+/// use windlass::sync::CancellationToken;
 ///
-/// # windlass_runtime::block_on(async {
+/// # windlass::block_on(async {
 /// let token = CancellationToken::new();
 /// let thread = WaitHandle::new(std::thread::spawn(|| ()));
 /// match token.run_until_cancelled(thread.wait()).await {
@@ -80,7 +80,7 @@ impl<T: AsHandle> WaitHandle<T> {
     /// The OS waits for a duplicate of the handle, so it never waits for one that was closed. Dropping the
     /// future ends the wait and closes the duplicate: nothing is left behind. A
     /// signal that the OS has taken for it by then (see above) is lost with it: for an event of which
-    /// no signal may be lost use [`OsEvent`](crate::OsEvent), which puts it back.
+    /// no signal may be lost use [`Event`](crate::OsEvent), which puts it back.
     ///
     /// # Errors
     ///

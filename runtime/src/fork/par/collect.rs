@@ -15,7 +15,6 @@ use super::{Items, join};
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let lengths = windlass::par::map_collect(&["a", "bc", ""], |text| text.len());
 /// assert_eq!(lengths, [1, 2, 0]);
 /// ```

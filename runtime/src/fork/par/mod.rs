@@ -17,7 +17,6 @@
 //! # Examples
 //!
 //! ```
-//! # use windlass_runtime as windlass;
 //! use windlass::par;
 //!
 //! let mut numbers: Vec<u64> = (0..10_000).rev().collect();
@@ -48,7 +47,6 @@ use super::join::join;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// let sum = AtomicU64::new(0);
@@ -97,7 +95,6 @@ where
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let mut picture = vec![0; 640 * 480];
 /// windlass::par::chunks_mut(&mut picture, 640, |y, row| row.fill(y));
 /// assert_eq!(picture[640 * 7], 7);
@@ -133,7 +130,6 @@ where
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let words = ["fork", "and", "join"];
 /// let longest = windlass::par::map_reduce(&words, |word| word.len(), usize::max);
 /// assert_eq!(longest, Some(4));

@@ -29,7 +29,6 @@ const PIECES: usize = 8;
 /// # Examples
 ///
 /// ```
-/// # use windlass_runtime as windlass;
 /// let mut numbers = vec![3, 1, 2];
 /// windlass::par::sort_unstable(&mut numbers);
 /// assert_eq!(numbers, [1, 2, 3]);
