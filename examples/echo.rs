@@ -51,7 +51,7 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
             // Out of descriptors, most likely: let some connections end before the next try.
             Err(error) => {
                 eprintln!("accept failed: {error}");
-                windlass::yield_now().await;
+                windlass::timer::sleep(Duration::from_millis(50)).await;
             }
         }
     }

@@ -90,7 +90,7 @@ pub mod net {
 /// | test code that waits | [`Builder::manual_time`], [`test`](timer::test) |
 ///
 /// Timers are armed by the first poll that has to wait, on the worker's own wheel, and cost nothing before.
-/// They are never early, and late by some 100 µs when many are due. They work in tasks, in
+/// They are never early, late by some 50 µs when idle, and by some 100 µs when many are due. They work in tasks, in
 /// [`block_on`], in the [`manual`] loop, on the executors of other libraries (where they belong to the global
 /// runtime, which the first of them starts), and while all workers are stuck in code that blocks.
 ///

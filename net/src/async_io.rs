@@ -120,7 +120,8 @@ impl<T> Async<T> {
         self.registration.reported(Direction::Write).await.map(drop)
     }
 
-    /// As [`readable`](Self::readable), but for no longer than `timeout`.
+    /// As [`readable`](Self::readable), but for no longer than `timeout`. Dropping the future loses
+    /// nothing.
     ///
     /// ```
     /// use std::io::ErrorKind;
@@ -139,12 +140,13 @@ impl<T> Async<T> {
     ///
     /// # Errors
     ///
-    /// `TimedOut` when the time is over, or if the runtime shuts down.
+    /// `TimedOut` when the time is over; another if the runtime shuts down.
     pub async fn readable_timeout(&self, timeout: Duration) -> io::Result<()> {
         timer::timeout(timeout, self.readable()).await?
     }
 
-    /// As [`writable`](Self::writable), but for no longer than `timeout`.
+    /// As [`writable`](Self::writable), but for no longer than `timeout`. Dropping the future loses
+    /// nothing.
     ///
     /// # Errors
     ///

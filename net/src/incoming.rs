@@ -37,6 +37,10 @@ impl<'a, L: Listener> Incoming<'a, L> {
     /// The next connection. It is an `Option` as streams have it, but never `None`.
     ///
     /// Dropping the future loses no connection.
+    ///
+    /// # Errors
+    ///
+    /// As for `accept`.
     pub async fn next(&mut self) -> Option<io::Result<L::Stream>> {
         Some(self.listener.accept_stream().await)
     }

@@ -52,11 +52,11 @@ macro_rules! wrapper {
             }
 
             /// As [`readable`](Self::readable), but for no longer than `timeout`. For a deadline on any
-            /// other operation, use `timer::timeout`.
+            /// other operation, use `timer::timeout`. Dropping the future loses nothing.
             ///
             /// # Errors
             ///
-            /// `TimedOut` when the time is over, or if the runtime shuts down.
+            /// `TimedOut` when the time is over; another if the runtime shuts down.
             pub async fn readable_timeout(
                 &self,
                 timeout: std::time::Duration,
@@ -64,11 +64,12 @@ macro_rules! wrapper {
                 self.io.readable_timeout(timeout).await
             }
 
-            /// As [`writable`](Self::writable), but for no longer than `timeout`.
+            /// As [`writable`](Self::writable), but for no longer than `timeout`. Dropping the future loses
+            /// nothing.
             ///
             /// # Errors
             ///
-            /// `TimedOut` when the time is over, or if the runtime shuts down.
+            /// `TimedOut` when the time is over; another if the runtime shuts down.
             pub async fn writable_timeout(
                 &self,
                 timeout: std::time::Duration,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io;
+use std::time::{Duration, Instant};
 
 use crate::sys;
 
@@ -113,12 +114,54 @@ impl OsEvent {
     ///
     /// What the OS says.
     pub fn wait_blocking(&self) -> io::Result<()> {
-        self.event.take_blocking()
+        self.take_by(None).map(drop)
+    }
+
+    /// As [`wait_blocking`](Self::wait_blocking), for as long as `timeout`; false if no signal came.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::sync::os::Event;
+    ///
+    /// let event = Event::new(true)?;
+    /// assert!(event.wait_timeout(Duration::from_secs(1))?);
+    /// assert!(!event.wait_timeout(Duration::from_millis(1))?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn wait_timeout(&self, timeout: Duration) -> io::Result<bool> {
+        // A time that the clock can't say never comes.
+        self.take_by(Instant::now().checked_add(timeout))
+    }
+
+    fn take_by(&self, deadline: Option<Instant>) -> io::Result<bool> {
+        let mut now = Instant::now();
+        loop {
+            let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
+            match self.event.take_within(left.map(in_millis)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => now = Instant::now(),
+                result => return result.map(|()| true),
+            }
+            if deadline.is_some_and(|deadline| now >= deadline) {
+                return Ok(false);
+            }
+        }
     }
 
     pub(crate) fn event(&self) -> &sys::Event {
         &self.event
     }
+}
+
+/// Rounded up, for a wait must not end early; at most what every OS can say.
+fn in_millis(time: Duration) -> u32 {
+    let millis = time.as_nanos().div_ceil(1_000_000);
+    millis.min(i32::MAX as u128) as u32
 }
 
 impl fmt::Debug for OsEvent {

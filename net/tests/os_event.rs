@@ -5,6 +5,7 @@ mod common;
 #[cfg(unix)]
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::{Arc, Barrier};
+use std::time::{Duration, Instant};
 
 #[cfg(unix)]
 use common::os;
@@ -39,6 +40,36 @@ fn setting_it_twice_is_setting_it_once() {
         event.reset().unwrap();
         event.reset().unwrap();
         assert!(!event.is_set().unwrap());
+    });
+}
+
+#[test]
+fn a_thread_waits_no_longer_than_it_wants() {
+    within_deadline(|| {
+        let event = OsEvent::new(false).unwrap();
+        for timeout in [Duration::ZERO, Duration::from_micros(1), Duration::from_millis(20)] {
+            let began = Instant::now();
+            assert!(!event.wait_timeout(timeout).unwrap());
+            assert!(began.elapsed() >= timeout);
+            event.set().unwrap();
+            assert!(
+                event.wait_timeout(timeout).unwrap(),
+                "what is there is taken, however short the time"
+            );
+            assert!(!event.is_set().unwrap());
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(event.wait_timeout(Duration::from_secs(3600)).unwrap());
+                assert!(event.wait_timeout(Duration::MAX).unwrap(), "a time that never comes");
+            });
+            for _ in 0..2 {
+                event.set().unwrap();
+                while event.is_set().unwrap() {
+                    std::thread::yield_now();
+                }
+            }
+        });
     });
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 use std::io::{ErrorKind, IoSlice};
+use std::time::Duration;
 
 use common::{os, run, tcp_pair};
 use windlass_net::unix::{UnixDatagram, UnixStream};
@@ -32,9 +33,11 @@ fn interrupted_calls_are_no_errors() {
             .collect();
         let blocked = std::thread::spawn(|| {
             let event = OsEvent::new(false).unwrap();
+            // Begun anew after each signal, this would never end.
+            assert!(!event.wait_timeout(Duration::from_millis(50)).unwrap());
             std::thread::scope(|scope| {
                 scope.spawn(|| {
-                    std::thread::sleep(std::time::Duration::from_millis(50));
+                    std::thread::sleep(Duration::from_millis(50));
                     event.set().unwrap();
                 });
                 event.wait_blocking().unwrap();

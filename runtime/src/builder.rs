@@ -157,7 +157,8 @@ impl Builder {
     /// # Errors
     ///
     /// `InvalidInput` for settings that make no sense, with a message that says which would; the
-    /// OS's error if a thread can't be started, after those already started have ended again.
+    /// OS's error if the poller's descriptors are not to be had, or if a thread can't be started, after
+    /// those already started have ended again.
     pub fn build(self) -> io::Result<Runtime> {
         let clock = self.clock();
         let config = self.check()?;
@@ -175,7 +176,8 @@ impl Builder {
     }
 
     /// Makes a loop that is driven by hand, for a program that has a main loop of its own. It starts
-    /// no thread; of the settings, those of the blocking pool count.
+    /// no thread; of the settings, [`manual_time`](Self::manual_time) and those of the blocking pool count,
+    /// `thread_name` and `stack_size` among them.
     ///
     /// # Errors
     ///

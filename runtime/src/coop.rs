@@ -60,7 +60,20 @@ pub(crate) fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// Spends one unit of the task's budget, and yields if it is used up. For loops that make progress
-/// without ever waiting for one of windlass's own operations.
+/// without ever waiting for one of windlass's own operations. Dropping the future changes nothing.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// let mut sum = 0_u64;
+/// for number in 0..10_000 {
+///     sum += number;
+///     windlass::task::consume_budget().await;
+/// }
+/// # assert_eq!(sum, 49_995_000);
+/// # });
+/// ```
 pub async fn consume_budget() {
     std::future::poll_fn(|cx| {
         std::task::ready!(poll_proceed(cx));

@@ -16,7 +16,8 @@ use crate::task::{JoinHandle, Origin, boxed_if_large};
 /// # Panics
 ///
 /// On a worker thread: await the future there instead, or move the blocking code to
-/// [`spawn_blocking`].
+/// [`spawn_blocking`]. And outside of any runtime, if the global one can't be started: no thread to be
+/// had, or a bad `WINDLASS_WORKERS`.
 ///
 /// # Examples
 ///
@@ -30,7 +31,13 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 /// Spawns a task on the current runtime, or on the global one outside of any. It starts at once,
-/// whether its handle is awaited or not; dropping the handle lets it go on.
+/// whether its handle is awaited or not; dropping the handle lets it go on. A runtime that shuts down
+/// drops the task unpolled, and its handle says cancelled.
+///
+/// # Panics
+///
+/// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
+/// `WINDLASS_WORKERS`.
 ///
 /// # Examples
 ///
@@ -55,6 +62,12 @@ where
 /// closures queue. One that has not begun is cancelled by `abort` and by shutdown, and also if the
 /// OS has no thread left to begin with.
 ///
+/// # Panics
+///
+/// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
+/// `WINDLASS_WORKERS`.
+/// A panic of the closure is reported by its handle.
+///
 /// # Examples
 ///
 /// ```
@@ -73,7 +86,19 @@ where
     context::with_pool(|pool| blocking::spawn(pool, f, origin))
 }
 
-/// Lets the other ready tasks of the worker run before this one goes on.
+/// Lets the other ready tasks of the worker run before this one goes on. Dropping the future changes
+/// nothing.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// for part in [1, 2, 3] {
+///     std::hint::black_box(part); // some microseconds of work
+///     windlass::yield_now().await;
+/// }
+/// # });
+/// ```
 pub async fn yield_now() {
     let mut yielded = false;
     std::future::poll_fn(|cx| {
@@ -98,6 +123,19 @@ pub async fn yield_now() {
 /// # Errors
 ///
 /// If the runtime is shutting down; on Windows also if the OS has no work item to give.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// let task = windlass::spawn(async {
+///     windlass::resume_on_pool().await?;
+///     Ok::<_, std::io::Error>(42) // on whichever worker came first
+/// });
+/// assert_eq!(task.await.unwrap()?, 42);
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn resume_on_pool() -> io::Result<()> {
     if let Some(submitted) = context::with_pool(|pool| pool.poller().resume()) {
         submitted?.wait().await;

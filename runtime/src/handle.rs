@@ -45,6 +45,11 @@ impl Handle {
 
     /// The runtime that the current thread works for or has entered; outside of any, the global
     /// one, which is started if need be.
+    ///
+    /// # Panics
+    ///
+    /// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
+    /// `WINDLASS_WORKERS`.
     pub fn current() -> Handle {
         context::with_pool(|pool| Handle::new(pool.clone()))
     }

@@ -130,7 +130,7 @@ impl Loop {
             poller.gate_fired();
         }
         // Whoever pushes from here on kicks again; the fence is the partner of the one in
-        // `Pool::push`.
+        // `Pool::after_push`.
         pool.watch.reset();
         fence(Ordering::SeqCst);
         let ready = context::enter_worker(&self.worker, || {

@@ -44,7 +44,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// If a thread can't be started.
+    /// `InvalidInput` if `WINDLASS_WORKERS` makes no sense; the OS's error if a thread or the poller's
+    /// descriptors are not to be had.
     pub fn new() -> std::io::Result<Runtime> {
         Builder::new().build()
     }
@@ -104,6 +105,8 @@ impl Runtime {
     /// What has not ended by the deadline goes on by itself and is named in the report: a closure
     /// or a task that blocks its thread can't be stopped from outside. Spawning fails from the first
     /// moment on, with a handle that says cancelled.
+    ///
+    /// On a thread of this runtime it waits for nothing, and the report is not clean.
     pub fn shutdown(mut self, deadline: Duration) -> ShutdownReport {
         self.end(|pool, start| shutdown::finish(pool, start, deadline))
     }

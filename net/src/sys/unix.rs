@@ -63,13 +63,15 @@ fn check_len(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// Repeats a call for as long as signals interrupt it.
-fn uninterrupted(mut call: impl FnMut() -> c_int) -> io::Result<c_int> {
-    loop {
-        match check(call()) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            result => return result,
-        }
+/// Gives a descriptor so many milliseconds to become readable, or all the time there is. A signal may end
+/// that early.
+fn is_readable(fd: BorrowedFd<'_>, millis: Option<u32>) -> io::Result<bool> {
+    let timeout = millis.map_or(-1, |millis| millis.try_into().unwrap_or(c_int::MAX));
+    let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: there is one entry.
+    match check(unsafe { libc::poll(&mut entry, 1, timeout) }) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        result => result.map(|count| count > 0),
     }
 }
 

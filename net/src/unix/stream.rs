@@ -38,7 +38,7 @@ wrapper!(UnixStream, local::UnixStream);
 impl UnixStream {
     /// Connects to the listener at `path`.
     ///
-    /// It never waits: a listener that has no room in its queue refuses with `WouldBlock`, and the OS
+    /// It never waits, so there is nothing to cancel: a listener that has no room in its queue refuses with `WouldBlock`, and the OS
     /// does not tell when there is room. Pause, and try again.
     ///
     /// # Errors

@@ -25,6 +25,8 @@ use crate::task::{JoinHandle, Origin, boxed_if_large};
 ///
 /// # Panics
 ///
+/// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
+/// `WINDLASS_WORKERS`.
 /// A panic of the closure is reported by its handle.
 ///
 /// # Examples

@@ -47,7 +47,7 @@ use crate::task::quietly;
 /// # Panics
 ///
 /// If a closure panics, after both have ended: the other one is run or awaited first. If both
-/// panic, `a`'s panic is passed on.
+/// panic, `a`'s panic is passed on. And outside of any runtime, if the global one can't be started.
 ///
 /// # Examples
 ///

@@ -23,6 +23,6 @@ pub use scope::{Scope, scope};
 
 pub(crate) use job::JobRef;
 pub(crate) use offer::Offer;
-pub(crate) use pace::Pace;
+pub(crate) use pace::{LONG_LEAF, Pace};
 pub(crate) use pending::Pending;
 pub(crate) use thief::NEXT_JOB;

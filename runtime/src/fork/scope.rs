@@ -26,7 +26,8 @@ use crate::task::drop_quietly;
 ///
 /// # Panics
 ///
-/// If the closure or a job panics, after all have ended, with the first payload.
+/// If the closure or a job panics, after all have ended, with the first payload. And outside of any
+/// runtime, if the global one can't be started.
 ///
 /// # Examples
 ///

@@ -14,7 +14,7 @@ use crate::task::Runnable;
 
 /// How long tasks are polled in place at a stretch.
 const STRETCH: Duration = Duration::from_micros(100);
-/// Nobody has looked at the OS for so long: it is time.
+/// This worker has not looked at the OS for so long: it is time.
 const LOOK_OUT: Duration = Duration::from_micros(10);
 /// How often a computation lets the spare in that looks after tasks.
 const LET_IN: Duration = Duration::from_micros(100);

@@ -49,7 +49,7 @@ impl Worker {
         }
     }
 
-    /// Ends the search. Partner of the fence in `Pool::push`: either the pusher sees that nobody
+    /// Ends the search. Partner of the fence in `Pool::after_push`: either the pusher sees that nobody
     /// searches, or we see what it pushed.
     fn found(&self, searching: bool) {
         let pool = &*self.pool;
@@ -166,7 +166,7 @@ impl Worker {
     }
 
     /// Announces, looks once more, and sleeps: parked, or in the seat on the OS. The look after the
-    /// fence is the partner of the one in `Pool::push`.
+    /// fence is the partner of the one in `Pool::after_push`.
     fn sleep(&self, searching: bool) {
         let pool = &*self.pool;
         pool.sleepers.announce(self.index, searching);

@@ -26,7 +26,7 @@ pub(crate) struct Slot {
     pub(crate) unparker: Unparker,
     pub(crate) counters: Counters,
     /// Index of the spare that stands in for this worker, plus one; set by the watch, cleared by
-    /// the worker when it comes back.
+    /// the worker when it comes back, or by the watch.
     pub(crate) relief: AtomicUsize,
     /// Tells a spare to hand over its queue and leave. A spare's place is vacant only if this has been said.
     pub(crate) retire: AtomicBool,

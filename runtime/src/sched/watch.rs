@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use super::pool::Pool;
 use super::spares::let_spare_compute;
+use crate::fork::LONG_LEAF;
 use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
@@ -77,7 +78,7 @@ impl Watch {
 const FINE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 
 /// How long a worker that computes may show no split point, with tasks waiting, before a spare comes.
-const COMPUTES: Duration = Duration::from_micros(300);
+const COMPUTES: Duration = LONG_LEAF;
 
 /// What the watching thread remembers between two looks.
 pub(crate) struct Watcher {

@@ -35,7 +35,7 @@ use crate::task::Runnable;
 
 /// Runs of the LIFO slot before the queue gets its turn.
 const LIFO_RUNS: u32 = 3;
-/// Pushes in one poll after which a second worker is considered.
+/// Pushes onto the queue between two thoughts about a second worker.
 const PUSHES_PER_LOOK: u32 = 64;
 
 /// The thread-bound part of a worker. Others see only its [`Slot`].

@@ -116,7 +116,8 @@ impl<T> JoinSet<T> {
         std::future::poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// As [`join_next`](Self::join_next), with the id of the task that ended.
+    /// As [`join_next`](Self::join_next), with the id of the task that ended. Dropping the future takes
+    /// nothing out of the set.
     pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         std::future::poll_fn(|cx| self.poll_next_with_id(cx)).await
     }
@@ -172,7 +173,8 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// Waits for all tasks and gives their outputs, in the order in which they ended.
+    /// Waits for all tasks and gives their outputs, in the order in which they ended. Dropping the future
+    /// aborts the tasks that are left.
     ///
     /// # Panics
     ///
@@ -194,7 +196,8 @@ impl<T> JoinSet<T> {
         self.slots.iter().flatten().for_each(JoinHandle::abort);
     }
 
-    /// Aborts every task and waits until all have ended.
+    /// Aborts every task and waits until all have ended. Dropping the future leaves them aborted, and
+    /// what they came to in the set.
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}

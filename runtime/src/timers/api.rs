@@ -58,7 +58,8 @@ pub fn now() -> Instant {
 
 /// Waits until `duration` from now is over. It counts from this call, not from the first poll.
 ///
-/// Never early; late by some 100 µs at the most while the machine has a CPU to spare. A zero duration is
+/// Never early; late by some 50 µs while the machine has a CPU to spare, and by some 100 µs, half a
+/// millisecond for one in a hundred, if 100,000 are due at about the same time. A zero duration is
 /// ready at its first poll, and one that the clock can't say (`Duration::MAX`) never ends.
 ///
 /// # Cancelling

@@ -7,7 +7,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
-use super::{Descriptor, check, check_len, own, uninterrupted};
+use super::{Descriptor, check, check_len, is_readable, own};
 
 #[derive(Debug)]
 pub(crate) struct Event {
@@ -44,27 +44,15 @@ impl Event {
         .map(drop)
     }
 
+    /// As [`take`](Self::take), but gives it so many milliseconds, or all the time there is. Somebody else
+    /// may be quicker, so `WouldBlock` may come early.
+    pub(crate) fn take_within(&self, millis: Option<u32>) -> io::Result<()> {
+        is_readable(self.fd.as_fd(), millis)?;
+        self.take()
+    }
+
     pub(crate) fn is_set(&self) -> io::Result<bool> {
-        self.poll(0)
-    }
-
-    /// Blocks the thread until it has got the signal.
-    pub(crate) fn take_blocking(&self) -> io::Result<()> {
-        loop {
-            self.poll(-1)?;
-            match self.take() {
-                // Somebody else was quicker.
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                result => return result,
-            }
-        }
-    }
-
-    fn poll(&self, timeout: libc::c_int) -> io::Result<bool> {
-        let mut entry = libc::pollfd { fd: self.fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: there is one entry.
-        let count = uninterrupted(|| unsafe { libc::poll(&mut entry, 1, timeout) })?;
-        Ok(count > 0)
+        is_readable(self.fd.as_fd(), Some(0))
     }
 
     /// What sets the event when it is written to.

@@ -47,9 +47,9 @@ impl Event {
         }
     }
 
-    /// Blocks the thread until it has got the signal.
-    pub(crate) fn take_blocking(&self) -> io::Result<()> {
-        wait(self.as_handle(), INFINITE)
+    /// As [`take`](Self::take), but gives it so many milliseconds, or all the time there is.
+    pub(crate) fn take_within(&self, millis: Option<u32>) -> io::Result<()> {
+        wait(self.as_handle(), millis.unwrap_or(INFINITE))
     }
 }
 
