@@ -14,7 +14,7 @@ pub(super) fn tables(results: &Results) -> String {
         return tables;
     }
     format!(
-        "\n### Growth\n\nWhat an operation costs while something grows. Flat is good.\n{tables}"
+        "\n## Growth\n\nWhat an operation costs while something grows. Flat is good.\n{tables}"
     )
 }
 

@@ -35,7 +35,7 @@ pub(super) fn table(results: &Results) -> String {
     }
     distances.sort_by(|a, b| b.times_worse().total_cmp(&a.times_worse()));
     let mut text = format!(
-        "\n### Distance from the limit\n\nA single-threaded epoll loop, and sequential code on one \
+        "\n## Distance from the limit\n\nA single-threaded epoll loop, and sequential code on one \
          core (two can halve that), the furthest first.\n\n\
          | | unit | limit | {SUBJECT} | {SUBJECT} ÷ limit |\n|---|---|---:|---:|---:|\n"
     );

@@ -111,7 +111,7 @@ impl Table {
 
     /// The table with a heading; nothing if it is empty.
     fn below(self, heading: &str) -> String {
-        if self.lines == 0 { String::new() } else { format!("\n### {heading}\n\n{}", self.text) }
+        if self.lines == 0 { String::new() } else { format!("\n## {heading}\n\n{}", self.text) }
     }
 
     fn add(&mut self, workload: &Workload, row: &Row, line: &Line<'_>) {
@@ -211,7 +211,7 @@ fn heading(results: &Results) -> String {
     let crates: Vec<String> =
         crates.map(|(name, version)| format!("{name} {}", plain(version))).collect();
     let mut text = format!(
-        "## Benchmarks of {}\n\n{}, {} cores, Linux {}, {}; revision {}; {}.\n\
+        "# Benchmarks of {}\n\n{}, {} cores, Linux {}, {}; revision {}; {}.\n\
          {} rounds of {} ms after {} ms of warm-up, {} workers; load at the start {}.\n\n",
         fact("date"),
         fact("cpu"),
@@ -260,7 +260,7 @@ fn failures(results: &Results) -> String {
     if results.failures.is_empty() {
         return String::new();
     }
-    let mut text = "\n### Runs that failed\n\n".to_owned();
+    let mut text = "\n## Runs that failed\n\n".to_owned();
     for failure in &results.failures {
         let why = failure.why.lines().next().unwrap_or("");
         let (workload, peer) = (&failure.workload, &failure.peer);
