@@ -53,6 +53,71 @@ fn a_spawn_from_another_thread_ends_an_endless_wait() {
     }
 }
 
+/// The loop is what its tasks work for, whatever the thread has entered.
+#[test]
+fn tasks_of_a_loop_find_it_while_another_runtime_is_entered() {
+    let mut tasks = manual();
+    let other = windlass::Runtime::new().unwrap();
+    let _entered = other.enter();
+    let here = thread::current().id();
+    let task = tasks.spawn_local(async {
+        let inner = windlass::spawn(async { thread::current().id() });
+        windlass::timer::sleep(Duration::from_millis(1)).await;
+        inner.await.unwrap()
+    });
+    while !task.is_finished() {
+        tasks.ready_tasks(PATIENCE).unwrap().for_each(windlass::manual::Runnable::run);
+    }
+    assert_eq!(windlass::block_on(task).unwrap(), here);
+    let elsewhere = windlass::block_on(windlass::spawn(async { thread::current().id() })).unwrap();
+    assert_ne!(elsewhere, here, "what was entered before is entered still");
+}
+
+/// Nobody but this thread would run what it waits for.
+#[test]
+fn fork_join_with_a_loop_entered_runs_here() {
+    let tasks = manual();
+    let _entered = tasks.handle().enter();
+    let here = thread::current().id();
+    let id = || thread::current().id();
+    assert_eq!(windlass::join(id, || windlass::join(id, id)), (here, (here, here)));
+    let mut ran = [None; 3];
+    windlass::scope(|s| ran.iter_mut().for_each(|ran| s.spawn(move |_| *ran = Some(id()))));
+    assert_eq!(ran, [Some(here); 3]);
+}
+
+#[test]
+fn a_loop_dropped_by_its_own_task_cancels_that_task_too() {
+    let tasks = Rc::new(Cell::new(None));
+    let dropped = Rc::new(Cell::new(0));
+    let bystander = Held(dropped.clone());
+    let mut held = manual();
+    drop(held.spawn_local(async move {
+        let _bystander = bystander;
+        pending::<()>().await;
+    }));
+    let (inner, own) = (tasks.clone(), Held(dropped.clone()));
+    let task = held.spawn_local(async move {
+        let _own = own;
+        drop::<Option<Loop>>(inner.take());
+        windlass::yield_now().await;
+        unreachable!("it is cancelled");
+    });
+    let ready: Vec<_> = held.ready_tasks(PATIENCE).unwrap().collect();
+    tasks.set(Some(held));
+    ready.into_iter().for_each(windlass::manual::Runnable::run);
+    assert_eq!(dropped.get(), 2);
+    assert!(windlass::block_on(task).unwrap_err().is_cancelled());
+}
+
+struct Held(Rc<Cell<usize>>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.set(self.0.get() + 1);
+    }
+}
+
 /// A waker on another thread may have notified a task that it has not yet queued when the loop goes
 /// away.
 #[test]

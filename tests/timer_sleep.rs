@@ -296,6 +296,25 @@ fn a_loop_of_ready_sleeps_gives_way() {
     assert!(wait_for(busy).unwrap_err().is_cancelled());
 }
 
+/// What is polled before a timer uses up the budget in each poll of the task.
+#[test]
+fn a_timer_ends_what_never_has_to_wait() {
+    everywhere(|| async {
+        async fn busy() {
+            loop {
+                windlass::task::consume_budget().await;
+            }
+        }
+        for time in [SHORT, Duration::ZERO] {
+            assert!(timeout(time, busy()).await.is_err());
+            assert!(timeout_at(Instant::now() + time, busy()).await.is_err());
+            futures_lite::future::or(busy(), sleep(time)).await;
+            let mut ticks = interval_at(Instant::now() + time, HOUR);
+            futures_lite::future::or(busy(), async { _ = ticks.tick().await }).await;
+        }
+    });
+}
+
 #[test]
 fn cancelling_at_every_await_leaves_nothing_armed() {
     let runtime = runtime(2);

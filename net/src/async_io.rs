@@ -22,6 +22,9 @@ use crate::sys::{self, AsDescriptor};
 /// The descriptor is registered with the runtime that is current when this is made, and stays with
 /// it: when that runtime shuts down, waiting ends with an error.
 ///
+/// Connect a TCP socket before it comes in here: to the OS one that is not connected counts as hung up, and so as
+/// writable.
+///
 /// Where `&T` is [`Read`] or [`Write`], this is [`AsyncRead`] or [`AsyncWrite`]. By way of these
 /// traits (and `poll_*` functions) one task at a time can wait for a direction: the last that polled.
 ///

@@ -9,10 +9,12 @@ use std::task::{Context, Poll};
 
 use windlass_runtime::io::Direction::{Read as Reading, Write as Writing};
 
-use crate::{Async, sys};
+use crate::Async;
 
 /// How much `read_to_end` takes in one go, so that a fast sender cannot hold a worker.
 const END_CHUNK: u64 = 256 * 1024;
+/// So many buffers in one call are taken by every OS.
+const FEWEST_BUFFERS: usize = 16;
 
 /// A non-blocking byte stream.
 pub trait ByteIo {
@@ -42,12 +44,12 @@ impl<T: ByteIo> Async<T> {
     }
 
     pub(crate) async fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
-        let len = total(bufs);
-        if len == 0 {
+        if total(bufs) == 0 {
             return Ok(0);
         }
         let mut reader = self.get_ref().reader();
-        self.registration().io_bytes(Reading, room::<T>(len), || reader.read_vectored(bufs)).await
+        let room = room_of_all::<T>(bufs);
+        self.registration().io_bytes(Reading, room, || reader.read_vectored(bufs)).await
     }
 
     pub(crate) async fn read_exact(&self, mut buf: &mut [u8]) -> io::Result<()> {
@@ -105,12 +107,11 @@ impl<T: ByteIo> Async<T> {
         cx: &mut Context<'_>,
         bufs: &mut [IoSliceMut<'_>],
     ) -> Poll<io::Result<usize>> {
-        let len = total(bufs);
-        if len == 0 {
+        if total(bufs) == 0 {
             return Poll::Ready(Ok(0));
         }
         let mut reader = self.get_ref().reader();
-        let room = room::<T>(len);
+        let room = room_of_all::<T>(bufs);
         self.registration().poll_io_bytes(Reading, cx, room, || reader.read_vectored(bufs))
     }
 
@@ -176,9 +177,8 @@ impl<T: ByteIo> Async<T> {
 
     pub(crate) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.get_ref().shutdown(how)?;
-        if !sys::SHUTDOWN_WAKES {
-            self.registration().wake_all();
-        }
+        // Not every OS reports that at this end, and Linux not for every socket.
+        self.registration().wake_all();
         Ok(())
     }
 
@@ -195,6 +195,12 @@ impl<T: ByteIo> Async<T> {
 /// The `wanted` of a read: zero for streams of which a short read tells nothing.
 fn room<T: ByteIo>(len: usize) -> usize {
     if T::SHORT_READ_DRAINS { len } else { 0 }
+}
+
+/// As [`room`], of a read into several buffers. The OS may take fewer of them than it is given, and then a read
+/// that fills those tells nothing either.
+fn room_of_all<T: ByteIo>(bufs: &[IoSliceMut<'_>]) -> usize {
+    if bufs.len() <= FEWEST_BUFFERS { room::<T>(total(bufs)) } else { 0 }
 }
 
 fn load<T: ByteIo>(len: usize) -> usize {

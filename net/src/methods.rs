@@ -52,7 +52,8 @@ macro_rules! wrapper {
             }
 
             /// As [`readable`](Self::readable), but for no longer than `timeout`. For a deadline on any
-            /// other operation, use `timer::timeout`. Dropping the future loses nothing.
+            /// other operation, use `timer::timeout`. Dropping the future loses nothing. With a time of zero
+            /// it tells what has been reported before, and does not ask the OS.
             ///
             /// # Errors
             ///
@@ -317,7 +318,8 @@ macro_rules! impl_async_read {
 /// `AsyncWrite` for a byte stream. One task at a time can wait by way of it: the last that polled.
 macro_rules! impl_async_write {
     ([$($generics:tt)*] $type:ty) => {
-        /// Closing ends the direction: the peer sees the end of the stream.
+        /// Closing ends the direction: the peer sees the end of the stream. A pipe has no such thing: its end is
+        /// seen when the sender is dropped.
         impl<$($generics)*> futures_io::AsyncWrite for $type {
             fn poll_write(
                 self: std::pin::Pin<&mut Self>,

@@ -21,8 +21,8 @@ use crate::sys;
 /// process can take it.
 ///
 /// The event belongs to no runtime until somebody suspends on it; then it belongs to the runtime of
-/// that task for the rest of its life, and waiting ends with an error when that runtime shuts down.
-/// Tasks of other runtimes may wait as well.
+/// that task, and tasks of other runtimes may wait as well. When that runtime shuts down, waits that are under way
+/// end with an error; the next belongs to the runtime of its task.
 ///
 /// # Examples
 ///
@@ -101,6 +101,8 @@ impl OsEvent {
     ///
     /// What the OS says, or if the runtime shuts down.
     pub async fn wait(&self) -> io::Result<()> {
+        // An event that others keep setting must not keep the task from letting others run.
+        windlass_runtime::task::consume_budget().await;
         match self.event.take() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             result => return result,

@@ -21,6 +21,26 @@ fn descriptors_run_out_and_come_back() {
         accept_recovers().await;
         nothing_leaks().await;
     });
+    a_manual_loop_loses_no_task();
+}
+
+/// The alarm of a loop is made when a timer first needs one.
+fn a_manual_loop_loses_no_task() {
+    let mut tasks = windlass_runtime::Builder::new().build_manual().unwrap();
+    let sleeps = tasks.spawn_local(windlass_runtime::timer::sleep(Duration::from_millis(1)));
+    tasks.ready_tasks(None).unwrap().for_each(windlass_runtime::manual::Runnable::run);
+    let other = tasks.spawn_local(async {});
+    let limit = os::limit_descriptors(Some(0));
+    let ready = tasks.ready_tasks(Some(Duration::ZERO)).map(Iterator::collect::<Vec<_>>);
+    os::limit_descriptors(Some(limit));
+    ready.unwrap().into_iter().for_each(windlass_runtime::manual::Runnable::run);
+    assert!(other.is_finished(), "what can go on comes before the error");
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while !sleeps.is_finished() {
+        assert!(Instant::now() < deadline, "there is an alarm again");
+        let ready = tasks.ready_tasks(Some(Duration::from_secs(10))).unwrap();
+        ready.for_each(windlass_runtime::manual::Runnable::run);
+    }
 }
 
 async fn nothing_leaks() {

@@ -231,21 +231,21 @@ fn first_waits_at_the_same_time_register_once() {
     });
 }
 
-/// Where the event belongs to the runtime that first waited for it.
-#[cfg(unix)]
 #[test]
-fn waiting_ends_with_an_error_when_the_runtime_does() {
+fn an_event_outlives_the_runtimes_that_wait_for_it() {
     within_deadline(|| {
-        let runtime = common::runtime();
-        let event = OsEvent::new(false).unwrap();
-        runtime.block_on(async {
-            assert!(poll_once(&mut Box::pin(event.wait())).await.is_none());
-        });
-        drop(runtime);
-        assert!(windlass_sync::block_on(event.wait()).is_err());
-        // What is there is still had.
-        event.set().unwrap();
-        windlass_sync::block_on(event.wait()).unwrap();
+        let event = Arc::new(OsEvent::new(false).unwrap());
+        for _ in 0..3 {
+            let runtime = common::runtime();
+            runtime.block_on(async {
+                let mut wait = Box::pin(event.wait());
+                assert!(poll_once(&mut wait).await.is_none(), "it has to be told by this runtime");
+                let setter = Arc::clone(&event);
+                let setter = std::thread::spawn(move || setter.set().unwrap());
+                wait.await.unwrap();
+                setter.join().unwrap();
+            });
+        }
     });
 }
 

@@ -8,10 +8,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{both, echo_server, poll_once, run, tcp_pair};
+use common::{both, echo_server, poll_once, run, tcp_pair, within_deadline};
 use futures_core::Stream;
-use windlass_net::{Keepalive, TcpListener, TcpSocket, TcpStream};
-use windlass_runtime::spawn;
+use windlass_net::{Keepalive, OsEvent, TcpListener, TcpSocket, TcpStream};
+use windlass_runtime::{Builder, spawn};
 
 #[test]
 fn echo() {
@@ -139,6 +139,14 @@ fn several_buffers_in_one_call() {
         let n = a.write_vectored(&many).await.unwrap();
         assert!((1..=5000).contains(&n));
         b.read_exact(&mut vec![0; n]).await.unwrap();
+        // And into more than it fills.
+        a.write_all(&vec![1; 3000]).await.unwrap();
+        let (mut bytes, mut n) = (vec![0; 3000], 0);
+        while n < 3000 {
+            let mut rest: Vec<_> = bytes[n..].chunks_mut(1).map(IoSliceMut::new).collect();
+            n += b.read_vectored(&mut rest).await.unwrap();
+        }
+        assert!(bytes.iter().all(|byte| *byte == 1));
         // A full set after a partial one is still tried.
         let n = a.try_write_vectored(&many).unwrap();
         b.read_exact(&mut vec![0; n]).await.unwrap();
@@ -254,10 +262,39 @@ fn options_keep_what_was_set() {
         assert_eq!(stream.linger().unwrap(), None);
         stream.set_linger(Some(Duration::from_secs(3))).unwrap();
         assert_eq!(stream.linger().unwrap(), Some(Duration::from_secs(3)));
+        // Zero would be a reset.
+        stream.set_linger(Some(Duration::from_millis(900))).unwrap();
+        assert_eq!(stream.linger().unwrap(), Some(Duration::from_secs(1)));
         stream.set_linger(None).unwrap();
         assert!(stream.take_error().unwrap().is_none());
         listener.set_ttl(9).unwrap();
         assert_eq!(listener.ttl().unwrap(), 9);
+    });
+}
+
+/// Neither a socket that always has something nor an event that is always set holds a worker.
+#[test]
+fn what_is_always_ready_lets_others_run() {
+    within_deadline(|| {
+        let runtime = Builder::new().workers(1).max_spares(0).build().unwrap();
+        let (a, b) = runtime.block_on(tcp_pair());
+        runtime.block_on(a.write_all(b"x")).unwrap();
+        let readable = runtime.spawn(async move {
+            loop {
+                b.readable().await.unwrap();
+            }
+        });
+        runtime.block_on(runtime.spawn(async {})).unwrap();
+        readable.abort();
+        let event = OsEvent::new(false).unwrap();
+        let set = runtime.spawn(async move {
+            loop {
+                event.set().unwrap();
+                event.wait().await.unwrap();
+            }
+        });
+        runtime.block_on(runtime.spawn(async {})).unwrap();
+        set.abort();
     });
 }
 

@@ -8,6 +8,7 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use common::{both, poll_once, run};
 use windlass_net::unix::{UnixDatagram, UnixListener, UnixStream, pipe, pipe::Receiver};
@@ -169,6 +170,71 @@ fn datagrams() {
         let (n, from) = bound.recv_from(&mut buf).await.unwrap();
         assert!(&buf[..n] == b"one" && from.is_unnamed());
         assert_eq!(bound.recv(&mut buf).await.unwrap(), 3);
+    });
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn datagrams_between_abstract_names() {
+    use std::os::linux::net::SocketAddrExt;
+    use windlass_net::unix::SocketAddr;
+
+    run(|| async {
+        let name = |end| format!("windlass-datagrams-{end}-{}", std::process::id());
+        let [a, b] = ["a", "b"].map(|end| SocketAddr::from_abstract_name(name(end)).unwrap());
+        let (one, other) =
+            (UnixDatagram::bind_addr(&a).unwrap(), UnixDatagram::bind_addr(&b).unwrap());
+        one.send_to_addr(b"asked", &b).await.unwrap();
+        let mut buf = [0; 8];
+        let (n, from) = other.recv_from(&mut buf).await.unwrap();
+        assert_eq!(&buf[..n], b"asked");
+        other.connect_addr(&from).unwrap();
+        other.send(b"answer").await.unwrap();
+        assert_eq!(one.recv(&mut buf).await.unwrap(), 6);
+    });
+}
+
+/// Of a receiver it is not connected to, the OS tells a socket nothing but that its own queue has room, over and
+/// over.
+#[test]
+fn a_sender_that_waits_for_a_full_receiver_does_not_spin() {
+    run(|| async {
+        let path = TempPath::new("full");
+        let receiver = UnixDatagram::bind(&path.0).unwrap();
+        let sender = UnixDatagram::unbound().unwrap();
+        while sender.try_send_to(b"x", &path.0).is_ok() {}
+        let mut polls = 0;
+        let mut send = Box::pin(sender.send_to(b"last", &path.0));
+        let counted = std::future::poll_fn(|cx| {
+            polls += 1;
+            send.as_mut().poll(cx)
+        });
+        let waited = windlass_runtime::timer::timeout(Duration::from_millis(50), counted).await;
+        assert!(waited.is_err(), "there is no room");
+        assert!(polls < 100, "{polls} polls");
+        let mut buf = [0; 8];
+        let (n, sent) = both(receiver.recv(&mut buf), send).await;
+        assert_eq!((n.unwrap(), sent.unwrap()), (1, 4));
+    });
+}
+
+/// The OS reports that of a TCP connection only.
+#[test]
+fn ending_a_direction_wakes_who_waits_for_it_at_this_end() {
+    run(|| async {
+        let (a, _b) = UnixStream::pair().unwrap();
+        while a.try_write(&[0; 4096]).is_ok() {}
+        let mut write = Box::pin(a.write(b"x"));
+        assert!(poll_once(&mut write).await.is_none(), "it is full");
+        a.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(write.await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+
+        let (a, _b) = UnixDatagram::pair().unwrap();
+        while a.try_send(b"x").is_ok() {}
+        let mut send = Box::pin(a.send(b"x"));
+        assert!(poll_once(&mut send).await.is_none(), "it is full");
+        a.shutdown(Shutdown::Write).unwrap();
+        assert!(send.await.is_err());
     });
 }
 

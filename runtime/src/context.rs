@@ -73,16 +73,27 @@ pub(crate) fn is_thread_of(pool: &Arc<Pool>) -> bool {
     STARTED_BY.with(Cell::get) == Arc::as_ptr(pool)
 }
 
-/// Makes `worker` the current one while `f` runs.
+/// Makes `worker` the current one while `f` runs, also on a thread that has entered another runtime.
 pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
-    struct Leave(*const Worker, Role);
+    struct Leave {
+        worker: *const Worker,
+        role: Role,
+        entered: Option<Handle>,
+    }
     impl Drop for Leave {
         fn drop(&mut self) {
-            WORKER.with(|cell| cell.set(self.0));
-            set_role(self.1);
+            WORKER.with(|cell| cell.set(self.worker));
+            set_role(self.role);
+            if self.entered.is_some() {
+                replace_entered(self.entered.take());
+            }
         }
     }
-    let _leave = Leave(WORKER.with(|cell| cell.replace(worker)), role());
+    let _leave = Leave {
+        worker: WORKER.with(|cell| cell.replace(worker)),
+        role: role(),
+        entered: if has_entered() { replace_entered(None) } else { None },
+    };
     set_role(Role::Worker);
     f()
 }

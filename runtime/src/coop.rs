@@ -12,7 +12,7 @@ use windlass_sync::thread_cell;
 
 /// Results a task may take in one poll.
 const BUDGET: u32 = 128;
-/// Outside tasks nothing is counted.
+/// Outside tasks and `block_on` nothing is counted.
 const UNLIMITED: u32 = u32::MAX;
 
 thread_cell!(static LEFT: u32 = UNLIMITED);
@@ -49,13 +49,22 @@ pub(crate) fn spend() {
 
 /// Runs `f` without counting.
 pub(crate) fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
+    with_left(UNLIMITED, f)
+}
+
+/// Runs `f`, a poll beside or within whatever is under way, with a full budget of its own.
+pub(crate) fn budgeted<R>(f: impl FnOnce() -> R) -> R {
+    with_left(BUDGET, f)
+}
+
+fn with_left<R>(budget: u32, f: impl FnOnce() -> R) -> R {
     struct Restore(u32);
     impl Drop for Restore {
         fn drop(&mut self) {
             LEFT.with(|left| left.set(self.0));
         }
     }
-    let _restore = Restore(LEFT.with(|left| left.replace(UNLIMITED)));
+    let _restore = Restore(LEFT.with(|left| left.replace(budget)));
     f()
 }
 

@@ -1,12 +1,14 @@
 //! A reference to a runtime that anyone may hold.
 
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::panic::Location;
+use std::pin::pin;
 
 use crate::blocking;
 use crate::context::{self, Role};
+use crate::coop;
 use crate::metrics::Metrics;
 use crate::poller::test_clock;
 use crate::primitives::Arc;
@@ -81,7 +83,8 @@ impl Handle {
     }
 
     /// Runs a future on the calling thread until it is done, with this runtime as the current one.
-    /// The future need not be `Send`: it never leaves the thread.
+    /// The future need not be `Send`: it never leaves the thread. Whoever has the handle of a
+    /// [manual loop](crate::manual::Loop::handle) has to drive that from another thread.
     ///
     /// # Panics
     ///
@@ -92,10 +95,19 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
         let _entered = self.enter();
-        if self.pool.poller().is_virtual() {
-            return test_clock::block_on(self.pool.poller(), future);
-        }
-        windlass_sync::block_on(future)
+        // As for a task: without a budget, one branch of the future that never has to wait would keep the
+        // others from their turn.
+        let mut future = pin!(future);
+        let future = poll_fn(|cx| {
+            coop::start();
+            future.as_mut().poll(cx)
+        });
+        coop::unconstrained(|| {
+            if self.pool.poller().is_virtual() {
+                return test_clock::block_on(self.pool.poller(), future);
+            }
+            windlass_sync::block_on(future)
+        })
     }
 
     /// Makes this runtime the current one of the calling thread until the guard is dropped.

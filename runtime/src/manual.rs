@@ -77,6 +77,9 @@ impl Loop {
 
     /// A reference for other threads to spawn onto the loop, and for this one to
     /// [`enter`](Handle::enter) it.
+    ///
+    /// [`Handle::block_on`] drives no loop: on another thread it waits for what comes while this one does, and on this
+    /// one a future that waits for a timer or a socket of the loop would wait for ever.
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
@@ -93,7 +96,8 @@ impl Loop {
     ///
     /// # Errors
     ///
-    /// If the OS refuses to wait.
+    /// If the OS refuses to wait, or has no descriptor left for the alarm that the first timer needs. Nothing is
+    /// lost by that: call it again.
     pub fn ready_tasks(
         &mut self,
         timeout: Option<Duration>,
@@ -143,7 +147,11 @@ impl Loop {
         });
         // From now on the loop's descriptor tells of what comes.
         poller.arm_gate();
-        poller.set_alarm()?;
+        match poller.set_alarm() {
+            // What can go on comes first. If there still is no alarm the next time, that is said then.
+            Err(error) if ready.is_empty() => return Err(error),
+            _ => {}
+        }
         let runnable = |inner| Runnable::new(inner, self.worker.clone(), self.held.clone());
         Ok(ready.into_iter().map(runnable).collect())
     }
@@ -158,15 +166,21 @@ impl Drop for Loop {
             // What the program still holds keeps the pool alive. All else must be gone before the
             // pool is, also a task that another thread has woken and not yet pushed.
             while pool.unfinished() > self.held.get() as u64 {
-                let ready = self.worker.take_ready();
-                if ready.is_empty() {
+                if !run_all(&self.worker) {
                     std::thread::yield_now();
                 }
-                ready.into_iter().for_each(|runnable| self.worker.run_task(runnable));
             }
         });
         let _ = shutdown::finish_dropped(pool, start);
     }
+}
+
+/// Runs what is ready, which in a loop that ends is to cancel it; true if there was anything.
+fn run_all(worker: &Worker) -> bool {
+    let ready = worker.take_ready();
+    let any = !ready.is_empty();
+    ready.into_iter().for_each(|runnable| worker.run_task(runnable));
+    any
 }
 
 impl fmt::Debug for Loop {
@@ -194,7 +208,11 @@ impl Runnable {
     /// Polls the task once. A panic of the task is reported by its [`JoinHandle`].
     pub fn run(mut self) {
         if let Some(inner) = self.inner.take() {
-            context::enter_worker(&self.worker, || self.worker.run_task(inner));
+            context::enter_worker(&self.worker, || {
+                self.worker.run_task(inner);
+                // The task may have dropped the loop, and then waited: nobody else would cancel it.
+                while self.worker.pool().is_closing() && run_all(&self.worker) {}
+            });
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use crate::host::Host;
 use crate::lease::{Home, Lease};
@@ -29,9 +29,11 @@ impl<H: Host> Wait<H> {
 
     /// Ready when the time has come. Arms the timer otherwise, on the runtime that is current now, and
     /// makes `when` absolute.
+    ///
+    /// A timer that was armed is told without a look at the budget: what is polled before it may use that up in
+    /// every poll of the task, and the timer is there to end it.
     #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, when: &mut When) -> Poll<()> {
-        ready!(H::proceed(cx));
         if let Some(lease) = self.armed.take() {
             match lease.poll(cx.waker()) {
                 Ok(lease) => {
@@ -47,7 +49,7 @@ impl<H: Host> Wait<H> {
             }
         }
         let mut due = false;
-        H::offer(|home| match arm(home, cx, when) {
+        H::offer(|home| match arm::<H>(home, cx, when) {
             Arm::Due => {
                 due = true;
                 true
@@ -74,14 +76,16 @@ enum Arm {
     Refused,
 }
 
-fn arm(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
+fn arm<H: Host>(home: &Home, cx: &mut Context<'_>, when: &mut When) -> Arm {
     let now = home.now();
     let deadline = match *when {
         When::At(deadline) => deadline,
         When::After(time) => now.saturating_add(time),
     };
     *when = When::At(deadline);
-    if deadline <= now {
+    // A loop over times that are over from the start is held up by the budget. Then the timer is armed
+    // nevertheless, and fires at the next look.
+    if deadline <= now && H::proceed(cx).is_ready() {
         return Arm::Due;
     }
     match home.arm(deadline, cx.waker()) {

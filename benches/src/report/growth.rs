@@ -13,9 +13,7 @@ pub(super) fn tables(results: &Results) -> String {
     if tables.is_empty() {
         return tables;
     }
-    format!(
-        "\n## Growth\n\nWhat an operation costs while something grows. Flat is good.\n{tables}"
-    )
+    format!("\n## Growth\n\nWhat an operation costs while something grows. Flat is good.\n{tables}")
 }
 
 fn table(results: &Results, series: &Series) -> Option<String> {

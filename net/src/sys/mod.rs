@@ -17,8 +17,7 @@
 //!   `poll(cx, SystemTime)` is ready when it is time to look at the clock, and waits anew after that;
 //! - `SHORT_WRITE_FILLS`: whether a socket that took less than it was given reports when it has room
 //!   again; `CONNECTS_REGISTERED`: whether it has to be registered before it connects;
-//!   `REUSES_ADDRESSES`: whether servers want that option; `SHUTDOWN_WAKES`: whether ending a direction
-//!   is reported to those who wait for it; `CONNECTIONS_REPORTED_ONE_BY_ONE`: whether taking a connection
+//!   `REUSES_ADDRESSES`: whether servers want that option; `CONNECTIONS_REPORTED_ONE_BY_ONE`: whether taking a connection
 //!   has the next one reported, also if it is there already;
 //! - `recv`, `recv_from`: datagrams, cut to what there is room for, taken or only looked at.
 //!

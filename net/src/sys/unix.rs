@@ -39,9 +39,6 @@ pub(crate) const SHORT_WRITE_FILLS: bool = true;
 /// A socket that does not connect yet counts as hung up: it is registered when it does.
 pub(crate) const CONNECTS_REGISTERED: bool = false;
 
-/// Ending a direction is reported at this end, too.
-pub(crate) const SHUTDOWN_WAKES: bool = true;
-
 /// A listener is reported when connections come, not when there are some left.
 pub(crate) const CONNECTIONS_REPORTED_ONE_BY_ONE: bool = false;
 

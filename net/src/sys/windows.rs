@@ -30,9 +30,6 @@ pub(crate) const SHORT_WRITE_FILLS: bool = false;
 /// The option would let others take the address, and an old connection is no obstacle without it.
 pub(crate) const REUSES_ADDRESSES: bool = false;
 
-/// Ending a direction is reported to the peer only: who waits at this end has to be woken.
-pub(crate) const SHUTDOWN_WAKES: bool = false;
-
 /// As long as connections wait, each `accept` has the next one reported. To accept once for each report
 /// is what the OS's documentation recommends, and saves the call that finds none.
 pub(crate) const CONNECTIONS_REPORTED_ONE_BY_ONE: bool = true;

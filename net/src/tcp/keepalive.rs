@@ -112,8 +112,13 @@ fn unsupported() -> io::Error {
 const MAX_SECONDS: u64 = 32767;
 
 fn whole_seconds(duration: Duration) -> i32 {
+    rounded_up(duration).as_secs().clamp(1, MAX_SECONDS) as i32
+}
+
+/// In whole seconds, and zero only if it was that.
+pub(crate) fn rounded_up(duration: Duration) -> Duration {
     let seconds = duration.as_secs().saturating_add((duration.subsec_nanos() > 0).into());
-    seconds.clamp(1, MAX_SECONDS) as i32
+    Duration::from_secs(seconds)
 }
 
 /// Options of TCP connections, for anything with a descriptor and a method `std()` that gives std's
@@ -166,7 +171,7 @@ macro_rules! tcp_options {
             sys::linger(sys::descriptor(self))
         }
 
-        /// Sets how long closing waits for unsent data, in whole seconds. With zero, closing throws
+        /// Sets how long closing waits for unsent data, rounded up to whole seconds. With zero, closing throws
         /// them away and resets the connection. With more, **dropping the last handle blocks its
         /// thread** for up to that time: prefer `shutdown` and reading to the end.
         ///
@@ -174,7 +179,7 @@ macro_rules! tcp_options {
         ///
         /// If the OS refuses.
         pub fn set_linger(&self, linger: Option<std::time::Duration>) -> io::Result<()> {
-            sys::set_linger(sys::descriptor(self), linger)
+            sys::set_linger(sys::descriptor(self), linger.map($crate::tcp::keepalive::rounded_up))
         }
 
         /// The settings of keep-alive; `None` if it is off.

@@ -4,12 +4,18 @@ use std::io;
 use std::net::Shutdown;
 use std::path::Path;
 use std::task::{Context, Poll};
+use std::time::Duration;
+
+use windlass_runtime::{task, timer};
 
 use super::SocketAddr;
 use crate::datagram::{Datagrams, datagram_methods};
 use crate::methods::{buffer_methods, socket_methods, wrapper};
 use crate::sys::local;
 use crate::{Async, sys};
+
+/// The first and the longest pause between two tries to send to a receiver that has no room.
+const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(5));
 
 /// A local socket for datagrams, which arrive whole, in order and surely.
 ///
@@ -45,6 +51,15 @@ impl UnixDatagram {
         Self::from_std(local::UnixDatagram::bind(path)?)
     }
 
+    /// As [`bind`](Self::bind), at any local address, abstract names among them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`bind`](Self::bind).
+    pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
+        Self::from_std(local::UnixDatagram::bind_addr(address)?)
+    }
+
     /// A socket without an address: it can send, and receives only if it is connected.
     ///
     /// # Errors
@@ -73,15 +88,56 @@ impl UnixDatagram {
         self.io.get_ref().connect(path)
     }
 
+    /// As [`connect`](Self::connect), to any local address, abstract names among them.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says.
+    pub fn connect_addr(&self, address: &SocketAddr) -> io::Result<()> {
+        self.io.get_ref().connect_addr(address)
+    }
+
     /// Sends a datagram to the socket at a path; waits while that has no room.
+    ///
+    /// The OS does not tell when a receiver has room again, except to a socket that is connected to it. So this one
+    /// tries again after a pause, of 50 µs at first and 5 ms at last; [`connect`](Self::connect) and
+    /// [`send`](Self::send) come to know it at once.
     ///
     /// Dropping the future loses nothing: unless it returned, nothing was sent.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// What the OS says.
     pub async fn send_to<P: AsRef<Path>>(&self, buf: &[u8], path: P) -> io::Result<usize> {
-        self.io.write_with(|socket| socket.send_to(buf, path.as_ref())).await
+        let path = path.as_ref();
+        self.send_patiently(|socket| socket.send_to(buf, path)).await
+    }
+
+    /// As [`send_to`](Self::send_to), to any local address, abstract names among them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`send_to`](Self::send_to).
+    pub async fn send_to_addr(&self, buf: &[u8], address: &SocketAddr) -> io::Result<usize> {
+        self.send_patiently(|socket| socket.send_to_addr(buf, address)).await
+    }
+
+    async fn send_patiently(
+        &self,
+        send: impl Fn(&local::UnixDatagram) -> io::Result<usize>,
+    ) -> io::Result<usize> {
+        let (mut pause, longest) = PAUSES;
+        loop {
+            task::consume_budget().await;
+            match send(self.io.get_ref()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    timer::sleep(pause).await;
+                    pause = (pause * 2).min(longest);
+                }
+                result => return result,
+            }
+        }
     }
 
     /// As [`send_to`](Self::send_to), without waiting.
@@ -95,13 +151,15 @@ impl UnixDatagram {
 
     datagram_methods!(SocketAddr);
 
-    /// Ends one direction or both.
+    /// Ends one direction or both. Tasks that wait for one that has been ended wake.
     ///
     /// # Errors
     ///
     /// What the OS says.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-        self.io.get_ref().shutdown(how)
+        self.io.get_ref().shutdown(how)?;
+        self.io.registration().wake_all();
+        Ok(())
     }
 
     /// The address of this end.

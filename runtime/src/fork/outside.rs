@@ -43,13 +43,15 @@ where
 }
 
 /// Runs `f` with `input` on a worker, and blocks until it is done; gives the input back if the pool
-/// takes nothing in, or if this is the poller's thread: workers that are stuck rely on it, and it can't wait for them.
+/// takes nothing in, or has no workers but the thread that drives it by hand, which may be this one. And on the
+/// poller's thread: workers that are stuck rely on it, and it can't wait for them.
 ///
 /// # Panics
 ///
 /// If `f` does, with its payload.
 pub(super) fn on_pool<I: Send, R: Send>(input: I, f: fn(I) -> R) -> Result<R, I> {
-    if context::role() == Role::Poller {
+    let by_hand = || context::with_pool(|pool| pool.poller().is_manual());
+    if context::role() == Role::Poller || by_hand() {
         return Err(input);
     }
     let call = Call { input: UnsafeCell::new(Some(input)), result: UnsafeCell::new(None), f };

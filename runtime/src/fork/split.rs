@@ -173,10 +173,7 @@ impl Worker {
         // If the task blocks, that is no leaf of the computation.
         self.slot().computing.store(false, Plain::Relaxed);
         self.slot().polls_in_place(runnable, |runnable| {
-            coop::unconstrained(|| {
-                coop::start();
-                self.run_or_cancel(runnable);
-            });
+            coop::budgeted(|| self.run_or_cancel(runnable));
         });
         self.slot().computing.store(true, Plain::Relaxed);
         self.hop.set(hop);

@@ -75,6 +75,7 @@ use crate::task::quietly;
 
 /// The shared half of a runtime's poller.
 pub(crate) struct Poller {
+    manual: bool,
     bell: Arc<Bell>,
     clock: Arc<Clock>,
     timers: Timers,
@@ -94,12 +95,13 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    /// With `alone`, workers don't look at the timers by themselves: there are none, but a manual loop.
-    pub(crate) fn new(workers: usize, alone: bool, clock: Clock) -> io::Result<Self> {
+    /// With `manual`, workers don't look at the timers by themselves: there are none, but a manual loop.
+    pub(crate) fn new(workers: usize, manual: bool, clock: Clock) -> io::Result<Self> {
         let (bell, clock) = (Arc::new(Bell::new()?), Arc::new(clock));
         let ringer = Box::new(Ringer { bell: bell.clone(), clock: clock.clone() });
-        let lenient = !alone && !clock.is_virtual();
+        let lenient = !manual && !clock.is_virtual();
         Ok(Self {
+            manual,
             timers: Timers::new(workers, lenient, ringer),
             bell,
             clock,
@@ -144,6 +146,11 @@ impl Poller {
         // The source is dropped after the lock: its wakers may run user code.
         let _source = self.sources.lock().remove(token);
         self.registered.fetch_sub(1, Plain::Relaxed);
+    }
+
+    /// True for the poller of a manual loop, which has no thread.
+    pub(crate) fn is_manual(&self) -> bool {
+        self.manual
     }
 
     /// True if there is anything to harvest from.

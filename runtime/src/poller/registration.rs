@@ -196,8 +196,11 @@ impl Registration {
     ///
     /// If the runtime shuts down.
     pub async fn reported(&self, direction: Direction) -> io::Result<Seen> {
+        std::future::poll_fn(coop::poll_proceed).await;
         self.source.assume_nothing(direction);
-        self.ready(direction).await
+        let seen = self.ready(direction).await;
+        coop::spend();
+        seen
     }
 
     /// As [`reported`](Self::reported), for poll functions; see [`poll_io_bytes`](Self::poll_io_bytes).
@@ -206,8 +209,11 @@ impl Registration {
         direction: Direction,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Seen>> {
+        ready!(coop::poll_proceed(cx));
         self.source.assume_nothing(direction);
-        self.poll_ready(direction, cx)
+        let seen = ready!(self.poll_ready(direction, cx));
+        coop::spend();
+        Poll::Ready(seen)
     }
 
     /// As [`ready`](Self::ready), for poll functions; see [`poll_io_bytes`](Self::poll_io_bytes).
@@ -228,6 +234,11 @@ impl Registration {
         let mut wake = Vec::new();
         self.source.event(both, &mut wake);
         super::wake_all(wake);
+    }
+
+    /// True once the runtime that it was made with has shut down.
+    pub fn is_gone(&self) -> bool {
+        self.seen(Direction::Read).is_gone()
     }
 
     /// Ends the registration, and says whether an event has come that nothing has cleared. None comes

@@ -1,24 +1,23 @@
 //! How tasks wait for an event that is a descriptor.
 
 use std::io;
-use std::sync::OnceLock;
 
 use windlass_runtime::io::{Direction, Registration};
-use windlass_sync::primitives::Mutex;
+use windlass_sync::primitives::{Arc, Mutex};
 
 use super::{Event, descriptor};
 
-/// The registration of an event, made when somebody first has to wait.
+/// The registration of an event, made when somebody first has to wait, and anew after the end of the runtime that had
+/// it.
 #[derive(Debug)]
 pub(crate) struct EventWaits {
-    registration: OnceLock<Registration>,
-    // Held to register: the OS takes a descriptor once.
-    registering: Mutex<()>,
+    /// Locked to register, too: the OS takes a descriptor once.
+    registration: Mutex<Option<Arc<Registration>>>,
 }
 
 impl Default for EventWaits {
     fn default() -> Self {
-        Self { registration: OnceLock::new(), registering: Mutex::new(()) }
+        Self { registration: Mutex::new(None) }
     }
 }
 
@@ -28,15 +27,16 @@ impl EventWaits {
         self.registration(event)?.io(Direction::Read, || event.take()).await
     }
 
-    fn registration(&self, event: &Event) -> io::Result<&Registration> {
-        if let Some(registration) = self.registration.get() {
-            return Ok(registration);
+    fn registration(&self, event: &Event) -> io::Result<Arc<Registration>> {
+        let mut current = self.registration.lock();
+        if let Some(registration) = current.as_ref().filter(|registration| !registration.is_gone())
+        {
+            return Ok(registration.clone());
         }
-        let _registering = self.registering.lock();
-        if let Some(registration) = self.registration.get() {
-            return Ok(registration);
-        }
-        let registration = Registration::new(descriptor(event))?;
-        Ok(self.registration.get_or_init(|| registration))
+        let registration = Arc::new(Registration::new(descriptor(event))?);
+        let gone = current.replace(registration.clone());
+        drop(current);
+        drop(gone);
+        Ok(registration)
     }
 }

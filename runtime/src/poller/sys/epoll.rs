@@ -296,7 +296,7 @@ fn drain(fd: &OwnedFd) {
 /// A timerfd inside an epoll instance, made when it is first set.
 struct Timer {
     token: u64,
-    fd: OnceLock<Option<OwnedFd>>,
+    fd: OnceLock<OwnedFd>,
 }
 
 impl Timer {
@@ -306,11 +306,15 @@ impl Timer {
 
     /// Sets the timer to go off once, or stops it. Setting it also takes an old expiry back.
     fn set(&self, epoll: &OwnedFd, time: Option<Duration>) -> io::Result<()> {
-        if time.is_none() && self.fd.get().is_none() {
-            return Ok(());
-        }
-        let Some(fd) = self.fd.get_or_init(|| self.make(epoll).ok()) else {
-            return Err(io::Error::other("the OS has no timer left"));
+        let fd = match (self.fd.get(), time) {
+            (Some(fd), _) => fd,
+            (None, None) => return Ok(()),
+            // Whoever waits on an instance is alone with it. If descriptors have run out, the next call tries
+            // again.
+            (None, Some(_)) => {
+                let made = self.make(epoll)?;
+                self.fd.get_or_init(|| made)
+            }
         };
         let stopped = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // Zero would stop it; the shortest time there is goes off at once.
