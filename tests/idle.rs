@@ -68,6 +68,26 @@ fn no_thread_wakes_up_before_and_after_work() {
     falls_silent("quiet", 3);
 }
 
+/// The thread that had stood guard over timers woke a worker to look at none, each millisecond.
+#[test]
+fn no_thread_wakes_up_after_the_last_timer() {
+    for round in 0..4 {
+        let name = format!("timed{round}");
+        let runtime = named(&name);
+        let tasks: Vec<_> = (0..20)
+            .map(|task| {
+                runtime.spawn(async move {
+                    for _ in 0..20 {
+                        windlass::timer::sleep(Duration::from_micros(500 + task * 100)).await;
+                    }
+                })
+            })
+            .collect();
+        tasks.into_iter().for_each(|task| wait_for(task).unwrap());
+        falls_silent(&name, 3);
+    }
+}
+
 #[test]
 fn tasks_that_wait_cost_nothing() {
     let runtime = named("waits");

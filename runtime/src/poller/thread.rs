@@ -10,6 +10,7 @@
 //!   [`PATIENCE`] does not count as getting on.
 //! - If there is no sleeper either, the thread harvests itself, and arms the gate again when it has given up
 //!   its guard.
+//! - With neither sources nor timers there is nothing to see to.
 //!
 //! On guard, the thread looks whether anybody has harvested since its last look. If not, it acts as
 //! if no worker got on; but one that does is given the time of a round first.
@@ -118,21 +119,24 @@ fn patience(pool: &Pool, watcher: &Watcher, now: Instant) -> Duration {
 /// Makes sure that somebody harvests: the worker in the seat, one that gets on, a sleeper, or else the
 /// thread itself. Gives the guard to stand, if one is needed.
 fn see_to_it(pool: &Pool, any_gets_on: bool, now: Instant) -> Option<Guard> {
-    if pool.poller().is_seated() {
+    let poller = pool.poller();
+    // With nothing to look at, a sleeper that is woken to look would go back to sleep, over and over. The first source
+    // arms the gate, and the first timer rings.
+    if poller.is_seated() || !(poller.in_use() || poller.timers().in_use()) {
         return None;
     }
     if any_gets_on {
         return Some(Guard::new(pool, now));
     }
-    pool.poller().neglected.store(true, Plain::Relaxed);
+    poller.neglected.store(true, Plain::Relaxed);
     if pool.wake_one() {
         return Some(Guard::new(pool, now));
     }
     let guard = Guard::new(pool, now);
-    pool.poller().harvest();
+    poller.harvest();
     // If a worker is at it that the OS keeps from running, to arm the gate would have it fire at once, over
     // and over.
-    let looked = !pool.poller().in_use() || pool.poller().harvests() != guard.harvests;
+    let looked = !poller.in_use() || poller.harvests() != guard.harvests;
     if looked { None } else { Some(guard) }
 }
 
