@@ -220,6 +220,31 @@ fn computations_get_their_turn_beside_endless_tasks() {
     stop.store(true, Ordering::Relaxed);
 }
 
+/// The clock that tells when to look out began anew after each computation.
+#[test]
+fn tasks_that_compute_in_each_poll_starve_nobody() {
+    for leaf in [Duration::from_micros(1), Duration::from_micros(100)] {
+        let runtime = Builder::new().workers(1).max_spares(0).build().unwrap();
+        let stop = Arc::new(AtomicBool::new(false));
+        let busy = {
+            let stop = stop.clone();
+            runtime.spawn(async move {
+                while !stop.load(Ordering::Relaxed) {
+                    join(|| spin_for(leaf), || spin_for(leaf));
+                    yield_now().await;
+                }
+            })
+        };
+        wait_for(runtime.spawn(async {})).unwrap();
+        let timer = runtime.spawn(windlass::timer::sleep(Duration::from_millis(1)));
+        wait_for(timer).unwrap();
+        let _entered = runtime.enter();
+        wait_for(compute(|| {})).unwrap();
+        stop.store(true, Ordering::Relaxed);
+        wait_for(busy).unwrap();
+    }
+}
+
 #[test]
 fn a_share_that_makes_no_sense_is_refused() {
     for percent in [0, 100, 1000] {

@@ -230,8 +230,7 @@ impl Worker {
         self.slot().fine.store(false, Plain::Relaxed);
         let now = Instant::now();
         self.pace.ended.set(Some(now));
-        // How long it took says nothing about tasks.
-        self.restart_clock(now);
+        self.look_at_clock_next(now);
     }
 
     /// True if this worker has computed within the last `time`.

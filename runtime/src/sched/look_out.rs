@@ -27,19 +27,23 @@ impl Worker {
         self.until_clock.set(self.polls_per_clock.get());
     }
 
+    /// A poll that turned out to be a computation is over. How long it took says nothing about polls; but if the next
+    /// ones compute as well, nobody would look out.
+    pub(crate) fn look_at_clock_next(&self, now: Instant) {
+        self.restart_clock(now);
+        self.until_clock.set(1);
+        self.computed.set(true);
+    }
+
     /// Keeps the average up to date, looks out for what came from outside, and wakes a second
     /// worker if there is enough to do.
     pub(super) fn look_at_clock(&self) -> Option<Runnable> {
         let now = Instant::now();
-        let polls = self.polls_per_clock.get();
-        let elapsed = nanos_between(self.clock.replace(now), now);
-        let average = &self.slot().counters.poll_time;
-        average.set((average.get() * 3 + elapsed / u64::from(polls)) / 4);
-        // With long polls the clock is read more often, so that looking out stays in time.
-        let in_time = LOOK_OUT_EVERY / average.get().max(1);
-        let polls = in_time.clamp(1, POLLS_PER_CLOCK.into()) as u32;
-        self.polls_per_clock.set(polls);
-        self.until_clock.set(polls);
+        if self.computed.replace(false) {
+            self.restart_clock(now);
+        } else {
+            self.measure_polls(now);
+        }
         self.consider_waking();
 
         if nanos_between(self.last_look_out.get(), now) < LOOK_OUT_EVERY {
@@ -50,7 +54,7 @@ impl Worker {
         if let Some(root) = self.take_root() {
             return Some(root);
         }
-        if average.get() >= LONG_POLL {
+        if self.slot().counters.poll_time.get() >= LONG_POLL {
             // Whatever we took would wait behind our own long polls: others get there sooner. But
             // one task we owe to those who wait.
             return self.pool.take_one();
@@ -68,6 +72,18 @@ impl Worker {
             self.last_look_out.set(now.checked_sub(LOOK_OUT).unwrap_or(now));
         }
         Some(first)
+    }
+
+    fn measure_polls(&self, now: Instant) {
+        let polls = self.polls_per_clock.get();
+        let elapsed = nanos_between(self.clock.replace(now), now);
+        let average = &self.slot().counters.poll_time;
+        average.set((average.get() * 3 + elapsed / u64::from(polls)) / 4);
+        // With long polls the clock is read more often, so that looking out stays in time.
+        let in_time = LOOK_OUT_EVERY / average.get().max(1);
+        let polls = in_time.clamp(1, POLLS_PER_CLOCK.into()) as u32;
+        self.polls_per_clock.set(polls);
+        self.until_clock.set(polls);
     }
 
     /// Harvests if the round is over, and else fires the timers that are due; true if that woke anybody.

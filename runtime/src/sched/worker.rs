@@ -55,6 +55,8 @@ pub(crate) struct Worker {
     /// Polls left before the clock is read.
     pub(super) until_clock: Cell<u32>,
     pub(super) polls_per_clock: Cell<u32>,
+    /// The last poll turned out to be a computation.
+    pub(super) computed: Cell<bool>,
     pub(super) clock: Cell<Instant>,
     pub(crate) last_look_out: Cell<Instant>,
     /// Since when there has been a backlog.
@@ -88,6 +90,7 @@ impl Worker {
             lifo_runs: Cell::new(0),
             until_clock: Cell::new(POLLS_PER_CLOCK),
             polls_per_clock: Cell::new(POLLS_PER_CLOCK),
+            computed: Cell::new(false),
             clock: Cell::new(now),
             last_look_out: Cell::new(now),
             busy_since: Cell::new(now),
