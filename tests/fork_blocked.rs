@@ -140,6 +140,26 @@ fn a_task_that_blocks_in_the_middle_of_a_computation_may_wait_for_another() {
     panic!("the worker never came first");
 }
 
+/// A join that has ended says nothing about what the task does next.
+#[test]
+fn tasks_that_block_after_a_join_may_wait_for_a_computation() {
+    let runtime = runtime(2);
+    let tasks: Vec<_> = (0..2)
+        .map(|_| {
+            runtime.spawn(async {
+                join(|| (), || ());
+                windlass::scope(|s| s.spawn(|_| ()));
+                let (done, is_done) = mpsc::channel();
+                drop(compute(move || done.send(())));
+                is_done.recv_timeout(PATIENCE / 2).is_ok()
+            })
+        })
+        .collect();
+    for task in tasks {
+        assert!(wait_for(task).unwrap(), "nobody begins it");
+    }
+}
+
 /// A computation inside a task that is polled in place has split points too, but they help nobody: nothing is polled at
 /// them, so a spare must come for the tasks that wait.
 #[test]

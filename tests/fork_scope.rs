@@ -2,13 +2,14 @@
 
 mod util;
 
+use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use util::{Count, Gate, runtime, text_of, throw, wait_for};
-use windlass::{Runtime, Scope, scope};
+use util::{Count, Gate, PATIENCE, runtime, text_of, throw, wait_for};
+use windlass::{Runtime, Scope, join, scope};
 
 fn on_worker<T: Send + 'static>(runtime: &Runtime, f: impl FnOnce() -> T + Send + 'static) -> T {
     wait_for(runtime.spawn(async { f() })).unwrap()
@@ -97,6 +98,53 @@ fn a_join_between_spawns_does_not_disturb_them() {
         count.into_inner()
     });
     assert_eq!(count, 3);
+}
+
+/// One after the other, the jobs would wait for each other in vain.
+#[test]
+fn long_jobs_spread_over_all_workers() {
+    let runtime = runtime(4);
+    let most = on_worker(&runtime, || {
+        let (inside, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        scope(|s| {
+            for _ in 0..8 {
+                s.spawn(|_| {
+                    most.fetch_max(inside.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    let since = Instant::now();
+                    while most.load(Ordering::SeqCst) < 4 && since.elapsed() < PATIENCE / 4 {
+                        thread::sleep(Duration::from_micros(100));
+                    }
+                    inside.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        most.into_inner()
+    });
+    assert_eq!(most, 4);
+}
+
+/// A joiner that waits may run what was spawned before on top of its frame, but not all of it.
+#[test]
+fn jobs_that_join_do_not_pile_up_on_each_other() {
+    thread_local!(static DEPTH: Cell<usize> = const { Cell::new(0) });
+    let runtime = runtime(4);
+    let deepest = on_worker(&runtime, || {
+        let deepest = AtomicUsize::new(0);
+        scope(|s| {
+            for _ in 0..500 {
+                s.spawn(|_| {
+                    let depth = DEPTH.get() + 1;
+                    DEPTH.set(depth);
+                    deepest.fetch_max(depth, Ordering::SeqCst);
+                    let wait = |micros| move || thread::sleep(Duration::from_micros(micros));
+                    join(wait(20), wait(60));
+                    DEPTH.set(depth - 1);
+                });
+            }
+        });
+        deepest.into_inner()
+    });
+    assert!(deepest < 50, "{deepest} deep");
 }
 
 #[test]

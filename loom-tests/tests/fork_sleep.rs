@@ -134,3 +134,29 @@ fn a_scope_waits_while_a_thief_ends_its_last_job() {
         stealing.join().unwrap();
     });
 }
+
+/// Property: of two jobs of a scope, one in the offer and one in the list behind it, each is run once, whoever takes
+/// it; and the scope sees what both have done.
+///
+/// Seen to fail with: `offer_oldest` that leaves the job in the list (run twice); `pop_spawned` that does not take an
+/// offered job back (a scope that waits for ever); a count without Release.
+#[test]
+fn a_thief_takes_spawned_jobs_while_their_owner_does() {
+    check(2, || {
+        let pool = Pool::new(2, 0);
+        let thief = pool.fork(1);
+        let stealing = thread::spawn(move || {
+            thief.steal_once();
+            thief.steal_once();
+        });
+        let owner = pool.fork(0);
+        let runs = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        owner.scope(|s| {
+            for run in &runs {
+                s.spawn(|_| _ = run.fetch_add(1, Ordering::Relaxed));
+            }
+        });
+        assert_eq!(runs.map(|run| run.load(Ordering::Relaxed)), [1, 1]);
+        stealing.join().unwrap();
+    });
+}

@@ -41,8 +41,8 @@ use crate::task::quietly;
 /// Calls nest on the thread's stack, each with its closures and some 200 bytes (1 KiB or more without
 /// optimisation) besides what the closures themselves need; a pending `join` takes 8 bytes of heap. With
 /// [`stack_size`](crate::Builder::stack_size) of 64 MiB (512 MiB without optimisation) 100,000 levels
-/// fit. A worker that waits for a stolen closure may run another one on top of its stack: leave room
-/// for as many such levels as there are workers.
+/// fit. A worker that waits for a stolen closure may run another one on top of its stack, which may have to wait in
+/// turn: leave room for some levels of that, about as many as there are workers.
 ///
 /// # Panics
 ///
@@ -107,14 +107,19 @@ fn come_back<B, RB>(worker: &Worker, job: &StackJob<B, RB>, index: usize) -> std
 where
     B: FnOnce() -> RB,
 {
-    if worker.pending.take_back(job.as_job(), index) {
+    let result = if worker.pending.take_back(job.as_job(), index) {
         // SAFETY: taken out of the offer.
         let b = unsafe { job.take_closure() };
-        return panic::catch_unwind(AssertUnwindSafe(b));
+        panic::catch_unwind(AssertUnwindSafe(b))
+    } else {
+        worker.wait_for(|| job.latch().is_set());
+        // SAFETY: the latch is set, and nobody else takes the result.
+        unsafe { job.take_result() }
+    };
+    if index == 0 {
+        worker.is_out_of_joins();
     }
-    worker.wait_for(|| job.latch().is_set());
-    // SAFETY: the latch is set, and nobody else takes the result.
-    unsafe { job.take_result() }
+    result
 }
 
 /// Sees to `b` when `a` panics.

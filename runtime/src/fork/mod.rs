@@ -13,6 +13,7 @@ mod pace;
 pub mod par;
 mod pending;
 mod scope;
+mod spawned;
 mod split;
 mod thief;
 mod wait;
@@ -22,7 +23,6 @@ pub use join::join;
 pub use scope::{Scope, scope};
 
 pub(crate) use job::JobRef;
-pub(crate) use offer::Offer;
 pub(crate) use pace::{LONG_LEAF, Pace};
-pub(crate) use pending::Pending;
+pub(crate) use pending::{Offers, Pending};
 pub(crate) use thief::NEXT_JOB;

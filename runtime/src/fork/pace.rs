@@ -35,6 +35,10 @@ pub(crate) struct Pace {
     /// The worker may poll tasks of its own accord. Not so in a loop that is driven by hand.
     pub(crate) may_poll: Cell<bool>,
     pub(super) computing: Cell<bool>,
+    /// What computes is a task that has called a join or a scope, and may do something else after that.
+    pub(super) of_task: Cell<bool>,
+    /// The scopes that it is inside of.
+    pub(super) scopes: Cell<usize>,
     /// The OS was asked for short turns.
     pub(super) takes_short_turns: Cell<bool>,
     /// The last thing run was a stolen job.
@@ -55,6 +59,8 @@ impl Pace {
             in_place: Cell::new(false),
             may_poll: Cell::new(false),
             computing: Cell::new(false),
+            of_task: Cell::new(false),
+            scopes: Cell::new(0),
             takes_short_turns: Cell::new(false),
             stole: Cell::new(false),
             ended: Cell::new(None),

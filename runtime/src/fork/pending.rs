@@ -1,7 +1,8 @@
 //! A worker's own fork-join work: the joins it is inside of, and the jobs it has spawned.
 //!
-//! All of it is touched by its worker only; what others may take goes through the [`Offer`]. The
-//! rules, and what follows from offering the oldest first, are in `README.md`.
+//! The joins are touched by their worker only, and one of them at a time goes into the [`Offer`]. Spawned jobs lie where
+//! others can take them, or as long as all are short and nobody is idle, in a list that costs less. The rules, and
+//! what follows from offering the oldest first, are in `README.md`.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
@@ -11,6 +12,7 @@ use crossbeam_utils::CachePadded;
 
 use super::job::{Job, JobRef};
 use super::offer::Offer;
+use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
 use crate::primitives::Arc;
 
 /// Places for pending joins that a worker begins with.
@@ -29,7 +31,14 @@ pub(crate) struct Pending {
     private: Cell<usize>,
     /// Joins and spawns left before the clock is read.
     count: Cell<u32>,
-    spawned: RefCell<VecDeque<NonNull<Job>>>,
+    /// Spawned jobs that others may take, older than those which they may not.
+    shared: SpawnedJobs,
+    /// The other end of `shared`.
+    oldest: SpawnedStealer,
+    /// Spawned jobs that nobody else knows of.
+    spawned: RefCell<VecDeque<Spawned>>,
+    /// How many joins were pending when any of both was spawned, at the least.
+    spawned_in: Cell<usize>,
     /// The spawned job that was last put into the offer, if that was the last thing put there.
     offered_spawn: Cell<Option<NonNull<Job>>>,
 }
@@ -40,20 +49,24 @@ unsafe impl Send for Pending {}
 
 impl Pending {
     pub(crate) fn new() -> Self {
+        let shared = SpawnedJobs::new();
         Self {
             offer: Arc::new(CachePadded::new(Offer::new())),
             places: UnsafeCell::new(Box::default()),
             top: Cell::new(0),
             private: Cell::new(0),
             count: Cell::new(FIRST_COUNT),
+            oldest: shared.stealer(),
+            shared,
             spawned: RefCell::default(),
+            spawned_in: Cell::new(0),
             offered_spawn: Cell::new(None),
         }
     }
 
     /// What thieves get to see.
-    pub(crate) fn offer(&self) -> Arc<CachePadded<Offer>> {
-        self.offer.clone()
+    pub(crate) fn offers(&self) -> Offers {
+        Offers { first: self.offer.clone(), spawned: self.shared.stealer() }
     }
 
     /// Notes a join, and gives the index to come back with.
@@ -124,6 +137,11 @@ impl Pending {
         self.offer.take_back(job)
     }
 
+    /// True if no join is pending.
+    pub(super) fn is_empty(&self) -> bool {
+        self.top.get() == 0
+    }
+
     pub(super) fn offers_nothing(&self) -> bool {
         self.offer.is_empty()
     }
@@ -131,33 +149,55 @@ impl Pending {
     /// Offers the oldest job there is; false if there is none. The offer was seen empty.
     pub(super) fn offer_oldest(&self) -> bool {
         let private = self.private.get();
-        if private < self.top.get() {
+        let has_private = private < self.top.get();
+        // A join that is older than all that was spawned comes first. Were a younger one stolen, its joiner would run
+        // what was spawned before on top of it, and so on for ever deeper.
+        let spawned = if has_private && private < self.spawned_in.get() {
+            None
+        } else {
+            self.oldest.steal().or_else(|| self.spawned.borrow_mut().pop_front())
+        };
+        if let Some(Spawned(job)) = spawned {
+            self.offered_spawn.set(Some(job));
+            self.offer.put(job);
+            return true;
+        }
+        if has_private {
             // SAFETY: only this worker's thread is here, and `grow` is not called while the borrow
             // lasts.
             let job = unsafe { &*self.places.get() }[private].get();
             self.private.set(private + 1);
             self.offered_spawn.set(None);
             self.offer.put(NonNull::new(job).expect("below `top` are jobs"));
-            return true;
         }
-        let oldest = self.spawned.borrow_mut().pop_front();
-        if let Some(job) = oldest {
-            self.offered_spawn.set(oldest);
-            self.offer.put(job);
-        }
-        oldest.is_some()
+        has_private
     }
 
-    /// Queues a job that any worker may run at any time.
+    /// Queues a job that any worker may run at any time. Unless it is known to be short, others may take it from now
+    /// on: the owner may be long in coming back.
     #[inline]
-    pub(super) fn push_spawned(&self, job: NonNull<Job>) {
-        self.spawned.borrow_mut().push_back(job);
+    pub(super) fn push_spawned(&self, job: NonNull<Job>, is_short: bool) {
+        let mut spawned = self.spawned.borrow_mut();
+        let top = self.top.get();
+        let is_first = spawned.is_empty() && self.shared.is_empty();
+        self.spawned_in.set(if is_first { top } else { top.min(self.spawned_in.get()) });
+        spawned.push_back(Spawned(job));
+        if !is_short {
+            drop(spawned);
+            self.share();
+        }
+    }
+
+    /// From now on others may take all that was spawned.
+    pub(super) fn share(&self) {
+        self.spawned.borrow_mut().drain(..).for_each(|job| self.shared.push(job));
     }
 
     /// The newest spawned job, also if it was offered and nobody took it.
     #[inline]
     pub(super) fn pop_spawned(&self, index: usize) -> Option<JobRef> {
         let newest = self.spawned.borrow_mut().pop_back();
+        let newest = newest.or_else(|| self.shared.pop()).map(|Spawned(job)| job);
         let job = newest.or_else(|| {
             self.offered_spawn.take().filter(|&offered| self.offer.take_back(offered))
         })?;
@@ -166,11 +206,34 @@ impl Pending {
     }
 }
 
-impl Offer {
-    /// Takes the job of worker `from`, to run it elsewhere.
-    pub(crate) fn steal(&self, from: usize) -> Option<JobRef> {
-        let job = self.take()?;
+/// What a worker has for others to take.
+pub(crate) struct Offers {
+    first: Arc<CachePadded<Offer>>,
+    spawned: SpawnedStealer,
+}
+
+impl Offers {
+    /// A look that orders nothing.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.is_empty() && !self.has_spawned()
+    }
+
+    /// True if there is more than the one job in the offer.
+    pub(crate) fn has_spawned(&self) -> bool {
+        !self.spawned.is_empty()
+    }
+
+    /// Takes the job that worker `from` offers, to run it elsewhere.
+    pub(super) fn steal(&self, from: usize) -> Option<JobRef> {
+        let job = self.first.take()?;
         // SAFETY: just taken out of the offer.
+        Some(unsafe { JobRef::new(job, from) })
+    }
+
+    /// Takes the oldest job that worker `from` has spawned, the offered one aside.
+    pub(super) fn steal_spawned(&self, from: usize) -> Option<JobRef> {
+        let Spawned(job) = self.spawned.steal()?;
+        // SAFETY: just taken out of the list.
         Some(unsafe { JobRef::new(job, from) })
     }
 }

@@ -108,7 +108,7 @@ impl<'scope> Scope<'scope> {
             f,
         };
         let job = NonNull::from(Box::leak(Box::new(job)));
-        worker.pending.push_spawned(job.cast());
+        worker.pending.push_spawned(job.cast(), worker.pace.is_fine());
         if worker.pending.counts_down() {
             worker.attend();
         }
@@ -119,6 +119,9 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {
+        if let Some(worker) = worker {
+            worker.pace.scopes.set(worker.pace.scopes.get() + 1);
+        }
         let result = panic::catch_unwind(AssertUnwindSafe(|| f(&self)));
         let result = result.map_err(|payload| self.keep_first(payload)).ok();
         if let Some(worker) = worker {
@@ -126,6 +129,10 @@ impl<'scope> Scope<'scope> {
             let done = || self.left.load(Ordering::Acquire) == 0;
             if !done() {
                 worker.wait_for(done);
+            }
+            worker.pace.scopes.set(worker.pace.scopes.get() - 1);
+            if worker.pending.is_empty() {
+                worker.is_out_of_joins();
             }
         }
         let first = self.panic.lock().take();

@@ -48,14 +48,36 @@ impl Worker {
         }
     }
 
+    /// Before a job is run that may have no split points.
+    pub(super) fn attend_to_spawned(&self) {
+        if self.pending.offers_nothing() && self.pending.offer_oldest() {
+            self.has_offered();
+        }
+        if self.pool.has_idle() || !self.pace.is_fine() {
+            self.pending.share();
+            self.call_for_spawned();
+        }
+    }
+
     /// Whatever is polled turns out to be a computation.
     fn computes(&self) {
         if !self.pace.computing.get() {
             self.begin_computing();
+            self.pace.of_task.set(true);
         } else if self.pace.in_place.get() {
             // So does the task that is polled in place. The watch is not to wait for it as for what is around it.
             self.slot().computing.store(true, Plain::Relaxed);
             self.slot().fine.store(false, Plain::Relaxed);
+        } else if self.pace.of_task.get() {
+            self.slot().computing.store(true, Plain::Relaxed);
+        }
+    }
+
+    /// A join has ended that was in no other. If it was a task's, what the task does next is no leaf: it may block,
+    /// and wait for a computation that somebody else has to begin.
+    pub(super) fn is_out_of_joins(&self) {
+        if self.pace.of_task.get() && self.pace.scopes.get() == 0 && !self.pace.in_place.get() {
+            self.slot().computing.store(false, Plain::Relaxed);
         }
     }
 
@@ -193,6 +215,7 @@ impl Worker {
         // What was polled here before is not to be named if the job gets stuck.
         self.slot().polls(None);
         self.begin_computing();
+        self.call_for_spawned();
         job.run(self);
         self.end_computing();
         tick.bump();
@@ -203,6 +226,7 @@ impl Worker {
     pub(crate) fn begin_computing(&self) {
         self.pending.set_count(self.pace.begin(Instant::now()));
         self.pace.computing.set(true);
+        self.pace.of_task.set(false);
         self.called.set(false);
         if !self.pace.takes_short_turns.replace(true) {
             // Whoever has something for the tasks must not wait long behind us.
@@ -223,6 +247,7 @@ impl Worker {
     fn ended_computing(&self) {
         // Jobs of scopes that others wait for.
         while let Some(job) = self.pending.pop_spawned(self.index()) {
+            self.attend_to_spawned();
             job.run(self);
         }
         self.pace.computing.set(false);

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::job::JobRef;
+use super::pending::Offers;
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Ordering, fence, hint};
 use crate::sched::{Pool, Worker};
@@ -19,6 +20,7 @@ impl Worker {
         while !done() {
             if let Some(job) = self.next_job() {
                 self.shows_progress();
+                self.attend_to_spawned();
                 job.run(self);
                 idle_since = None;
             } else if !cfg!(loom) && self.may_look_around(&mut idle_since) {
@@ -30,6 +32,8 @@ impl Worker {
                 idle_since = None;
             }
         }
+        // Jobs of other scopes than those that we are in: who waits for them must not wait for us.
+        self.pending.share();
     }
 
     fn may_look_around(&self, since: &mut Option<Instant>) -> bool {
@@ -73,16 +77,28 @@ impl Worker {
         self.pending.pop_spawned(self.index()).or_else(|| self.steal_job())
     }
 
-    /// Takes what another worker offers.
+    /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes one who waits.
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
         let slots = &self.pool.slots;
         let start = self.next_random() as usize % slots.len();
-        let job = (start..slots.len())
-            .chain(0..start)
-            .filter(|&index| index != self.index())
-            .find_map(|index| slots[index].offer.steal(index))?;
+        let from_any = |steal: fn(&Offers, usize) -> Option<JobRef>| {
+            (start..slots.len())
+                .chain(0..start)
+                .filter(|&index| index != self.index())
+                .find_map(|index| steal(&slots[index].offers, index))
+        };
+        let job = from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal))?;
         self.slot().counters.steals.bump();
         Some(job)
+    }
+
+    /// A job is about to be run, and may take long. If more have been spawned than are being run, somebody else is
+    /// wanted: one who was woken for the first of them wakes the next.
+    pub(super) fn call_for_spawned(&self) {
+        let has_spawned = || self.pool.slots.iter().any(|slot| slot.offers.has_spawned());
+        if self.pool.has_idle() && has_spawned() {
+            self.pool.wake_thief();
+        }
     }
 
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
@@ -179,6 +195,6 @@ impl Pool {
 
     /// True if a worker offers a job.
     pub(crate) fn has_offer(&self) -> bool {
-        self.slots.iter().any(|slot| !slot.offer.is_empty())
+        self.slots.iter().any(|slot| !slot.offers.is_empty())
     }
 }

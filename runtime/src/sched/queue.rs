@@ -1,4 +1,4 @@
-//! Queues of ready tasks. The one file that names crossbeam-deque.
+//! Queues of ready tasks. With `fork/spawned.rs` the only file that names crossbeam-deque.
 //!
 //! crossbeam-deque can't run under loom, so models get a queue behind a lock with the same
 //! interface. What the models prove is what is built on the queues, not the queues.

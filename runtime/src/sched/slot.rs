@@ -6,14 +6,13 @@ use std::ptr::{self, NonNull};
 use crate::primitives::plain::{
     AtomicBool as PlainBool, AtomicPtr as PlainPtr, AtomicU64 as PlainU64, Ordering as Plain,
 };
-use crate::primitives::{Arc, AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::primitives::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
 
-use crossbeam_utils::CachePadded;
 use windlass_sync::{Parker, Unparker};
 
 use super::lifo::LifoSlot;
 use super::queue::{LocalQueue, Stealer};
-use crate::fork::{Offer, Pending};
+use crate::fork::{Offers, Pending};
 use crate::task::{Header, Runnable};
 
 /// One place for a worker; spares have theirs from the start, so that the list of victims never
@@ -21,8 +20,8 @@ use crate::task::{Header, Runnable};
 pub(crate) struct Slot {
     pub(crate) stealer: Stealer,
     pub(crate) lifo: LifoSlot,
-    /// The fork-join job that others may take.
-    pub(crate) offer: Arc<CachePadded<Offer>>,
+    /// The fork-join jobs that others may take.
+    pub(crate) offers: Offers,
     pub(crate) unparker: Unparker,
     pub(crate) counters: Counters,
     /// Index of the spare that stands in for this worker, plus one; set by the watch, cleared by
@@ -70,7 +69,7 @@ impl Slot {
         Self {
             stealer: kit.queue.stealer(),
             lifo: LifoSlot::new(),
-            offer: kit.pending.offer(),
+            offers: kit.pending.offers(),
             unparker: kit.parker.unparker(),
             counters: Counters::new(),
             relief: AtomicUsize::new(0),

@@ -162,7 +162,7 @@ impl Watcher {
         let mut wanted = false;
         for (computed, slot) in self.computed.iter_mut().zip(&pool.slots) {
             let computes = slot.is_computing();
-            wanted |= std::mem::replace(computed, computes) && computes && !slot.offer.is_empty();
+            wanted |= std::mem::replace(computed, computes) && computes && !slot.offers.is_empty();
         }
         if wanted && pool.has_idle() {
             pool.wake_thief();

@@ -1,0 +1,136 @@
+//! The jobs that a worker has spawned and not begun: its owner takes the newest, thieves the oldest.
+//!
+//! crossbeam-deque can't run under loom, so models get a list behind a lock with the same interface.
+
+use std::ptr::NonNull;
+
+use super::job::Job;
+
+/// A job on the heap that waits for somebody to run it.
+pub(crate) struct Spawned(pub(super) NonNull<Job>);
+
+// SAFETY: what it points to is `Send`, and whoever takes it out of the list has it alone.
+unsafe impl Send for Spawned {}
+
+#[cfg(not(loom))]
+mod real {
+    use crossbeam_deque::{self as deque, Steal};
+
+    use super::Spawned;
+
+    /// The owner's end.
+    pub(crate) struct SpawnedJobs(deque::Worker<Spawned>);
+
+    /// The thieves' end.
+    pub(crate) struct SpawnedStealer(deque::Stealer<Spawned>);
+
+    impl SpawnedJobs {
+        pub(crate) fn new() -> Self {
+            Self(deque::Worker::new_lifo())
+        }
+
+        #[inline]
+        pub(crate) fn push(&self, job: Spawned) {
+            self.0.push(job);
+        }
+
+        #[inline]
+        pub(crate) fn pop(&self) -> Option<Spawned> {
+            self.0.pop()
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        pub(crate) fn stealer(&self) -> SpawnedStealer {
+            SpawnedStealer(self.0.stealer())
+        }
+    }
+
+    impl SpawnedStealer {
+        /// Takes the oldest.
+        pub(crate) fn steal(&self) -> Option<Spawned> {
+            while !self.is_empty() {
+                match self.0.steal() {
+                    Steal::Success(job) => return Some(job),
+                    Steal::Empty => return None,
+                    Steal::Retry => std::hint::spin_loop(),
+                }
+            }
+            None
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+    }
+}
+
+#[cfg(loom)]
+mod model {
+    use std::collections::VecDeque;
+
+    use super::Spawned;
+    use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
+
+    /// The length is read without the lock and orders nothing, as that of the pool's injector.
+    struct List {
+        jobs: Mutex<VecDeque<Spawned>>,
+        len: AtomicUsize,
+    }
+
+    impl List {
+        fn change<R>(&self, f: impl FnOnce(&mut VecDeque<Spawned>) -> R) -> R {
+            let mut jobs = self.jobs.lock();
+            let result = f(&mut jobs);
+            self.len.store(jobs.len(), Ordering::Relaxed);
+            result
+        }
+
+        fn is_empty(&self) -> bool {
+            self.len.load(Ordering::Relaxed) == 0
+        }
+    }
+
+    pub(crate) struct SpawnedJobs(Arc<List>);
+    pub(crate) struct SpawnedStealer(Arc<List>);
+
+    impl SpawnedJobs {
+        pub(crate) fn new() -> Self {
+            Self(Arc::new(List { jobs: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }))
+        }
+
+        pub(crate) fn push(&self, job: Spawned) {
+            self.0.change(|jobs| jobs.push_back(job));
+        }
+
+        pub(crate) fn pop(&self) -> Option<Spawned> {
+            // Only the owner fills it, so what it sees empty is.
+            if self.is_empty() { None } else { self.0.change(VecDeque::pop_back) }
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        pub(crate) fn stealer(&self) -> SpawnedStealer {
+            SpawnedStealer(self.0.clone())
+        }
+    }
+
+    impl SpawnedStealer {
+        pub(crate) fn steal(&self) -> Option<Spawned> {
+            if self.is_empty() { None } else { self.0.change(VecDeque::pop_front) }
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+    }
+}
+
+#[cfg(loom)]
+pub(crate) use model::{SpawnedJobs, SpawnedStealer};
+#[cfg(not(loom))]
+pub(crate) use real::{SpawnedJobs, SpawnedStealer};
