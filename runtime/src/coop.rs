@@ -27,10 +27,16 @@ pub(crate) fn stop() {
     LEFT.with(|left| left.set(UNLIMITED));
 }
 
+/// True if the task has budget left.
+#[inline]
+pub(crate) fn has_budget() -> bool {
+    LEFT.with(Cell::get) != 0
+}
+
 /// Ready if the task has budget left; otherwise wakes it, to be polled again after the others.
 #[inline]
 pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
-    if LEFT.with(Cell::get) == 0 {
+    if !has_budget() {
         cx.waker().wake_by_ref();
         return Poll::Pending;
     }

@@ -1,7 +1,6 @@
 //! How a timer finds its runtime. The futures of this crate are made for a [`Host`]; the runtime crate is one,
 //! and programs see the futures that are made for it.
 
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 use windlass_sync::primitives::plain::{AtomicBool, Ordering as Plain};
@@ -19,8 +18,8 @@ pub trait Host: 'static {
     /// Gives `see` the shard of the current runtime, if there is one.
     fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R>;
 
-    /// Ready if the current task has budget left.
-    fn proceed(cx: &mut Context<'_>) -> Poll<()>;
+    /// True if the current task has budget left.
+    fn has_budget() -> bool;
 
     /// Something was ready.
     fn spend();

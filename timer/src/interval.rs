@@ -131,8 +131,8 @@ mod tests {
             None
         }
 
-        fn proceed(_: &mut Context<'_>) -> Poll<()> {
-            Poll::Ready(())
+        fn has_budget() -> bool {
+            true
         }
 
         fn spend() {}

@@ -76,7 +76,7 @@ enum Arm {
     Refused,
 }
 
-fn arm<H: Host>(home: &Home, cx: &mut Context<'_>, when: &mut When) -> Arm {
+fn arm<H: Host>(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
     let now = home.now();
     let deadline = match *when {
         When::At(deadline) => deadline,
@@ -85,7 +85,7 @@ fn arm<H: Host>(home: &Home, cx: &mut Context<'_>, when: &mut When) -> Arm {
     *when = When::At(deadline);
     // A loop over times that are over from the start is held up by the budget. Then the timer is armed
     // nevertheless, and fires at the next look.
-    if deadline <= now && H::proceed(cx).is_ready() {
+    if deadline <= now && H::has_budget() {
         return Arm::Due;
     }
     match home.arm(deadline, cx.waker()) {

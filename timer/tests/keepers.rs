@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::OnceLock;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use windlass_timer::{Driver, Home, Host, Keeper, NEVER, Sleep, Timers, epoch, nanos};
@@ -32,8 +32,8 @@ impl Host for Here {
         Some(see(timers().foreign(0)))
     }
 
-    fn proceed(_: &mut Context<'_>) -> Poll<()> {
-        Poll::Ready(())
+    fn has_budget() -> bool {
+        true
     }
 
     fn spend() {}

@@ -5,7 +5,6 @@ pub(crate) mod api;
 #[cfg(not(loom))]
 pub mod test;
 
-use std::task::{Context, Poll};
 
 use windlass_timer::{Home, Host};
 
@@ -34,8 +33,8 @@ impl Host for Runtimes {
     }
 
     #[inline]
-    fn proceed(cx: &mut Context<'_>) -> Poll<()> {
-        coop::poll_proceed(cx)
+    fn has_budget() -> bool {
+        coop::has_budget()
     }
 
     #[inline]
