@@ -7,9 +7,10 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use util::{Count, PATIENCE, runtime, text_of, wait_for, within_patience};
+use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, text_of, wait_for, within_patience};
 use windlass::task::JoinSet;
 use windlass::{Builder, Handle, Runtime};
 
@@ -108,6 +109,106 @@ fn a_task_may_enter_another_runtime_during_a_poll() {
     let (guest, current) = wait_for(task).unwrap();
     assert!(guest.starts_with("second-"));
     assert!(current.contains("first"));
+}
+
+fn fib(n: u32) -> u64 {
+    if n < 2 {
+        return n.into();
+    }
+    let (a, b) = windlass::join(|| fib(n - 1), || fib(n - 2));
+    a + b
+}
+
+#[test]
+fn what_a_computation_has_entered_concerns_no_task_that_is_polled_in_its_middle() {
+    // No spares: the only worker polls the task, at split points of the computation.
+    let a = Builder::new().workers(1).max_spares(0).thread_name("first").build().unwrap();
+    let b = named("second", 1);
+    let (begun, stop) = (Gate::new(), OpenOnDrop(Gate::new()));
+    let _entered = a.enter();
+    let computation = windlass::compute({
+        let (begun, stop, other) = (begun.clone(), stop.0.clone(), b.handle().clone());
+        move || {
+            let _entered = other.enter();
+            begun.open();
+            while !stop.is_open() {
+                fib(12);
+                assert!(current().contains("second"), "it comes back after each poll in place");
+            }
+        }
+    });
+    begun.wait();
+    let task = a.spawn(async {
+        for _ in 0..50 {
+            let here = current();
+            assert!(here.contains("first"), "{here}");
+            let spawned = windlass::spawn(async { thread_name() }).await.unwrap();
+            assert!(spawned.starts_with("first-"), "{spawned}");
+        }
+    });
+    let outcome = wait_for(task);
+    assert!(!computation.is_finished(), "the task has run beside it");
+    stop.0.open();
+    outcome.unwrap();
+    wait_for(computation).unwrap();
+}
+
+#[test]
+fn what_a_computation_has_entered_concerns_no_job_of_its_scopes() {
+    let (a, b) = (named("first", 1), named("second", 1));
+    let _entered = a.enter();
+    let other = b.handle().clone();
+    let computation = windlass::compute(move || {
+        let _entered = other.enter();
+        let jobs = Mutex::new(Vec::new());
+        windlass::scope(|scope| {
+            for _ in 0..3 {
+                // One that forgets its guard concerns neither the next nor who waits.
+                scope.spawn(|_| {
+                    jobs.lock().unwrap().push(current());
+                    std::mem::forget(b.enter());
+                });
+            }
+        });
+        (jobs.into_inner().unwrap(), current(), b)
+    });
+    let (jobs, after, _b) = wait_for(computation).unwrap();
+    assert_eq!(jobs.len(), 3);
+    assert!(jobs.iter().all(|job| job.contains("first")), "{jobs:?}");
+    assert!(after.contains("second"), "{after}");
+}
+
+#[test]
+fn a_guard_forgotten_in_a_stolen_job_concerns_nobody_else() {
+    let (a, b) = (named("first", 2), named("second", 1));
+    let _entered = a.enter();
+    let other = b.handle().clone();
+    let computation = windlass::compute(move || {
+        let _entered = other.enter();
+        let stolen = Gate::new();
+        let forgetful = || {
+            let found = current();
+            std::mem::forget(other.enter());
+            stolen.open();
+            found
+        };
+        windlass::join(|| stolen.wait(), forgetful).1
+    });
+    let found = wait_for(computation).unwrap();
+    assert!(found.contains("first"), "{found}");
+    // Both workers are asked: neither task ends before the other has begun.
+    let both = Arc::new(Barrier::new(2));
+    let tasks = [(); 2].map(|()| {
+        let both = both.clone();
+        a.spawn(async move {
+            both.wait();
+            current()
+        })
+    });
+    for task in tasks {
+        let here = wait_for(task).unwrap();
+        assert!(here.contains("first"), "{here}");
+    }
 }
 
 #[test]

@@ -78,22 +78,15 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     struct Leave {
         worker: *const Worker,
         role: Role,
-        entered: Option<Handle>,
     }
     impl Drop for Leave {
         fn drop(&mut self) {
             WORKER.with(|cell| cell.set(self.worker));
             set_role(self.role);
-            if self.entered.is_some() {
-                replace_entered(self.entered.take());
-            }
         }
     }
-    let _leave = Leave {
-        worker: WORKER.with(|cell| cell.replace(worker)),
-        role: role(),
-        entered: if has_entered() { replace_entered(None) } else { None },
-    };
+    let _entered = set_aside_entered();
+    let _leave = Leave { worker: WORKER.with(|cell| cell.replace(worker)), role: role() };
     set_role(Role::Worker);
     f()
 }
@@ -138,6 +131,36 @@ pub(crate) fn has_entered() -> bool {
 pub(crate) fn replace_entered(handle: Option<Handle>) -> Option<Handle> {
     HAS_ENTERED.with(|has| has.set(handle.is_some()));
     ENTERED.try_with(|entered| entered.replace(handle)).ok().flatten()
+}
+
+/// What the current thread has entered, while it runs what has nothing to do with that. See [`set_aside_entered`].
+#[must_use = "what was entered comes back at once"]
+pub(crate) struct SetAside(Option<Handle>);
+
+/// Has nothing be entered on the current thread until the result is dropped.
+pub(crate) fn set_aside_entered() -> SetAside {
+    SetAside(if has_entered() { replace_entered(None) } else { None })
+}
+
+impl Drop for SetAside {
+    fn drop(&mut self) {
+        if self.0.is_some() {
+            replace_entered(self.0.take());
+        }
+    }
+}
+
+/// Leaves what is entered by a guard that was forgotten, or that is kept for longer than is allowed.
+#[inline]
+pub(crate) fn leave_forgotten() {
+    #[cold]
+    #[inline(never)]
+    fn leave() {
+        replace_entered(None);
+    }
+    if has_entered() {
+        leave();
+    }
 }
 
 /// Spawns on the pool of the current thread, or on that of the global runtime.

@@ -9,6 +9,7 @@ use std::ptr::NonNull;
 use std::thread;
 
 use super::latch::Latch;
+use crate::context;
 use crate::primitives::UnsafeCell;
 use crate::sched::Worker;
 
@@ -41,11 +42,13 @@ impl JobRef {
         Self { job, from }
     }
 
-    /// Runs the job on the current thread, which is `worker`'s.
+    /// Runs the job on the current thread, which is `worker`'s, and has set aside what it had entered. Does not unwind.
+    #[inline]
     pub(crate) fn run(self, worker: &Worker) {
         // SAFETY: whoever has a `JobRef` is the only one to run the job, which its owner keeps
         // until it is done.
-        unsafe { (self.job.as_ref().run)(self.job, worker, self.from) }
+        unsafe { (self.job.as_ref().run)(self.job, worker, self.from) };
+        context::leave_forgotten();
     }
 }
 

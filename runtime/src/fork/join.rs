@@ -25,6 +25,12 @@ use crate::task::quietly;
 /// that [`compute_share`](crate::Builder::compute_share) leaves them. To wait for a computation without
 /// blocking the task, use [`compute`](crate::compute).
 ///
+/// # The current runtime
+///
+/// A computation may have [entered](crate::Handle::enter) another runtime. That is a matter of its own thread: a closure
+/// which another worker takes, a job of a [`scope`](crate::scope) and the tasks that are polled in place find the worker's own runtime as
+/// the current one. What `b` finds thus depends on who runs it; where that matters, enter the runtime in the closure.
+///
 /// # Locks, and calls that block
 ///
 /// While `join` runs, the same thread may run other jobs and poll other tasks. **Don't hold a lock

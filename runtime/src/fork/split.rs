@@ -143,6 +143,8 @@ impl Worker {
     }
 
     fn poll_in_place(&self, start: Instant, look_out: bool) {
+        // What the computation has entered is meant neither for the tasks nor for the wakers that are called here.
+        let _entered = context::set_aside_entered();
         self.pace.in_place.set(true);
         self.restart_clock(start);
         let mut now = start;

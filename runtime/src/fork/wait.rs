@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::job::JobRef;
 use super::pending::Offers;
+use crate::context;
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Ordering, fence, hint};
 use crate::sched::{Pool, Worker};
@@ -16,6 +17,8 @@ impl Worker {
     /// to go on.
     #[cold]
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
+        // What the joiner has entered is not meant for others' jobs.
+        let _entered = context::set_aside_entered();
         let mut idle_since = None;
         while !done() {
             if let Some(job) = self.next_job() {
