@@ -56,9 +56,10 @@ pub struct Metrics {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
-    /// Polls of tasks.
+    /// Polls of tasks, those in the middle of a computation included; and fork-join jobs that it took from other workers
+    /// when it had nothing else to do.
     pub polls: u64,
-    /// Times it took tasks from another worker.
+    /// Times it took tasks, or a fork-join job, from another worker.
     pub steals: u64,
     /// Times it went to sleep.
     pub parks: u64,
