@@ -56,14 +56,17 @@ where
     }
     let middle = items.length() / 2;
     let (left, right) = items.halves();
-    let whole = &raw mut *places;
-    let (first, second) = places.split_at_mut(middle);
+    let whole: *mut [MaybeUninit<R>] = places;
+    // SAFETY: all that comes of `places` from here on. The halves are taken from the pointer too: to take them from the
+    // reference that it was made of would end the right to use it again.
+    let (first, second) = unsafe { (&mut *whole).split_at_mut(middle) };
     let (first, second) =
         join(|| fill(left, first, f, splitter), || fill(right, second, f, splitter));
     // Neighbours, both full.
     let length = first.length + second.length;
     std::mem::forget((first, second));
-    // SAFETY: the halves are forgotten, so this is the only reference to the places again.
+    // SAFETY: made of a reference that nobody has used since. The halves are forgotten, so this is the only one to the
+    // places again.
     Filled { places: unsafe { &mut *whole }, length }
 }
 
