@@ -5,6 +5,7 @@ mod util;
 
 use std::cell::RefCell;
 use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,7 +15,7 @@ use util::{
     within_patience,
 };
 use windlass::task::JoinSet;
-use windlass::{Builder, Runtime, Straggler, task};
+use windlass::{Builder, Runtime, Straggler, par, task};
 
 const SHORT: Duration = Duration::from_millis(20);
 
@@ -130,6 +131,73 @@ fn the_report_tells_where_each_straggler_was_spawned() {
     assert_eq!(told, lines);
     release.0.open();
     drop((set, collected));
+}
+
+/// Fork-join of threads that are no workers moves to a task of the runtime, which is named by the call.
+#[test]
+fn the_report_tells_where_each_foreign_thread_has_called_fork_join() {
+    let runtime = Builder::new().workers(16).build().unwrap();
+    let (release, busy) = (Gate::new(), Count::new());
+    let block = |first: bool| {
+        if first {
+            busy.add();
+            release.wait();
+        }
+    };
+    let lines = Mutex::new(Vec::new());
+    macro_rules! here {
+        ($call:expr) => {{
+            lines.lock().unwrap().push(line!());
+            let _ = $call;
+        }};
+    }
+    // A slice is divided once before anything moves to a worker.
+    let once = || {
+        let first = AtomicBool::new(true);
+        move || {
+            let on_worker = thread::current().name().is_some();
+            block(on_worker && first.swap(false, Ordering::Relaxed));
+        }
+    };
+    let descending = || (0..10_000).rev().collect::<Vec<i32>>();
+    let calls: [&(dyn Fn() + Sync); 9] = [
+        &|| here!(windlass::join(|| block(true), || ())),
+        &|| here!(windlass::scope(|scope| scope.spawn(|_| block(true)))),
+        &|| here!(par::for_each(0..8, |i| block(i == 0))),
+        &|| here!(par::for_each_mut(&mut [1, 0, 0], |i| block(*i == 1))),
+        &|| here!(par::chunks_mut(&mut [0; 8], 1, |i, _| block(i == 0))),
+        &|| here!(par::map_reduce(0..8, |i| block(i == 0), |(), ()| ())),
+        &|| here!(par::map_collect(0..8, |i| block(i == 0))),
+        &|| {
+            let (once, mut items) = (once(), descending());
+            here!(par::sort_unstable_by(&mut items, |a, b| (once(), a.cmp(b)).1));
+        },
+        &|| {
+            let (once, mut items) = (once(), descending());
+            here!(par::sort_unstable_by_key(&mut items, |item| (*item, once())));
+        },
+    ];
+    thread::scope(|threads| {
+        let _open = OpenOnDrop(release.clone());
+        for call in calls {
+            let handle = runtime.handle().clone();
+            threads.spawn(move || {
+                let _entered = handle.enter();
+                call();
+            });
+        }
+        busy.wait_for(calls.len());
+        let report = runtime.shutdown(SHORT);
+        release.open();
+        let files = report.stragglers().iter().map(|one| one.location().file());
+        assert!(files.clone().all(|file| file.ends_with("shutdown.rs")), "{report}");
+        let mut told: Vec<u32> =
+            report.stragglers().iter().map(|one| one.location().line()).collect();
+        told.sort_unstable();
+        let mut lines = lines.lock().unwrap().clone();
+        lines.sort_unstable();
+        assert_eq!(told, lines);
+    });
 }
 
 #[test]

@@ -92,6 +92,7 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
 }
 
 /// Gives `f` the worker of the current thread, if it is one.
+#[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let worker = WORKER.with(Cell::get).cast_mut();
     // SAFETY: set by `enter_worker` only, which holds a borrow of the worker for as long as the

@@ -1,7 +1,7 @@
 //! `join`: two closures, the second of which a thief may take.
 
 use std::mem;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, Location};
 
 use super::job::StackJob;
 use super::outside;
@@ -70,6 +70,7 @@ use crate::task::quietly;
 /// assert_eq!(sum(&numbers), 49_995_000);
 /// ```
 #[inline]
+#[track_caller]
 pub fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
@@ -77,13 +78,15 @@ where
     RA: Send,
     RB: Send,
 {
+    let caller = Location::caller();
     context::with_worker(|worker| match worker {
         Some(worker) => on_worker(worker, a, b),
-        None => outside::join(a, b),
+        None => outside::join(a, b, caller),
     })
 }
 
-#[inline(always)]
+/// Not inlined: `join` is then little more than a call, and knows its caller for free.
+#[inline(never)]
 pub(super) fn on_worker<A, B, RA, RB>(worker: &Worker, a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA,

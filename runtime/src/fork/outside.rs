@@ -18,14 +18,14 @@ use crate::task::Origin;
 
 /// `join` on a worker of the current runtime, or else right here.
 #[cold]
-pub(super) fn join<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
+pub(super) fn join<A, B, RA, RB>(a: A, b: B, caller: &'static Location<'static>) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
     RA: Send,
     RB: Send,
 {
-    on_pool((a, b), |(a, b)| super::join(a, b)).unwrap_or_else(|(a, b)| here(a, b))
+    on_pool((a, b), |(a, b)| super::join(a, b), caller).unwrap_or_else(|(a, b)| here(a, b))
 }
 
 /// Both, one after the other, whatever the first one does.
@@ -44,12 +44,16 @@ where
 
 /// Runs `f` with `input` on a worker, and blocks until it is done; gives the input back if the pool
 /// takes nothing in, or has no workers but the thread that drives it by hand, which may be this one. And on the
-/// poller's thread: workers that are stuck rely on it, and it can't wait for them.
+/// poller's thread: workers that are stuck rely on it, and it can't wait for them. A report on what does not end names the caller.
 ///
 /// # Panics
 ///
 /// If `f` does, with its payload.
-pub(super) fn on_pool<I: Send, R: Send>(input: I, f: fn(I) -> R) -> Result<R, I> {
+pub(super) fn on_pool<I: Send, R: Send>(
+    input: I,
+    f: fn(I) -> R,
+    caller: &'static Location<'static>,
+) -> Result<R, I> {
     let by_hand = || context::with_pool(|pool| pool.poller().is_manual());
     if context::role() == Role::Poller || by_hand() {
         return Err(input);
@@ -57,7 +61,7 @@ pub(super) fn on_pool<I: Send, R: Send>(input: I, f: fn(I) -> R) -> Result<R, I>
     let call = Call { input: UnsafeCell::new(Some(input)), result: UnsafeCell::new(None), f };
     let done = Arc::new(Latch::new(1));
     let guest = Guest { call: &raw const call as *const (), run: run::<I, R>, done: done.clone() };
-    let origin = Origin::new(Location::caller(), None);
+    let origin = Origin::new(caller, None);
     context::with_pool(|pool| {
         // Detached: the latch tells.
         drop(pool.spawn_root(Root::new(move || guest.run()), origin));

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, Location};
 use std::ptr::{self, NonNull};
 
 use super::job::Job;
@@ -40,14 +40,17 @@ use crate::task::drop_quietly;
 /// });
 /// assert_eq!(squares, [0, 1, 4, 9, 16, 25, 36, 49]);
 /// ```
+#[track_caller]
 pub fn scope<'scope, F, R>(f: F) -> R
 where
     F: FnOnce(&Scope<'scope>) -> R + Send,
     R: Send,
 {
+    let caller = Location::caller();
     context::with_worker(|worker| match worker {
         Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
-        None => outside::on_pool(f, scope).unwrap_or_else(|f| Scope::new(None).complete(None, f)),
+        None => outside::on_pool(f, scope, caller)
+            .unwrap_or_else(|f| Scope::new(None).complete(None, f)),
     })
 }
 

@@ -18,6 +18,7 @@ use super::{Items, join};
 /// let lengths = windlass::par::map_collect(&["a", "bc", ""], |text| text.len());
 /// assert_eq!(lengths, [1, 2, 0]);
 /// ```
+#[track_caller]
 pub fn map_collect<I, R, F>(items: I, f: F) -> Vec<R>
 where
     I: Items,
@@ -35,6 +36,7 @@ where
     results
 }
 
+#[track_caller]
 fn fill<'a, I, R, F>(
     items: I,
     places: &'a mut [MaybeUninit<R>],

@@ -28,6 +28,9 @@
 //! assert_eq!(texts, ["0", "1", "2", "3"]);
 //! ```
 
+// Each function knows its caller, down to the first `join`: on a thread that is no worker, that is where the task comes from
+// which a shutdown may have to name.
+
 mod collect;
 mod items;
 mod sort;
@@ -55,6 +58,7 @@ use super::join::join;
 /// });
 /// assert_eq!(sum.into_inner(), 499_500);
 /// ```
+#[track_caller]
 pub fn for_each<I, F>(items: I, f: F)
 where
     I: Items,
@@ -63,6 +67,7 @@ where
     each(items.parts(), &f, Splitter::new());
 }
 
+#[track_caller]
 fn each<I, F>(items: I, f: &F, mut splitter: Splitter)
 where
     I: Parts,
@@ -77,6 +82,7 @@ where
 }
 
 /// Calls `f` with each item of a slice, to change it.
+#[track_caller]
 pub fn for_each_mut<T, F>(items: &mut [T], f: F)
 where
     T: Send,
@@ -99,6 +105,7 @@ where
 /// windlass::par::chunks_mut(&mut picture, 640, |y, row| row.fill(y));
 /// assert_eq!(picture[640 * 7], 7);
 /// ```
+#[track_caller]
 pub fn chunks_mut<T, F>(items: &mut [T], size: usize, f: F)
 where
     T: Send,
@@ -108,6 +115,7 @@ where
     chunks(items, size, 0, &f);
 }
 
+#[track_caller]
 fn chunks<T, F>(items: &mut [T], size: usize, first: usize, f: &F)
 where
     T: Send,
@@ -134,6 +142,7 @@ where
 /// let longest = windlass::par::map_reduce(&words, |word| word.len(), usize::max);
 /// assert_eq!(longest, Some(4));
 /// ```
+#[track_caller]
 pub fn map_reduce<I, R, M, F>(items: I, map: M, reduce: F) -> Option<R>
 where
     I: Items,
@@ -144,6 +153,7 @@ where
     reduced(items.parts(), &map, &reduce, Splitter::new())
 }
 
+#[track_caller]
 fn reduced<I, R, M, F>(items: I, map: &M, reduce: &F, mut splitter: Splitter) -> Option<R>
 where
     I: Parts,

@@ -33,6 +33,7 @@ const PIECES: usize = 8;
 /// windlass::par::sort_unstable(&mut numbers);
 /// assert_eq!(numbers, [1, 2, 3]);
 /// ```
+#[track_caller]
 pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
     sort(items, &T::lt, &T::cmp);
 }
@@ -42,6 +43,7 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 /// # Panics
 ///
 /// As `sort_unstable`.
+#[track_caller]
 pub fn sort_unstable_by<T, F>(items: &mut [T], compare: F)
 where
     T: Send,
@@ -55,6 +57,7 @@ where
 /// # Panics
 ///
 /// As `sort_unstable`, and if `key` does.
+#[track_caller]
 pub fn sort_unstable_by_key<T, K, F>(items: &mut [T], key: F)
 where
     T: Send,
@@ -64,6 +67,7 @@ where
     sort_unstable_by(items, |a, b| key(a).cmp(&key(b)));
 }
 
+#[track_caller]
 fn sort<T: Send>(
     items: &mut [T],
     less: &(impl Fn(&T, &T) -> bool + Sync),
@@ -76,6 +80,7 @@ fn sort<T: Send>(
     recurse(items, less, compare, piece, depth);
 }
 
+#[track_caller]
 fn recurse<T: Send>(
     items: &mut [T],
     less: &(impl Fn(&T, &T) -> bool + Sync),
