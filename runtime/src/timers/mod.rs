@@ -5,7 +5,6 @@ pub(crate) mod api;
 #[cfg(not(loom))]
 pub mod test;
 
-
 use windlass_timer::{Home, Host};
 
 use crate::context::{self, Role};
