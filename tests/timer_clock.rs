@@ -103,6 +103,24 @@ fn moving_the_time_fires_all_that_is_due_however_many() {
 }
 
 #[test]
+fn a_crowd_that_is_not_due_does_not_hold_up_a_jump() {
+    within_patience("a minute of ticks", || {
+        runtime(1).block_on(async {
+            // In one slot of a wheel whose time has come, but none of them is due.
+            for number in 0..100 {
+                let time = 90 * SECOND + number * Duration::from_millis(1);
+                drop(spawn(timeout(time, std::future::pending::<()>())));
+            }
+            let start = now();
+            let mut ticks = interval(SECOND);
+            for second in 0..60 {
+                assert_eq!(ticks.tick().await - start, second * SECOND);
+            }
+        });
+    });
+}
+
+#[test]
 fn time_stands_still_while_anything_is_going_on() {
     within_patience("the test", || {
         let runtime = runtime(2);

@@ -320,8 +320,12 @@ impl Shard {
 
     /// True if something is due, or is being woken.
     pub(crate) fn is_firing(&self, now: u64) -> bool {
+        let is_past = |time: Option<u64>| time.is_some_and(|time| time <= now);
         self.state.with(|state| {
-            state.turn.is_taken() || state.wheel.next_deadline().is_some_and(|next| next <= now)
+            // The wheel may want to be looked at before anything is due, but where `settle` has published the
+            // exact time nobody comes for that.
+            state.turn.is_taken()
+                || is_past(state.wheel.next_deadline()) && is_past(state.wheel.earliest())
         })
     }
 
