@@ -2,11 +2,15 @@
 
 mod util;
 
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 use std::thread;
 
-use util::{Count, PATIENCE, is_child, passes_in_child, runtime, text_of, wait_for};
+use util::{Count, Gate, PATIENCE, is_child, passes_in_child, runtime, text_of, wait_for};
 use windlass::Handle;
 use windlass::task::{self, JoinSet};
+use windlass::timer::sleep;
 
 fn thread_name() -> String {
     thread::current().name().unwrap_or_default().to_owned()
@@ -72,6 +76,39 @@ fn it_serves_after_other_runtimes_have_ended() {
     assert!(own.shutdown(PATIENCE).is_clean());
     assert!(wait_for(handle.spawn(async {})).is_err());
     assert_eq!(wait_for(windlass::spawn(async { 1 })).unwrap(), 1);
+}
+
+#[test]
+fn a_task_that_is_being_cancelled_does_not_start_it_for_its_timers() {
+    const NAME: &str = "a_task_that_is_being_cancelled_does_not_start_it_for_its_timers";
+    if !is_child() {
+        // It can't be started.
+        return passes_in_child(NAME, &[("WINDLASS_WORKERS", "none")]);
+    }
+    struct Counts(Count);
+    impl Wake for Counts {
+        fn wake(self: Arc<Self>) {
+            self.0.add();
+        }
+    }
+    let own = runtime(1);
+    let armed = Gate::new();
+    let task = {
+        let armed = armed.clone();
+        own.spawn(async move {
+            let closed = Count::new();
+            let waker = Waker::from(Arc::new(Counts(closed.clone())));
+            let mut nap = sleep(PATIENCE);
+            assert!(Pin::new(&mut nap).poll(&mut Context::from_waker(&waker)).is_pending());
+            armed.open();
+            // In the same poll, so that it is this task that finds its runtime closed.
+            closed.wait_for(1);
+            nap.await;
+        })
+    };
+    armed.wait();
+    assert!(own.shutdown(PATIENCE).is_clean());
+    assert!(wait_for(task).unwrap_err().is_cancelled());
 }
 
 #[test]

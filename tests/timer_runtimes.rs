@@ -136,6 +136,55 @@ fn a_runtime_that_ends_leaves_no_timer_and_waits_for_none() {
 }
 
 #[test]
+fn a_task_that_blocks_on_a_timer_comes_back_while_its_runtime_ends() {
+    let (armed, woken) = (Gate::new(), Count::new());
+    let one = runtime(1);
+    let task = {
+        let (armed, woken) = (armed.clone(), woken.clone());
+        async move {
+            let mut nap = sleep(SEEN);
+            assert!(poll_once(&mut nap).is_pending());
+            armed.open();
+            wait_for(nap);
+            woken.add();
+        }
+    };
+    drop(one.spawn(task));
+    armed.wait();
+    assert!(one.shutdown(PATIENCE).is_clean());
+    assert_eq!(woken.get(), 1);
+}
+
+#[test]
+fn a_drop_that_waits_with_a_time_out_comes_back_while_its_runtime_ends() {
+    for manual_time in [false, true] {
+        let (started, dropped) = (Gate::new(), Count::new());
+        let builder = Builder::new().workers(1);
+        let builder = if manual_time { builder.manual_time() } else { builder };
+        let one = builder.build().unwrap();
+        if manual_time {
+            one.block_on(sleep(HOUR));
+        }
+        let cleanup = util::OnDrop({
+            let dropped = dropped.clone();
+            move || {
+                assert!(wait_for(timeout(SHORT, std::future::pending::<()>())).is_err());
+                dropped.add();
+            }
+        });
+        let gate = started.clone();
+        drop(one.spawn(async move {
+            let _cleanup = cleanup;
+            gate.open();
+            std::future::pending::<()>().await;
+        }));
+        started.wait();
+        assert!(one.shutdown(PATIENCE).is_clean());
+        assert_eq!(dropped.get(), 1);
+    }
+}
+
+#[test]
 fn a_manual_loop_waits_for_its_timers() {
     let mut tasks = Builder::new().build_manual().unwrap();
     let start = Instant::now();
@@ -248,7 +297,8 @@ fn a_million_timers_at_once() {
     }))
     .unwrap();
     let (naps, armed) = armed;
-    wait_until("they fire", || left.get() == armed);
+    // A poll without budget wakes at once, and arms nevertheless.
+    wait_until("they fire", || left.get() >= armed);
     assert!(naps.into_iter().all(|mut nap| poll_once(&mut nap).is_ready()));
     assert_eq!(runtime.metrics().timers, 0);
 }

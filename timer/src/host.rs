@@ -1,6 +1,7 @@
 //! How a timer finds its runtime. The futures of this crate are made for a [`Host`]; the runtime crate is one,
 //! and programs see the futures that are made for it.
 
+use std::task::Waker;
 use std::time::Instant;
 
 use windlass_sync::primitives::plain::{AtomicBool, Ordering as Plain};
@@ -12,8 +13,9 @@ use crate::nanos::instant;
 /// same host, and none of them has to carry it.
 pub trait Host: 'static {
     /// Offers the shards of the current runtimes, the nearest first, until one is taken (`true`). The
-    /// last is the global runtime's, which is started for it if need be.
-    fn offer(take: impl FnMut(&Home) -> bool);
+    /// last is the global runtime's, which is started for it if need be; but not for a task that is about to be
+    /// cancelled, as `waker` tells.
+    fn offer(waker: &Waker, take: impl FnMut(&Home) -> bool);
 
     /// Gives `see` the shard of the current runtime, if there is one.
     fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R>;

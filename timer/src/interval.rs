@@ -125,7 +125,7 @@ mod tests {
     struct Nowhere;
 
     impl Host for Nowhere {
-        fn offer(_: impl FnMut(&Home) -> bool) {}
+        fn offer(_: &std::task::Waker, _: impl FnMut(&Home) -> bool) {}
 
         fn with_current<R>(_: impl FnOnce(&Home) -> R) -> Option<R> {
             None

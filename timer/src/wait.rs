@@ -49,7 +49,8 @@ impl<H: Host> Wait<H> {
             }
         }
         let mut due = false;
-        H::offer(|home| match arm::<H>(home, cx, when) {
+        let waker = cx.waker();
+        H::offer(waker, |home| match arm::<H>(home, cx, when) {
             Arm::Due => {
                 due = true;
                 true
@@ -60,7 +61,7 @@ impl<H: Host> Wait<H> {
             }
             Arm::Refused => false,
         });
-        // With neither, nobody has taken it: the task runs on a runtime that is shutting down, and is
+        // With neither, nobody has taken it: the task that waits is of a runtime that is shutting down, and is
         // being cancelled.
         if due {
             H::spend();
@@ -82,14 +83,17 @@ fn arm<H: Host>(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
         When::At(deadline) => deadline,
         When::After(time) => now.saturating_add(time),
     };
-    *when = When::At(deadline);
     // A loop over times that are over from the start is held up by the budget. Then the timer is armed
     // nevertheless, and fires at the next look.
     if deadline <= now && H::has_budget() {
         return Arm::Due;
     }
     match home.arm(deadline, cx.waker()) {
-        Some(lease) => Arm::Armed(lease),
+        Some(lease) => {
+            *when = When::At(deadline);
+            Arm::Armed(lease)
+        }
+        // Another may have another clock.
         None => Arm::Refused,
     }
 }

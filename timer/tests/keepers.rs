@@ -24,7 +24,7 @@ impl Driver for Still {
 struct Here;
 
 impl Host for Here {
-    fn offer(mut take: impl FnMut(&Home) -> bool) {
+    fn offer(_: &Waker, mut take: impl FnMut(&Home) -> bool) {
         take(timers().foreign(0));
     }
 

@@ -59,7 +59,7 @@ pub(crate) use cell::{drop_quietly, quietly};
 pub(crate) use header::{Header, Origin};
 pub(crate) use owned::OwnedTasks;
 pub(crate) use state::Listing;
-pub(crate) use waker::waker_vtable;
+pub(crate) use waker::{waker_vtable, wakes_polled_task};
 
 /// Where the ready tasks of a kind go, and who owns them.
 ///

@@ -118,6 +118,12 @@ pub(crate) fn waker_vtable() -> &'static RawWakerVTable {
     &VTABLE
 }
 
+/// True if it wakes the task that this thread polls, the innermost if it is one in another.
+pub(crate) fn wakes_polled_task(waker: &Waker) -> bool {
+    ptr::eq(waker.vtable(), &VTABLE)
+        && ptr::eq(waker.data(), STOCK.with(Cell::get).task.cast::<()>())
+}
+
 /// The header behind a waker's data pointer.
 ///
 /// # Safety

@@ -5,13 +5,16 @@ pub(crate) mod api;
 #[cfg(not(loom))]
 pub mod test;
 
+use std::task::Waker;
+
 use windlass_timer::{Home, Host};
 
 use crate::context::{self, Role};
 use crate::coop;
 use crate::global;
 use crate::primitives::Arc;
-use crate::sched::Pool;
+use crate::sched::{Pool, Worker};
+use crate::task::wakes_polled_task;
 
 /// All runtimes of the process.
 // Models have no use for what is exported.
@@ -21,9 +24,9 @@ pub enum Runtimes {}
 
 impl Host for Runtimes {
     #[inline]
-    fn offer(mut take: impl FnMut(&Home) -> bool) {
+    fn offer(waker: &Waker, mut take: impl FnMut(&Home) -> bool) {
         if !offer_own(&mut take) {
-            offer_others(&mut take);
+            offer_others(waker, &mut take);
         }
     }
 
@@ -52,15 +55,18 @@ fn offer_own(take: &mut dyn FnMut(&Home) -> bool) -> bool {
 }
 
 #[cold]
-fn offer_others(take: &mut dyn FnMut(&Home) -> bool) {
+fn offer_others(waker: &Waker, take: &mut dyn FnMut(&Home) -> bool) {
     if context::has_entered() && context::try_pool(|pool| take(home(pool))) == Some(true) {
         return;
     }
     // A runtime that was entered is shutting down. The worker's own may go on; if that is shutting
-    // down too, its tasks are being cancelled, and no timer is of any use to them.
+    // down too, its tasks are being cancelled, and no timer is of any use to them. But it is to whoever
+    // blocks the worker until it fires: a task that does not await, a drop that cleans up.
     if context::role() == Role::Worker {
-        context::with_worker(|worker| worker.map(|worker| take(home(worker.pool()))));
-        return;
+        let own = |worker: Option<&Worker>| worker.is_some_and(|worker| take(home(worker.pool())));
+        if context::with_worker(own) || wakes_polled_task(waker) {
+            return;
+        }
     }
     take(home(global::runtime().handle().pool()));
 }
