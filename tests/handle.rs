@@ -6,11 +6,10 @@ mod util;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, text_of, wait_for, within_patience};
+use util::{AsyncGate, Count, Gate, OpenOnDrop, PATIENCE, runtime, text_of, wait_for, within_patience};
 use windlass::task::JoinSet;
 use windlass::{Builder, Handle, Runtime};
 
@@ -58,12 +57,10 @@ fn a_guard_forgotten_in_a_task_concerns_no_other() {
 
 #[test]
 fn a_guard_forgotten_in_a_closure_concerns_no_other() {
-    // Never dropped, but not lost either: it holds a handle, which would be a leak.
-    static KEPT: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
     let (a, b) = (named("first", 1), named("second", 1));
     let other: Handle = a.handle().clone();
     let forgetful = b.spawn_blocking(move || {
-        KEPT.store(Box::into_raw(Box::new(other.enter())).cast(), Ordering::Relaxed);
+        std::mem::forget(other.enter());
         assert!(current().contains("first"), "entered until the end of the closure");
     });
     wait_for(forgetful).unwrap();
@@ -93,6 +90,93 @@ fn entering_nests_and_leaving_restores() {
         assert!(current().contains("first"));
     }
     assert!(Handle::try_current().is_none());
+}
+
+#[test]
+fn guards_dropped_out_of_order_panic_and_leave_what_is_right() {
+    let (a, b) = (named("first", 1), named("second", 1));
+    let (first, second) = (a.enter(), b.enter());
+    let told = catch_unwind(AssertUnwindSafe(|| drop(first))).unwrap_err();
+    assert!(text_of(&*told).contains("reverse order"), "{}", text_of(&*told));
+    assert!(current().contains("second"));
+    drop(second);
+    assert!(Handle::try_current().is_none());
+    // One that was forgotten stays, and can't be told from one that is still to come.
+    let (first, second) = (a.enter(), b.enter());
+    std::mem::forget(second);
+    assert!(catch_unwind(AssertUnwindSafe(|| drop(first))).is_err());
+    assert!(current().contains("second"));
+    let third = a.enter();
+    assert!(current().contains("first"));
+    drop(third);
+    assert!(current().contains("second"));
+}
+
+#[test]
+fn guards_dropped_out_of_order_by_a_panic_do_not_panic_again() {
+    let (a, b) = (named("first", 1), named("second", 1));
+    let thrown = catch_unwind(AssertUnwindSafe(|| {
+        // Variables go in reverse order, the fields of a tuple do not.
+        let _guards = (a.enter(), b.enter());
+        util::throw("with two guards");
+    }))
+    .unwrap_err();
+    assert_eq!(text_of(&*thrown), "with two guards");
+    assert!(Handle::try_current().is_none());
+}
+
+#[test]
+fn futures_side_by_side_that_keep_guards_are_told() {
+    let (main, a, b) = (named("main", 1), named("first", 1), named("second", 1));
+    let (go_first, go_second) = (AsyncGate::new(), AsyncGate::new());
+    let keeps = |runtime: &Runtime, gate: &AsyncGate| {
+        let (handle, gate) = (runtime.handle().clone(), gate.clone());
+        Box::pin(async move {
+            let _entered = handle.enter();
+            gate.wait().await;
+        })
+    };
+    let (mut one, mut other) = (keeps(&a, &go_first), keeps(&b, &go_second));
+    main.block_on(async {
+        assert!(util::poll_once(&mut one).is_pending() && util::poll_once(&mut other).is_pending());
+        go_first.open();
+        assert!(catch_unwind(AssertUnwindSafe(|| util::poll_once(&mut one))).is_err());
+        go_second.open();
+        assert!(util::poll_once(&mut other).is_ready());
+        assert!(current().contains("main"), "{}", current());
+    });
+    assert!(Handle::try_current().is_none());
+}
+
+#[test]
+fn a_guard_that_outlives_what_it_was_made_in_concerns_nobody() {
+    let (main, other) = (named("main", 1), named("other", 1));
+    let _entered = main.enter();
+    // Out of a `block_on`.
+    let guard = main.block_on(async { other.enter() });
+    assert!(current().contains("main"));
+    let inner = other.enter();
+    drop(guard);
+    assert!(current().contains("other"));
+    drop(inner);
+    // Out of a poll of a loop, of which each is the loop's.
+    let mut tasks = Builder::new().thread_name("loop").build_manual().unwrap();
+    let gate = AsyncGate::new();
+    let (handle, inner) = (other.handle().clone(), gate.clone());
+    let keeps = tasks.spawn_local(async move {
+        let entered = handle.enter();
+        inner.wait().await;
+        let before = current();
+        drop(entered);
+        (before, current())
+    });
+    tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+    assert!(current().contains("main"));
+    gate.open();
+    tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+    let (before, after) = wait_for(keeps).unwrap();
+    assert!(before.contains("loop") && after.contains("loop"), "{before}, {after}");
+    assert!(current().contains("main"));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
 use crate::context::{self, Role};
+use crate::entered::Scope;
 use crate::handle::Handle;
 use crate::primitives::{Arc, Condvar, Mutex};
 use crate::sched::{self, Pool};
@@ -114,7 +115,7 @@ fn run_thread(pool: &Arc<Pool>) {
     let handle = Handle::new(pool.clone());
     while let Some((runnable, place)) = next(pool) {
         // Anew for each, for a closure may forget the guard of another runtime.
-        let entered = handle.enter();
+        let entered = Scope::enter(handle.clone());
         runnable.run();
         drop(entered);
         pool.blocking.inner.lock().running[place] = None;

@@ -1,32 +1,27 @@
 //! Which runtime, and which worker, the current thread belongs to.
 //!
 //! The worker is a bare pointer in a cell that is never destroyed, so that a waker called from the
-//! destructor of a thread-local still finds its way. The runtime entered by a foreign thread is
-//! an owned handle.
+//! destructor of a thread-local still finds its way. The runtimes entered by a thread are owned
+//! handles: see [`entered`].
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
 use windlass_sync::thread_cell;
 
+use crate::entered::{self, Scope};
 use crate::global;
-use crate::handle::Handle;
 use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::sched::{Pool, Worker};
 use crate::task::{JoinHandle, Origin};
 
+pub(crate) use crate::entered::has_entered;
+
 thread_cell!(static WORKER: *const Worker = ptr::null());
 thread_cell!(static ROLE: Role = Role::Foreign);
 // The pool that has started this thread. Compared, never followed.
 thread_cell!(static STARTED_BY: *const Pool = ptr::null());
-// True while `ENTERED` holds a handle; spares workers the look.
-thread_cell!(static HAS_ENTERED: bool = false);
-
-thread_local! {
-    static ENTERED: RefCell<Option<Handle>> = const { RefCell::new(None) };
-}
-
 thread_cell!(static NUMBER: usize = 0);
 
 /// A number of the current thread's own, to spread threads by.
@@ -104,8 +99,7 @@ pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
 /// it works for.
 pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
     if has_entered() {
-        // After the thread-local's destruction nothing is entered.
-        if let Ok(Some(handle)) = ENTERED.try_with(|entered| entered.borrow().clone()) {
+        if let Some(handle) = entered::last() {
             return Some(f(handle.pool()));
         }
     }
@@ -122,33 +116,9 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
     }
 }
 
-/// True if the current thread has entered a runtime, by a guard that still stands.
-#[inline]
-pub(crate) fn has_entered() -> bool {
-    HAS_ENTERED.with(Cell::get)
-}
-
-/// Replaces the entered handle; gives the one before.
-pub(crate) fn replace_entered(handle: Option<Handle>) -> Option<Handle> {
-    HAS_ENTERED.with(|has| has.set(handle.is_some()));
-    ENTERED.try_with(|entered| entered.replace(handle)).ok().flatten()
-}
-
-/// What the current thread has entered, while it runs what has nothing to do with that. See [`set_aside_entered`].
-#[must_use = "what was entered comes back at once"]
-pub(crate) struct SetAside(Option<Handle>);
-
 /// Has nothing be entered on the current thread until the result is dropped.
-pub(crate) fn set_aside_entered() -> SetAside {
-    SetAside(if has_entered() { replace_entered(None) } else { None })
-}
-
-impl Drop for SetAside {
-    fn drop(&mut self) {
-        if self.0.is_some() {
-            replace_entered(self.0.take());
-        }
-    }
+pub(crate) fn set_aside_entered() -> Option<Scope> {
+    has_entered().then(Scope::work)
 }
 
 /// Leaves what is entered by a guard that was forgotten, or that is kept for longer than is allowed.
@@ -157,7 +127,7 @@ pub(crate) fn leave_forgotten() {
     #[cold]
     #[inline(never)]
     fn leave() {
-        replace_entered(None);
+        entered::leave_all();
     }
     if has_entered() {
         leave();

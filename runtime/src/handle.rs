@@ -9,6 +9,7 @@ use std::pin::pin;
 use crate::blocking;
 use crate::context::{self, Role};
 use crate::coop;
+use crate::entered::{self, Left, Scope};
 use crate::metrics::Metrics;
 use crate::poller::test_clock;
 use crate::primitives::Arc;
@@ -94,7 +95,7 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
-        let _entered = self.enter();
+        let _entered = Scope::enter(self.clone());
         // As for a task: without a budget, one branch of the future that never has to wait would keep the
         // others from their turn.
         let mut future = pin!(future);
@@ -110,11 +111,32 @@ impl Handle {
         })
     }
 
-    /// Makes this runtime the current one of the calling thread until the guard is dropped.
-    /// Guards are dropped in the reverse order of their making.
+    /// Makes this runtime the current one of the calling thread until the guard is dropped. A guard that is made
+    /// within a task, a `block_on` or a closure of the blocking pool counts until the end of that poll, call or closure
+    /// at the latest, also if it is forgotten.
+    ///
+    /// # Panics
+    ///
+    /// Not here, but where the guard is dropped: guards go in the reverse order of their making. If one is dropped
+    /// while a later one is still there, or was forgotten, or inside of a `block_on` that began later, that drop panics,
+    /// except while the thread is panicking already. This happens to futures that keep a guard over an `.await` and are
+    /// polled side by side; each would run with the other's runtime as the current one. Enter the runtime for the
+    /// time of a call, or use [`spawn`](Self::spawn). The runtime is left nevertheless, and
+    /// the one of the last guard that is there is the current one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = {
+    ///     let _entered = runtime.handle().enter();
+    ///     windlass::spawn(async { 1 + 1 })
+    /// };
+    /// assert_eq!(runtime.block_on(task).unwrap(), 2);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
-        let before = context::replace_entered(Some(self.clone()));
-        EnterGuard { before, not_send: PhantomData }
+        EnterGuard { number: entered::enter(self.clone()), not_send: PhantomData }
     }
 
     /// What the runtime has done so far and what it does now.
@@ -146,17 +168,22 @@ pub(crate) fn refuse_on_worker() {
     );
 }
 
-/// Keeps a runtime the current one of a thread. See [`Handle::enter`].
+/// Keeps a runtime the current one of a thread. See [`Handle::enter`], also for the panics of its drop.
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
-    before: Option<Handle>,
-    // Bound to the thread whose current runtime it will put back.
+    number: u64,
+    // Bound to the thread that has entered.
     not_send: PhantomData<(&'a Handle, *const ())>,
 }
 
 impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
-        context::replace_entered(self.before.take());
+        let left = entered::leave(self.number);
+        assert!(
+            left != Left::OutOfOrder || std::thread::panicking(),
+            "a guard of `enter` was dropped while one that was made later is still there. \
+             Drop guards in the reverse order of their making, and keep none over an `.await`"
+        );
     }
 }
 

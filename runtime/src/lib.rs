@@ -19,6 +19,7 @@ mod blocking;
 mod builder;
 mod context;
 mod coop;
+mod entered;
 mod fork;
 mod free;
 mod global;

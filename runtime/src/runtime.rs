@@ -89,7 +89,8 @@ impl Runtime {
         &self.handle
     }
 
-    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`].
+    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], also for the panics of
+    /// the guard's drop.
     pub fn enter(&self) -> crate::EnterGuard<'_> {
         self.handle.enter()
     }

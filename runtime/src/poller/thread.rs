@@ -26,6 +26,7 @@ use std::time::{Duration, Instant};
 use super::sys::Woken;
 use super::test_clock::Idleness;
 use crate::context::{self, Role};
+use crate::entered::Scope;
 use crate::handle::Handle;
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence};
@@ -48,8 +49,7 @@ pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
 fn run(pool: &Arc<Pool>) {
     context::set_role(Role::Poller);
     // A waker finds the runtime's time, and spawns where it belongs, as it would on a worker.
-    let handle = Handle::new(pool.clone());
-    let _entered = handle.enter();
+    let _entered = Scope::enter(Handle::new(pool.clone()));
     super::keep_time();
     let poller = pool.poller();
     let mut watcher = Watcher::new(pool);

@@ -176,7 +176,7 @@ impl Worker {
         }
         if context::has_entered() && !had_entered {
             // A task has forgotten its guard, or keeps it while it waits. The next task is ours again.
-            context::replace_entered(None);
+            context::leave_forgotten();
         }
     }
 
