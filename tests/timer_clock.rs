@@ -2,7 +2,10 @@
 
 mod util;
 
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -151,6 +154,32 @@ fn time_stands_still_while_anything_is_going_on() {
         assert_eq!(runtime.block_on(task).unwrap(), start);
         runtime.block_on(nap).unwrap();
     });
+}
+
+#[test]
+fn a_waker_that_outlives_its_block_on_does_not_stop_the_time() {
+    for panics in [false, true] {
+        within_patience("an hour", move || {
+            let runtime = runtime(1);
+            let mut kept = None;
+            let ended = catch_unwind(AssertUnwindSafe(|| {
+                runtime.block_on(poll_fn(|cx| {
+                    kept = Some(cx.waker().clone());
+                    if panics {
+                        util::throw("in a poll");
+                    }
+                    Poll::Ready(())
+                }));
+            }));
+            assert_eq!(ended.is_err(), panics);
+            runtime.block_on(sleep(HOUR));
+            let kept = kept.unwrap();
+            kept.wake_by_ref();
+            runtime.block_on(sleep(HOUR));
+            kept.wake();
+            runtime.block_on(sleep(HOUR));
+        });
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant};
 
 use windlass_timer::{NEVER, in_nanos};
@@ -148,6 +148,7 @@ impl Poller {
 pub(crate) fn block_on<F: Future>(poller: &Arc<Poller>, future: F) -> F::Output {
     let mut future = pin!(future);
     let turn = Arc::new(Turn { state: AtomicUsize::new(IDLE), poller: poller.clone() });
+    let _end = EndOnDrop(&turn);
     let mut own: Option<(Waker, std::sync::Arc<TurnWaker>)> = None;
     windlass_sync::block_on(poll_fn(|cx| {
         let kept = own.take().filter(|(waker, _)| waker.will_wake(cx.waker()));
@@ -159,9 +160,8 @@ pub(crate) fn block_on<F: Future>(poller: &Arc<Poller>, future: F) -> F::Output 
         turn.begin();
         let waker = Waker::from(waker.clone());
         let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
-        match polled {
-            Poll::Ready(_) => turn.end(),
-            Poll::Pending => turn.pause(),
+        if polled.is_pending() {
+            turn.pause();
         }
         polled
     }))
@@ -170,6 +170,8 @@ pub(crate) fn block_on<F: Future>(poller: &Arc<Poller>, future: F) -> F::Output 
 const IDLE: usize = 0;
 const RUNNING: usize = 1;
 const WOKEN: usize = 2;
+/// For good: whoever kept a waker may still use it.
+const ENDED: usize = 3;
 
 /// Counts a thread in `block_on` from the moment it is woken until it waits again.
 struct Turn {
@@ -185,7 +187,8 @@ impl Turn {
     }
 
     fn wake(&self) {
-        if self.state.swap(WOKEN, Plain::SeqCst) == IDLE {
+        let woken = |state| (state != ENDED).then_some(WOKEN);
+        if self.state.fetch_update(Plain::SeqCst, Plain::SeqCst, woken) == Ok(IDLE) {
             self.count();
         }
     }
@@ -203,7 +206,7 @@ impl Turn {
     }
 
     fn end(&self) {
-        if self.state.swap(IDLE, Plain::SeqCst) != IDLE {
+        if self.state.swap(ENDED, Plain::SeqCst) != IDLE {
             self.uncount();
         }
     }
@@ -215,10 +218,12 @@ impl Turn {
     }
 }
 
-impl Drop for Turn {
+/// Ends a turn also if the future panics, and while wakers are still there.
+struct EndOnDrop<'a>(&'a Turn);
+
+impl Drop for EndOnDrop<'_> {
     fn drop(&mut self) {
-        // A waker that came after the end, or a future that panicked.
-        self.end();
+        self.0.end();
     }
 }
 
