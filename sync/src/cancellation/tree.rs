@@ -20,6 +20,7 @@
 //! collected and woken at the end. The whole subtree is cancelled in one critical section, so a
 //! child that is made at the same time is either found there or sees its parent cancelled.
 
+use std::marker::PhantomPinned;
 use std::ptr;
 
 use crate::ManualResetEvent;
@@ -126,6 +127,9 @@ pub(super) struct Node {
     children: Link,
     event: ManualResetEvent,
     tree: Arc<Mutex<()>>,
+    // Others point to the links, and write them while the node's drop waits for the lock: `&mut self` must not
+    // count as the only way to them.
+    _pinned: PhantomPinned,
 }
 
 // SAFETY: the links are touched under the tree's lock only, except while the node is made; all
@@ -142,7 +146,13 @@ impl Node {
 
     fn alone(tree: Arc<Mutex<()>>) -> Arc<Self> {
         let event = ManualResetEvent::new(false);
-        let node = Arc::new(Self { siblings: Link::new(), children: Link::new(), event, tree });
+        let node = Arc::new(Self {
+            siblings: Link::new(),
+            children: Link::new(),
+            event,
+            tree,
+            _pinned: PhantomPinned,
+        });
         // SAFETY: the links have reached their place on the heap, and nobody knows them yet.
         unsafe {
             ring::isolate(node.siblings());
