@@ -98,10 +98,17 @@ impl Header {
         }
     }
 
-    /// The task's name and spawn site.
-    pub(crate) fn origin(&self) -> Origin {
-        // SAFETY: the vtable is that of this very task, which is alive while it is borrowed.
-        let name = unsafe { (self.vtable.name)(NonNull::from(self)) };
-        Origin::new(self.location, name)
+    /// The task's name and spawn site. By pointer, for the name is not in the header: a reference to that reaches
+    /// no further.
+    ///
+    /// # Safety
+    ///
+    /// The task is alive, and the pointer is to the whole of it.
+    pub(crate) unsafe fn origin(header: NonNull<Self>) -> Origin {
+        // SAFETY: alive, says the caller.
+        let Self { vtable, location, .. } = unsafe { header.as_ref() };
+        // SAFETY: as above, and the vtable is that of this very task.
+        let name = unsafe { (vtable.name)(header) };
+        Origin::new(location, name)
     }
 }

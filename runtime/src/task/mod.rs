@@ -131,7 +131,7 @@ impl Runnable {
     /// The task's name and spawn site.
     pub(crate) fn origin(&self) -> Origin {
         // SAFETY: alive, as in `run`.
-        unsafe { self.0.as_ref() }.origin()
+        unsafe { Header::origin(self.0) }
     }
 
     /// The spawn site of a task that no list has, so that its runner can tell what it runs.

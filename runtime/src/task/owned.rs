@@ -129,7 +129,7 @@ impl OwnedTasks {
             for_each(&shard.lock(), |header| {
                 if is_polled(header) {
                     // SAFETY: tasks in the list are alive.
-                    running.push(unsafe { header.as_ref() }.origin());
+                    running.push(unsafe { Header::origin(header) });
                 }
             });
         }
