@@ -172,14 +172,51 @@ fn a_waker_that_outlives_its_block_on_does_not_stop_the_time() {
                 }));
             }));
             assert_eq!(ended.is_err(), panics);
-            runtime.block_on(sleep(HOUR));
+            runtime.block_on(async { sleep(HOUR).await });
             let kept = kept.unwrap();
             kept.wake_by_ref();
-            runtime.block_on(sleep(HOUR));
+            runtime.block_on(async { sleep(HOUR).await });
             kept.wake();
-            runtime.block_on(sleep(HOUR));
+            runtime.block_on(async { sleep(HOUR).await });
         });
     }
+}
+
+#[test]
+fn a_thread_that_waits_in_a_block_on_within_another_is_not_busy() {
+    within_patience("the test", || {
+        let (runtime, real) = (Arc::new(runtime(2)), util::runtime(1));
+        let start = runtime.block_on(async { now() });
+        runtime.block_on(async {
+            runtime.block_on(async {
+                sleep(HOUR).await;
+                real.block_on(async { runtime.block_on(async { sleep(HOUR).await }) });
+            });
+            // The outer one counts again.
+            let nap = spawn(sleep(HOUR));
+            thread::sleep(Duration::from_millis(20));
+            assert_eq!(now() - start, 2 * HOUR);
+            nap.await.unwrap();
+            // It may be woken while the inner one waits.
+            let waker = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
+            waker.wake_by_ref();
+            runtime.block_on(async { sleep(HOUR).await });
+            waker.wake();
+        });
+        let inner = runtime.clone();
+        let closure = runtime.spawn_blocking(move || {
+            inner.block_on(sleep(HOUR));
+            inner.block_on(async { inner.block_on(sleep(HOUR)) });
+            let time = inner.block_on(async { now() });
+            let nap = inner.spawn(async { sleep(HOUR).await });
+            // The closure counts again.
+            thread::sleep(Duration::from_millis(20));
+            assert_eq!(inner.block_on(async { now() }), time);
+            inner.block_on(nap).unwrap();
+        });
+        runtime.block_on(closure).unwrap();
+        assert_eq!(runtime.block_on(async { now() }) - start, 7 * HOUR);
+    });
 }
 
 #[test]

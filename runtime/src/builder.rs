@@ -113,8 +113,9 @@ impl Builder {
     /// Gives the runtime a clock of its own, for tests: an hour-long time-out is over in no time.
     ///
     /// The clock stands still while anything is going on: a task is ready or runs, a closure of the
-    /// blocking pool, a thread in this runtime's `block_on`. When everything is idle, it jumps to the
-    /// next deadline. [`timer::test::advance`](crate::timer::test::advance) moves it at once. So timers
+    /// blocking pool, a thread in this runtime's `block_on`. When everything waits in this runtime, it jumps to the
+    /// next deadline; a closure that waits in its `block_on` does, one that sleeps, or waits for another runtime, is
+    /// going on. [`timer::test::advance`](crate::timer::test::advance) moves it at once. So timers
     /// fire in the order of their deadlines, whatever the number of workers, and code between two waits
     /// takes no time. Code that asks for the time has to ask [`timer::now`](crate::timer::now).
     ///

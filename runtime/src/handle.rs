@@ -11,7 +11,7 @@ use crate::context::{self, Role};
 use crate::coop;
 use crate::entered::{self, Left, Scope};
 use crate::metrics::Metrics;
-use crate::poller::test_clock;
+use crate::poller::outside;
 use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::{JoinHandle, Origin, boxed_if_large};
@@ -105,7 +105,7 @@ impl Handle {
         });
         coop::unconstrained(|| {
             if self.pool.poller().is_virtual() {
-                return test_clock::block_on(self.pool.poller(), future);
+                return outside::block_on(&self.pool, future);
             }
             windlass_sync::block_on(future)
         })

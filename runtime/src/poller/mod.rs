@@ -40,11 +40,12 @@ mod bell;
 mod clock;
 #[cfg(loom)]
 pub(crate) mod model;
+pub(crate) mod outside;
 mod registration;
 mod slab;
 mod source;
 mod sys;
-pub(crate) mod test_clock;
+mod test_clock;
 mod thread;
 mod timers;
 
@@ -79,7 +80,7 @@ pub(crate) struct Poller {
     bell: Arc<Bell>,
     clock: Arc<Clock>,
     timers: Timers,
-    outside: test_clock::Outside,
+    outside: outside::Outside,
     sources: Mutex<Slab>,
     /// Held by the one thread that harvests.
     events: TryLock<Events>,
@@ -105,7 +106,7 @@ impl Poller {
             timers: Timers::new(workers, lenient, ringer),
             bell,
             clock,
-            outside: test_clock::Outside::default(),
+            outside: outside::Outside::default(),
             sources: Mutex::new(Slab::default()),
             events: TryLock::new(Events::new()),
             registered: AtomicUsize::new(0),
