@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use util::{Count, Gate, within_patience};
+use util::{Count, Gate, wait_for, within_patience};
 use windlass::timer::{interval, now, sleep, test, timeout};
 use windlass::{Runtime, spawn};
 
@@ -300,6 +300,61 @@ fn a_manual_loop_has_virtual_time_too() {
         while !handle.is_finished() {
             tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
         }
+    });
+}
+
+#[test]
+fn a_manual_loop_does_not_jump_over_what_other_threads_do() {
+    const WHILE: Duration = Duration::from_millis(20);
+    within_patience("the loop", || {
+        let mut tasks = windlass::Builder::new().manual_time().build_manual().unwrap();
+        let other = tasks.handle().clone();
+        let handle = tasks.spawn_local(async move {
+            let start = now();
+            let closure = windlass::spawn_blocking(|| thread::sleep(WHILE));
+            assert!(timeout(HOUR, closure).await.is_ok());
+            assert_eq!(now() - start, Duration::ZERO);
+            // One that nobody waits for.
+            let done = Count::new();
+            let inner = done.clone();
+            drop(windlass::spawn_blocking(move || {
+                thread::sleep(WHILE);
+                inner.add();
+            }));
+            sleep(HOUR).await;
+            assert_eq!((now() - start, done.get()), (HOUR, 1));
+            // Another thread in `block_on`.
+            let (started, inner) = (Gate::new(), done.clone());
+            let gate = started.clone();
+            let thread = thread::spawn(move || {
+                other.block_on(async {
+                    gate.open();
+                    thread::sleep(WHILE);
+                    inner.add();
+                });
+            });
+            started.wait();
+            sleep(HOUR).await;
+            assert_eq!((now() - start, done.get()), (2 * HOUR, 2));
+            thread.join().unwrap();
+        });
+        while !handle.is_finished() {
+            tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+        }
+        wait_for(handle).unwrap();
+    });
+}
+
+#[test]
+fn a_manual_loop_driven_from_its_own_block_on_has_virtual_time() {
+    within_patience("the loop", || {
+        let mut tasks = windlass::Builder::new().manual_time().build_manual().unwrap();
+        let handle = tasks.spawn_local(async { sleep(HOUR).await });
+        tasks.handle().clone().block_on(async {
+            while !handle.is_finished() {
+                tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+            }
+        });
     });
 }
 

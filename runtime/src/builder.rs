@@ -120,7 +120,9 @@ impl Builder {
     /// takes no time. Code that asks for the time has to ask [`timer::now`](crate::timer::now).
     ///
     /// I/O takes as long as it takes, and no time passes meanwhile if it is done within 5 ms. To wait
-    /// for another process for longer, with a time-out beside it, wants real time.
+    /// for another process for longer, with a time-out beside it, wants real time. A
+    /// [manual loop](crate::manual::Loop) does not wait for I/O: its clock jumps in
+    /// [`ready_tasks`](crate::manual::Loop::ready_tasks), as soon as there is nothing else to do.
     ///
     /// ```
     /// use std::time::Duration;

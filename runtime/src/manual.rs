@@ -37,6 +37,9 @@ use crate::sched::{Pool, Worker};
 use crate::shutdown;
 use crate::task::{self, JoinHandle, Origin};
 
+/// In virtual time: how long until the next look at what other threads do.
+const PAUSE: Duration = Duration::from_millis(1);
+
 /// A single-threaded runtime that the program drives. Made by
 /// [`Builder::build_manual`](crate::Builder::build_manual).
 ///
@@ -127,9 +130,16 @@ impl Loop {
         let pool = self.handle.pool();
         let poller = pool.poller();
         poller.arm_gate();
-        // In virtual time nothing comes by waiting, as long as there is a deadline to jump to.
-        let may_jump = poller.is_virtual() && poller.timers().in_use();
-        let timeout = if may_jump { Some(Duration::ZERO) } else { timeout };
+        let jumps = poller.is_virtual() && poller.timers().in_use();
+        // Before the look at what is ready: what other threads have done until now is found there.
+        let may_jump = jumps && poller.is_quiet_outside(pool);
+        let timeout = match timeout {
+            // In virtual time nothing comes by waiting, as long as there is a deadline to jump to.
+            _ if may_jump => Some(Duration::ZERO),
+            // Nobody tells when the last of the others is done.
+            _ if jumps => Some(timeout.unwrap_or(PAUSE).min(PAUSE)),
+            _ => timeout,
+        };
         if poller.loop_wait(timeout)?.gate {
             poller.gate_fired();
         }
