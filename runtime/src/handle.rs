@@ -87,6 +87,10 @@ impl Handle {
     /// The future need not be `Send`: it never leaves the thread. Whoever has the handle of a
     /// [manual loop](crate::manual::Loop::handle) has to drive that from another thread.
     ///
+    /// In the destructor of a thread-local, the place where a thread remembers what it has entered may be gone. Then the
+    /// future is run, but the runtime current for it is the global one: name the runtime, by
+    /// [`Handle::spawn`], rather than rely on it.
+    ///
     /// # Panics
     ///
     /// On a worker thread, where it would block other tasks. Await the future there, or move the

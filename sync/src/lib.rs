@@ -18,6 +18,10 @@
 //! Without waiters no operation takes a lock. With waiters, the lock is held for a few
 //! instructions each, never while foreign code (a waker) runs.
 //!
+//! None of them knows of a runtime, so none counts against the budget by which a task of windlass lets others run.
+//! A task that loops over what is signalled all the time, and waits for nothing else, calls
+//! `windlass::task::consume_budget` in its loop.
+//!
 //! ```
 //! use std::sync::Arc;
 //! use windlass::block_on;

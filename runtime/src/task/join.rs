@@ -71,7 +71,9 @@ impl<T> JoinHandle<T> {
     /// is not being polled, and awaiting the handle gives a [`JoinError`] for which
     /// [`is_cancelled`](JoinError::is_cancelled) holds. A task that has ended, or ends with the poll
     /// it is in, is not affected. A closure given to `spawn_blocking` can't be interrupted; only one
-    /// that has not begun is cancelled.
+    /// that has not begun is cancelled, and that when its turn comes: behind
+    /// [`max_blocking`](crate::Builder::max_blocking) closures that are stuck, its handle waits for one of
+    /// them.
     pub fn abort(&self) {
         // SAFETY: the handle has a reference.
         unsafe { waker::abort(self.header) }
