@@ -9,7 +9,9 @@ use std::rc::Rc;
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use util::{AsyncGate, Count, Gate, OpenOnDrop, PATIENCE, runtime, text_of, wait_for, within_patience};
+use util::{
+    AsyncGate, Count, Gate, OpenOnDrop, PATIENCE, runtime, text_of, wait_for, within_patience,
+};
 use windlass::task::JoinSet;
 use windlass::{Builder, Handle, Runtime};
 

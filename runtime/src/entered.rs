@@ -95,6 +95,7 @@ fn change<R>(f: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
 }
 
 /// An entry of the runtime's own. Dropping it leaves all that was entered later.
+#[must_use = "it is left at once"]
 pub(crate) struct Scope {
     number: u64,
     // Bound to the thread.
