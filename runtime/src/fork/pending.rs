@@ -158,8 +158,7 @@ impl Pending {
             self.oldest.steal().or_else(|| self.spawned.borrow_mut().pop_front())
         };
         if let Some(Spawned(job)) = spawned {
-            self.offered_spawn.set(Some(job));
-            self.offer.put(job);
+            self.offer_spawned(job);
             return true;
         }
         if has_private {
@@ -173,19 +172,30 @@ impl Pending {
         has_private
     }
 
-    /// Queues a job that any worker may run at any time. Unless it is known to be short, others may take it from now
-    /// on: the owner may be long in coming back.
+    /// Queues a job that any worker may run at any time; true if it has gone into the offer, being the oldest. Unless
+    /// it is known to be short, others may take it from now on: the owner may be long in coming back.
     #[inline]
-    pub(super) fn push_spawned(&self, job: NonNull<Job>, is_short: bool) {
+    pub(super) fn push_spawned(&self, job: NonNull<Job>, is_short: bool) -> bool {
         let mut spawned = self.spawned.borrow_mut();
         let top = self.top.get();
         let is_first = spawned.is_empty() && self.shared.is_empty();
-        self.spawned_in.set(if is_first { top } else { top.min(self.spawned_in.get()) });
-        spawned.push_back(Spawned(job));
-        if !is_short {
-            drop(spawned);
-            self.share();
+        if is_first && self.private.get() == top && self.offer.is_empty() {
+            self.offer_spawned(job);
+            return true;
         }
+        self.spawned_in.set(if is_first { top } else { top.min(self.spawned_in.get()) });
+        if is_short {
+            spawned.push_back(Spawned(job));
+        } else {
+            spawned.drain(..).for_each(|older| self.shared.push(older));
+            self.shared.push(Spawned(job));
+        }
+        false
+    }
+
+    fn offer_spawned(&self, job: NonNull<Job>) {
+        self.offered_spawn.set(Some(job));
+        self.offer.put(job);
     }
 
     /// From now on others may take all that was spawned.

@@ -111,7 +111,9 @@ impl<'scope> Scope<'scope> {
             f,
         };
         let job = NonNull::from(Box::leak(Box::new(job)));
-        worker.pending.push_spawned(job.cast(), worker.pace.is_fine());
+        if worker.pending.push_spawned(job.cast(), worker.pace.is_fine()) {
+            worker.has_offered();
+        }
         if worker.pending.counts_down() {
             worker.attend();
         }

@@ -81,7 +81,7 @@ impl Worker {
         }
     }
 
-    fn has_offered(&self) {
+    pub(super) fn has_offered(&self) {
         self.computes();
         // In a computation with long leaves, the next offer is far away.
         let look = self.pace.counts_offer() || !self.pace.is_fine();
