@@ -8,7 +8,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use util::{AsyncGate, wait_for, wait_until};
+use util::{AsyncGate, Gate, OpenOnDrop, wait_for, wait_until};
 use windlass::{Builder, Runtime};
 
 /// How often each of the threads whose name begins so has been switched to.
@@ -46,6 +46,19 @@ fn falls_silent(name: &str, threads: usize) {
         }
         assert!(Instant::now() < deadline, "no silence: {before:?}, then {after:?}");
     }
+}
+
+/// How long all threads whose name begins so have been running.
+fn running_time(name: &str) -> Duration {
+    let mut nanos = 0;
+    for entry in fs::read_dir("/proc/self/task").unwrap() {
+        let path = entry.unwrap().path();
+        let read = |file| fs::read_to_string(path.join(file)).unwrap_or_default();
+        if read("comm").starts_with(name) {
+            nanos += read("schedstat").split(' ').next().map_or(0, |it| it.parse().unwrap_or(0));
+        }
+    }
+    Duration::from_nanos(nanos)
 }
 
 fn named(name: &str) -> Runtime {
@@ -160,4 +173,37 @@ fn idle_blocking_threads_sleep_until_their_time_is_over() {
     let runtime = named("block");
     wait_for(runtime.spawn_blocking(|| ())).unwrap();
     falls_silent("block", 4);
+}
+
+/// Its own offer, the other half of the join around the scope, kept it awake.
+#[test]
+fn a_scope_that_waits_for_a_stolen_job_sleeps() {
+    let runtime = named("scope");
+    let (stolen, release) = (Gate::new(), Gate::new());
+    let _open = OpenOnDrop(release.clone());
+    let computed = {
+        let _entered = runtime.enter();
+        let (stolen, release) = (stolen.clone(), release.clone());
+        windlass::compute(move || {
+            let scope = || {
+                windlass::scope(|s| {
+                    s.spawn(|_| {
+                        stolen.open();
+                        release.wait();
+                    });
+                    stolen.wait();
+                });
+            };
+            windlass::join(scope, || ())
+        })
+    };
+    stolen.wait();
+    let mut before = running_time("scope");
+    wait_until("the one that waits sleeps", || {
+        thread::sleep(Duration::from_millis(50));
+        let now = running_time("scope");
+        now - std::mem::replace(&mut before, now) < Duration::from_millis(4)
+    });
+    release.open();
+    wait_for(computed).unwrap();
 }

@@ -31,6 +31,8 @@ impl Worker {
                     hint::spin_loop();
                 }
             } else {
+                // A scope that waits may be inside of a join.
+                self.attend_to_spawned();
                 self.sleep_joining(&done, None);
                 idle_since = None;
             }
@@ -114,7 +116,7 @@ impl Worker {
         // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
         // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
-        if (done() || self.pool.has_offer()) && self.stops_joining() {
+        if (done() || self.pool.has_offer_besides(self.index())) && self.stops_joining() {
             return;
         }
         slot.counters.parks.bump();
@@ -197,7 +199,12 @@ impl Pool {
     }
 
     /// True if a worker offers a job.
-    pub(crate) fn has_offer(&self) -> bool {
+    fn has_offer(&self) -> bool {
         self.slots.iter().any(|slot| !slot.offers.is_empty())
+    }
+
+    /// True if a worker offers a job that this one could steal. Its own offer is the join it is inside of.
+    fn has_offer_besides(&self, own: usize) -> bool {
+        self.slots.iter().enumerate().any(|(index, slot)| index != own && !slot.offers.is_empty())
     }
 }
