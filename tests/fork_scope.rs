@@ -5,6 +5,7 @@ mod util;
 use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -145,6 +146,60 @@ fn jobs_that_join_do_not_pile_up_on_each_other() {
         deepest.into_inner()
     });
     assert!(deepest < 50, "{deepest} deep");
+}
+
+/// A task helps with a job of another's scope while it waits in its own, and then blocks until that scope is over: it must
+/// not keep what the job has spawned.
+#[test]
+fn what_a_helper_has_spawned_is_not_left_behind() {
+    for jobs in [1, 3, 1, 3] {
+        let runtime = runtime(3);
+        let [own_begun, other_begun] = [(); 2].map(|()| Gate::new());
+        let (over, is_over) = mpsc::channel();
+        let helper = {
+            let (own_begun, other_begun) = (own_begun.clone(), other_begun.clone());
+            runtime.spawn(async move {
+                // Known to be fine-grained from here on.
+                let since = Instant::now();
+                while since.elapsed() < Duration::from_millis(5) {
+                    tree_of_joins(10);
+                }
+                scope(|s| {
+                    s.spawn(|_| {
+                        own_begun.open();
+                        other_begun.wait();
+                    });
+                    own_begun.wait();
+                });
+                is_over.recv_timeout(PATIENCE / 2).is_ok()
+            })
+        };
+        own_begun.wait();
+        let _entered = runtime.enter();
+        let other = windlass::compute(move || {
+            scope(|s| {
+                let begun = &other_begun;
+                s.spawn(move |s| {
+                    begun.open();
+                    // The others fall asleep meanwhile.
+                    thread::sleep(Duration::from_millis(5));
+                    for _ in 0..jobs {
+                        s.spawn(|_| ());
+                    }
+                });
+                begun.wait();
+            });
+            _ = over.send(());
+        });
+        assert!(wait_for(helper).unwrap(), "the other scope waits for this task");
+        wait_for(other).unwrap();
+    }
+}
+
+fn tree_of_joins(depth: u32) {
+    if depth > 0 {
+        join(|| tree_of_joins(depth - 1), || tree_of_joins(depth - 1));
+    }
 }
 
 #[test]

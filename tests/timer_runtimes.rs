@@ -184,6 +184,23 @@ fn a_drop_that_waits_with_a_time_out_comes_back_while_its_runtime_ends() {
     }
 }
 
+/// The next runtime's clock had not jumped, and reached the deadline an hour later.
+#[test]
+fn a_timer_of_virtual_time_that_has_ended_goes_on_in_that_of_the_os() {
+    let one = Builder::new().workers(1).manual_time().build().unwrap();
+    one.block_on(sleep(HOUR));
+    let mut limited = Box::pin(timeout(SHORT, std::future::pending::<()>()));
+    let nap = {
+        let _entered = one.enter();
+        let mut nap = sleep(SHORT);
+        assert!(poll_once(&mut nap).is_pending() && poll_once(&mut limited).is_pending());
+        nap
+    };
+    drop(one);
+    wait_for(nap);
+    assert!(wait_for(limited).is_err());
+}
+
 #[test]
 fn a_manual_loop_waits_for_its_timers() {
     let mut tasks = Builder::new().build_manual().unwrap();

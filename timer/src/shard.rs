@@ -12,6 +12,7 @@
 //! be gone as soon as the lock is released. [`Lease`](crate::Lease) locks for them.
 
 use std::task::Waker;
+use std::time::Instant;
 
 use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
@@ -19,6 +20,7 @@ use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 use crate::lock::Blocking as Lock;
 #[cfg(not(loom))]
 use crate::lock::Lock;
+use crate::nanos::nanos;
 use crate::slab::Garbage;
 use crate::spare::Spare;
 use crate::turn::{AGAIN, Turn};
@@ -46,7 +48,8 @@ pub(crate) struct State {
     turn: Turn,
     /// See [`Spare`].
     spare: Option<Waker>,
-    closed: bool,
+    /// How far the runtime's time was ahead of the OS's when it ended, in nanoseconds; `None` before that.
+    closed: Option<u64>,
     /// The runtime, and all who hold a key, be it of a timer that has fired.
     holders: usize,
 }
@@ -64,7 +67,7 @@ impl State {
     fn end(&mut self, key: &Key) -> Left {
         self.wheel.remove(Key(key.0));
         Left {
-            why: if self.closed { Ended::Closed } else { Ended::Fired },
+            why: self.closed.map_or(Ended::Fired, |ahead| Ended::Closed { ahead }),
             is_last: self.leave(),
             _garbage: self.wheel.take_garbage(),
         }
@@ -114,7 +117,10 @@ pub enum Ended {
     /// Its time has come.
     Fired,
     /// The runtime is gone, and will not fire it.
-    Closed,
+    Closed {
+        /// How far its time was ahead of the OS's, in nanoseconds. Not at all, if it was the OS's.
+        ahead: u64,
+    },
 }
 
 impl Shard {
@@ -125,7 +131,7 @@ impl Shard {
                 wheel: Wheel::new(),
                 turn: Turn::default(),
                 spare: None,
-                closed: false,
+                closed: None,
                 holders: 1,
             }),
             next: AtomicU64::new(NEVER),
@@ -158,7 +164,7 @@ impl Shard {
         let mut clone = (!self.spare.may_be(waker)).then(|| waker.clone());
         loop {
             let entered = self.state.with(|state| {
-                if state.closed {
+                if state.closed.is_some() {
                     return Enter::Closed;
                 }
                 let spare = || self.spare.take(&mut state.spare, waker);
@@ -189,7 +195,7 @@ impl Shard {
         let waker = state.wheel.remove(key);
         let was_armed = waker.is_some();
         let waker = match waker {
-            Some(waker) if !state.closed => self.spare.keep(&mut state.spare, waker),
+            Some(waker) if state.closed.is_none() => self.spare.keep(&mut state.spare, waker),
             waker => waker,
         };
         let (is_last, garbage) = (state.leave(), state.wheel.take_garbage());
@@ -346,10 +352,12 @@ impl Shard {
     /// Fires nothing any more, and lets nothing in; gives the wakers of all that was armed.
     pub(crate) fn close(&self) -> Vec<Waker> {
         let mut wakers = Vec::new();
+        // In this order: of two looks at one clock, the first is not ahead.
+        let ahead = self.vigil.now().saturating_sub(nanos(Instant::now()));
         loop {
             wakers.reserve(PORTION);
             let (more, _spare) = self.state.with(|state| {
-                state.closed = true;
+                state.closed = Some(ahead);
                 self.next.store(NEVER, Ordering::Relaxed);
                 let more = state.wheel.advance_some(u64::MAX, PORTION, &mut wakers);
                 (more, state.spare.take())

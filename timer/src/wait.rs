@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use crate::host::Host;
 use crate::lease::{Home, Lease};
 use crate::shard::Ended;
+use crate::vigil::NEVER;
 
 /// When a timer is due, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,12 @@ impl<H: Host> Wait<H> {
                     H::spend();
                     return Poll::Ready(());
                 }
-                // Its runtime is gone. Another will do.
-                Err(Ended::Closed) => {}
+                // Its runtime is gone. Another will do, and counts in the OS's time.
+                Err(Ended::Closed { ahead }) => {
+                    if let When::At(deadline) = when {
+                        *deadline -= if *deadline == NEVER { 0 } else { ahead.min(*deadline) };
+                    }
+                }
             }
         }
         let mut due = false;

@@ -39,6 +39,8 @@ pub(crate) struct Pace {
     pub(super) of_task: Cell<bool>,
     /// The scopes that it is inside of.
     pub(super) scopes: Cell<usize>,
+    /// The waits that it is inside of, and runs jobs of others in.
+    pub(super) waits: Cell<usize>,
     /// The OS was asked for short turns.
     pub(super) takes_short_turns: Cell<bool>,
     /// The last thing run was a stolen job.
@@ -61,6 +63,7 @@ impl Pace {
             computing: Cell::new(false),
             of_task: Cell::new(false),
             scopes: Cell::new(0),
+            waits: Cell::new(0),
             takes_short_turns: Cell::new(false),
             stole: Cell::new(false),
             ended: Cell::new(None),

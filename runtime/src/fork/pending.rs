@@ -203,9 +203,17 @@ impl Pending {
         self.spawned.borrow_mut().drain(..).for_each(|job| self.shared.push(job));
     }
 
+    /// True if there are spawned jobs that others may take, be it the one in the offer.
+    pub(super) fn has_spawned(&self) -> bool {
+        let offered = self.offered_spawn.get().is_some() && !self.offer.is_empty();
+        offered || !self.shared.is_empty()
+    }
+
     /// The newest spawned job, also if it was offered and nobody took it.
     #[inline]
     pub(super) fn pop_spawned(&self, index: usize) -> Option<JobRef> {
+        // Joins may have ended since, and the next ones are younger than what is left.
+        self.spawned_in.set(self.spawned_in.get().min(self.top.get()));
         let newest = self.spawned.borrow_mut().pop_back();
         let newest = newest.or_else(|| self.shared.pop()).map(|Spawned(job)| job);
         let job = newest.or_else(|| {

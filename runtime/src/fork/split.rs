@@ -76,8 +76,18 @@ impl Worker {
     /// A join has ended that was in no other. If it was a task's, what the task does next is no leaf: it may block,
     /// and wait for a computation that somebody else has to begin.
     pub(super) fn is_out_of_joins(&self) {
-        if self.pace.of_task.get() && self.pace.scopes.get() == 0 && !self.pace.in_place.get() {
+        let inside = self.pace.scopes.get() + self.pace.waits.get() > 0;
+        if self.pace.of_task.get() && !inside && !self.pace.in_place.get() {
+            self.run_spawned();
             self.slot().computing.store(false, Plain::Relaxed);
+        }
+    }
+
+    /// Runs what is left of jobs. With no scope around, it is others who wait for them.
+    fn run_spawned(&self) {
+        while let Some(job) = self.pending.pop_spawned(self.index()) {
+            self.attend_to_spawned();
+            job.run(self);
         }
     }
 
@@ -247,11 +257,7 @@ impl Worker {
 
     #[cold]
     fn ended_computing(&self) {
-        // Jobs of scopes that others wait for.
-        while let Some(job) = self.pending.pop_spawned(self.index()) {
-            self.attend_to_spawned();
-            job.run(self);
-        }
+        self.run_spawned();
         self.pace.computing.set(false);
         self.slot().computing.store(false, Plain::Relaxed);
         self.slot().fine.store(false, Plain::Relaxed);

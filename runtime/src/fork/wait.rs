@@ -19,6 +19,7 @@ impl Worker {
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
         // What the joiner has entered is not meant for others' jobs.
         let _entered = context::set_aside_entered();
+        self.pace.waits.set(self.pace.waits.get() + 1);
         let mut idle_since = None;
         while !done() {
             if let Some(job) = self.next_job() {
@@ -37,8 +38,12 @@ impl Worker {
                 idle_since = None;
             }
         }
-        // Jobs of other scopes than those that we are in: who waits for them must not wait for us.
+        self.pace.waits.set(self.pace.waits.get() - 1);
+        // There may be jobs of other scopes than those that we are in: who waits for them must not wait for us.
         self.pending.share();
+        if self.pending.has_spawned() && self.pool.has_idle() {
+            self.pool.wake_thief();
+        }
     }
 
     fn may_look_around(&self, since: &mut Option<Instant>) -> bool {
