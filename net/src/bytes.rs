@@ -15,6 +15,8 @@ use crate::Async;
 const END_CHUNK: u64 = 256 * 1024;
 /// So many buffers in one call are taken by every OS.
 const FEWEST_BUFFERS: usize = 16;
+/// More of them are taken by none.
+const MOST_BUFFERS: usize = 1024;
 
 /// A non-blocking byte stream.
 pub trait ByteIo {
@@ -48,6 +50,7 @@ impl<T: ByteIo> Async<T> {
             return Ok(0);
         }
         let mut reader = self.get_ref().reader();
+        let bufs = at_most(bufs);
         let room = room_of_all::<T>(bufs);
         self.registration().io_bytes(Reading, room, || reader.read_vectored(bufs)).await
     }
@@ -86,6 +89,7 @@ impl<T: ByteIo> Async<T> {
         if total(bufs) == 0 {
             return Ok(0);
         }
+        let bufs = at_most(bufs);
         self.registration().try_io(Reading, || self.get_ref().reader().read_vectored(bufs))
     }
 
@@ -111,6 +115,7 @@ impl<T: ByteIo> Async<T> {
             return Poll::Ready(Ok(0));
         }
         let mut reader = self.get_ref().reader();
+        let bufs = at_most(bufs);
         let room = room_of_all::<T>(bufs);
         self.registration().poll_io_bytes(Reading, cx, room, || reader.read_vectored(bufs))
     }
@@ -195,6 +200,14 @@ impl<T: ByteIo> Async<T> {
 /// The `wanted` of a read: zero for streams of which a short read tells nothing.
 fn room<T: ByteIo>(len: usize) -> usize {
     if T::SHORT_READ_DRAINS { len } else { 0 }
+}
+
+/// So many as can be given at a time: some systems refuse more, others leave the rest. Not those that are empty alone, for
+/// to read nothing looks like the end.
+fn at_most<'a, 'b>(bufs: &'a mut [IoSliceMut<'b>]) -> &'a mut [IoSliceMut<'b>] {
+    let first = bufs.iter().position(|buf| !buf.is_empty()).unwrap_or(0);
+    let length = (bufs.len() - first).min(MOST_BUFFERS);
+    &mut bufs[first..first + length]
 }
 
 /// As [`room`], of a read into several buffers. The OS may take fewer of them than it is given, and then a read

@@ -147,6 +147,11 @@ fn several_buffers_in_one_call() {
             n += b.read_vectored(&mut rest).await.unwrap();
         }
         assert!(bytes.iter().all(|byte| *byte == 1));
+        // However many before it are empty.
+        a.write_all(b"x").await.unwrap();
+        let mut rest: Vec<_> = (0..2000).map(|_| IoSliceMut::new(&mut [])).collect();
+        rest.push(IoSliceMut::new(&mut bytes));
+        assert_eq!(b.read_vectored(&mut rest).await.unwrap(), 1);
         // A full set after a partial one is still tried.
         let n = a.try_write_vectored(&many).unwrap();
         b.read_exact(&mut vec![0; n]).await.unwrap();
