@@ -15,7 +15,7 @@ use std::task::Waker;
 use windlass_sync::primitives::Arc;
 
 use crate::shard::{Ended, Left, Shard, State, StateLock};
-use crate::vigil::Vigil;
+use crate::timekeeper::Timekeeper;
 use crate::wheel::Key;
 
 /// A runtime's hold on one of its shards.
@@ -28,8 +28,8 @@ unsafe impl Sync for Home {}
 
 impl Home {
     /// A shard with one holder.
-    pub(crate) fn new(leniency: u64, vigil: Arc<Vigil>) -> Self {
-        Self(NonNull::from(Box::leak(Box::new(Shard::new(leniency, vigil)))))
+    pub(crate) fn new(timekeeper: Arc<Timekeeper>) -> Self {
+        Self(NonNull::from(Box::leak(Box::new(Shard::new(timekeeper)))))
     }
 
     /// Arms a timer; `None` if the runtime is gone.

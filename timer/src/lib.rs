@@ -32,7 +32,7 @@ mod timeout;
 mod timer;
 mod timers;
 mod turn;
-mod vigil;
+mod timekeeper;
 mod wait;
 mod wheel;
 
@@ -46,5 +46,5 @@ pub use sleep::Sleep;
 pub use timeout::{Elapsed, Timeout};
 pub use timer::{Timer, TimerWait};
 pub use timers::Timers;
-pub use vigil::{Driver, Keeper, NEVER};
+pub use timekeeper::{Driver, NEVER};
 pub use wheel::{Key, Wheel};

@@ -4,7 +4,7 @@
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use crate::vigil::NEVER;
+use crate::timekeeper::NEVER;
 
 /// When the time began: well before the process did, where the clock can say that, for an interval may have
 /// started in the past.

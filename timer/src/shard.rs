@@ -24,7 +24,7 @@ use crate::nanos::nanos;
 use crate::slab::Garbage;
 use crate::spare::Spare;
 use crate::turn::{AGAIN, Turn};
-use crate::vigil::{NEVER, Vigil};
+use crate::timekeeper::{NEVER, Timekeeper};
 use crate::wheel::{Key, Portion, Wheel};
 
 /// Timers that are taken out in one go.
@@ -38,9 +38,7 @@ pub struct Shard {
     /// The wheel's next deadline, or an earlier time; written under the lock.
     next: AtomicU64,
     spare: Spare,
-    /// By how much its deadlines may be put off while workers are awake, who look by themselves.
-    leniency: u64,
-    vigil: Arc<Vigil>,
+    timekeeper: Arc<Timekeeper>,
 }
 
 pub(crate) struct State {
@@ -125,7 +123,7 @@ pub enum Ended {
 
 impl Shard {
     /// With one holder.
-    pub(crate) fn new(leniency: u64, vigil: Arc<Vigil>) -> Self {
+    pub(crate) fn new(timekeeper: Arc<Timekeeper>) -> Self {
         Self {
             state: Lock::new(State {
                 wheel: Wheel::new(),
@@ -135,27 +133,21 @@ impl Shard {
                 holders: 1,
             }),
             next: AtomicU64::new(NEVER),
-            spare: Spare::new(vigil.own_wakers()),
-            leniency,
-            vigil,
+            spare: Spare::new(timekeeper.own_wakers()),
+            timekeeper,
         }
     }
 
     /// The runtime's time.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
-        self.vigil.now()
+        self.timekeeper.now()
     }
 
     /// The next deadline, or an earlier time.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
-    }
-
-    /// As [`next`](Self::next), put off by the shard's leniency, but by no more than `most`.
-    pub(crate) fn next_within(&self, most: u64) -> u64 {
-        self.next().saturating_add(self.leniency.min(most))
     }
 
     /// Arms a timer, whose key is one more holder; `None` if the shard is closed.
@@ -291,10 +283,10 @@ impl Shard {
         wakers: &mut Vec<Waker>,
     ) -> Taken {
         match turn {
-            Some(turn) if state.turn.is(*turn) => state.turn.extend(self.vigil.lasting()),
+            Some(turn) if state.turn.is(*turn) => state.turn.extend(self.timekeeper.lasting()),
             // It was taken over.
             Some(_) => return Taken::Last { published: None },
-            None => match state.turn.take(self.vigil.lasting()) {
+            None => match state.turn.take(self.timekeeper.lasting()) {
                 Some(number) => *turn = Some(number),
                 None => {
                     self.look_again(now);
@@ -353,7 +345,7 @@ impl Shard {
     pub(crate) fn close(&self) -> Vec<Waker> {
         let mut wakers = Vec::new();
         // In this order: of two looks at one clock, the first is not ahead.
-        let ahead = self.vigil.now().saturating_sub(nanos(Instant::now()));
+        let ahead = self.timekeeper.now().saturating_sub(nanos(Instant::now()));
         loop {
             wakers.reserve(PORTION);
             let (more, _spare) = self.state.with(|state| {
@@ -385,7 +377,7 @@ impl Shard {
 
     /// Has somebody look at a deadline that was published as the next, if nobody would.
     pub(crate) fn rely(&self, deadline: u64) {
-        self.vigil.rely(deadline, self.leniency);
+        self.timekeeper.rely(deadline);
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::task::Waker;
 
-use windlass_sync::primitives::{Arc, Mutex, Ordering, fence};
+use windlass_sync::primitives::{Arc, Mutex};
 
 use crate::lease::Home;
 use crate::pace::{Gate, Pace};
-use crate::vigil::{AWAKE, Driver, Keeper, LENIENCY, NEVER, NOT_KEEPING, Vigil};
+use crate::timekeeper::{Driver, NEVER, Timekeeper};
 
 /// Timers that are fired before the tasks they wake get their turn.
 const MOST_AT_ONCE: usize = 1024;
@@ -21,22 +21,20 @@ pub struct Timers {
     /// Workers first, then those of foreign threads.
     shards: Box<[Home]>,
     workers: usize,
-    vigil: Arc<Vigil>,
+    timekeeper: Arc<Timekeeper>,
     pace: Mutex<Pace>,
     /// What the pace says, for those who only want to know.
     gate: Gate,
 }
 
 impl Timers {
-    /// No timers yet. With `lenient`, the workers look by themselves as long as they are awake.
-    pub fn new(workers: usize, lenient: bool, driver: Box<dyn Driver>) -> Self {
-        let vigil = Arc::new(Vigil::new(driver));
-        let leniency = |index| if lenient && index < workers { LENIENCY } else { 0 };
-        let shard = |index| Home::new(leniency(index), vigil.clone());
+    /// Creates a set of timers for this many workers.
+    pub fn new(workers: usize, driver: Box<dyn Driver>) -> Self {
+        let timekeeper = Arc::new(Timekeeper::new(driver));
         Self {
-            shards: (0..workers + FOREIGN).map(shard).collect(),
+            shards: (0..workers + FOREIGN).map(|_| Home::new(timekeeper.clone())).collect(),
             workers,
-            vigil,
+            timekeeper,
             pace: Mutex::new(Pace::new()),
             gate: Gate::new(),
         }
@@ -70,26 +68,18 @@ impl Timers {
 
     /// The runtime's time.
     pub fn now(&self) -> u64 {
-        self.vigil.now()
+        self.timekeeper.now()
     }
 
-    fn next_within(&self, leniency: u64) -> u64 {
-        self.shards.iter().map(|shard| shard.next_within(leniency)).min().unwrap_or(NEVER)
-    }
-
-    /// A keeper is about to sleep, until `at_most`, and looks at the timers when it wakes up: gives the
-    /// time to sleep to. It may be past. With `guard`, workers are awake that look by themselves.
-    pub fn fall_asleep(&self, keeper: Keeper, at_most: u64, guard: bool) -> u64 {
-        let leniency = if guard { LENIENCY } else { 0 };
-        let mut next = self.next_within(leniency);
+    /// The current thread becomes the timekeeper: it is about to sleep, until `at_most`, and looks at the timers when
+    /// it wakes up. Returns the time to sleep to, which may be past.
+    pub fn keep_time(&self, at_most: u64) -> u64 {
+        let mut next = self.next();
         loop {
-            // What is promised is not put off: a deadline that is earlier still would ring, though it
-            // might as well wait with the others.
-            self.vigil.promise(keeper, next.min(at_most));
-            // Partner of the fence in `Vigil::rely`: either we see the deadline that was armed, or the
-            // one who armed it sees our promise.
-            fence(Ordering::SeqCst);
-            let again = self.next_within(leniency);
+            // What is promised is not put off: a deadline that is earlier still would wake the timekeeper,
+            // although it might as well wait with the others.
+            self.timekeeper.promise(next.min(at_most));
+            let again = self.next();
             if again >= next.min(at_most) {
                 break;
             }
@@ -98,57 +88,33 @@ impl Timers {
         self.gate.ripe_at(next).min(at_most)
     }
 
-    /// A keeper is about to sleep, until `at_most`, and leaves the timers to the other one.
-    pub fn fall_asleep_idle(&self, keeper: Keeper, at_most: u64) {
-        self.vigil.promise(keeper, at_most);
-        self.pass_on(0);
+    /// The timekeeper is awake again, and looks before it sleeps.
+    pub fn wake_up(&self) {
+        self.timekeeper.wake_up();
     }
 
-    /// A keeper is awake again, and looks before it sleeps.
-    pub fn wake_up(&self, keeper: Keeper) {
-        self.vigil.promise(keeper, AWAKE);
-    }
-
-    /// A keeper keeps no longer: rings for the other if that does not look in time.
-    ///
-    /// Passes a `SeqCst` fence, on which callers may rest what they say and ask besides.
-    pub fn leave(&self, keeper: Keeper) {
-        self.vigil.promise(keeper, NOT_KEEPING);
-        self.pass_on(LENIENCY);
-    }
-
-    /// The promise that was published is no good for the timers any more: rings if the other's is none
-    /// either.
-    fn pass_on(&self, leniency: u64) {
-        // Partner of the fence in `Vigil::rely`: who relied on us armed its timer before this, and
-        // we see it; or it sees that there is nothing to rely on.
-        fence(Ordering::SeqCst);
-        self.vigil.check(self.next_within(leniency), 0);
-    }
-
-    /// Said by a worker that is about to sleep and is no keeper: rings if nobody looks in time. With
-    /// `guard`, another worker is awake that does.
-    pub fn entrust(&self, guard: bool) {
-        let next = self.next_within(if guard { LENIENCY } else { 0 });
-        if next != NEVER {
-            self.vigil.rely(next, 0);
+    /// Called by a worker that is about to sleep and is not the timekeeper, after a `SeqCst` fence: wakes the
+    /// timekeeper, if there is one, in case it would look too late for a timer of this worker.
+    pub fn entrust(&self) {
+        if self.timekeeper.is_there() {
+            self.timekeeper.check(self.next());
         }
     }
 
-    /// True if something is due, of the workers' timers so much ago.
-    pub fn is_due(&self, now: u64, lag: u64) -> bool {
-        self.gate.ripe_at(self.next_within(lag)) <= now
+    /// True if something is due.
+    pub fn is_due(&self, now: u64) -> bool {
+        self.gate.ripe_at(self.next()) <= now
     }
 
-    /// Fires what is due, of the workers' timers so much ago, except where another thread is at it; gives how
-    /// many. There may be more. `wake` is given portions of wakers in their order, and empties them.
-    pub fn fire(&self, now: u64, lag: u64, mut wake: impl FnMut(&mut Vec<Waker>)) -> usize {
+    /// Fires what is due, except where another thread does, and returns how many timers that were. There may be more.
+    /// `wake` gets portions of wakers in their order, and empties them.
+    pub fn fire(&self, now: u64, mut wake: impl FnMut(&mut Vec<Waker>)) -> usize {
         let (mut fired, mut in_vain, mut wakers) = (0, MOST_IN_VAIN, Vec::new());
         for shard in &self.shards {
             if fired == MOST_AT_ONCE || in_vain == 0 {
                 break;
             }
-            if shard.next_within(lag) <= now {
+            if shard.next() <= now {
                 let most = MOST_AT_ONCE - fired;
                 fired += shard.fire(now, most, &mut in_vain, &mut wakers, &mut wake);
             }
@@ -188,9 +154,9 @@ impl Timers {
         self.len() == 0
     }
 
-    /// How often a keeper was woken because of a deadline that was earlier than its promise.
-    pub fn rings(&self) -> usize {
-        self.vigil.rings()
+    /// Returns how often the timekeeper was woken because of a deadline that was earlier than its promise.
+    pub fn wakes(&self) -> usize {
+        self.timekeeper.wakes()
     }
 }
 

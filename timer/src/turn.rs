@@ -8,7 +8,7 @@
 //! Nothing is forgotten. While the turn is taken, the shard publishes no deadline but a time to look again, so
 //! that nobody looks in vain all the time; what is armed meanwhile is published as ever. Who gives the turn back
 //! looks at the wheel under that same lock, publishes what it finds, and rings like one who arms a timer if
-//! nobody has promised to look in time (`vigil.rs`).
+//! nobody has promised to look in time (`timekeeper.rs`).
 //!
 //! A waker that is not of our own tasks may block, so it is the last of its portion: all others are still in the wheel. A
 //! thread that looks more than [`PATIENCE`] later takes the turn over; that time is a real one also where the

@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use crate::host::Host;
 use crate::lease::{Home, Lease};
 use crate::shard::Ended;
-use crate::vigil::NEVER;
+use crate::timekeeper::NEVER;
 
 /// When a timer is due, in nanoseconds.
 #[derive(Clone, Copy, Debug)]

@@ -1,26 +1,19 @@
-//! The poller's part in the timers: the worker in the seat and the poller's thread are their keepers,
-//! and whoever harvests fires what is due. What they promise each other is in `windlass_timer`'s `vigil`.
+//! The poller's part in the timers: the thread in the seat is the timekeeper, and whoever is awake fires what is due.
 //!
-//! - **The worker in the seat** sleeps to the next deadline, exactly. A timer costs one wake-up, of the
-//!   thread that goes on to run the task.
-//! - **The poller's thread** does so while nobody sits and nobody is awake. What it fires goes through the
-//!   lane, except for what foreign threads wait for. While it stands guard, it leaves the workers' timers
-//!   to them for [`LAG`], and foreign ones to nobody.
-//! - **A worker that is awake** fires when it runs dry, and every 50 µs or so. Where there are timers only, the
-//!   thread on guard looks every millisecond whether workers do, and rests when they don't because one sits.
-//! - **A manual loop** takes the place of the thread.
+//! What is fired by a worker goes onto that worker's queue, in order. What the poller's thread fires goes through the
+//! lane. A manual loop takes the place of the thread in the seat.
 
 use std::cell::Cell;
 use std::io;
+use std::task::RawWakerVTable;
 use std::time::Duration;
 
-use windlass_timer::{Keeper, NEVER, Timers, in_nanos};
+use windlass_timer::{NEVER, Timers, in_nanos};
 
-use super::{Ordering, Poller, Woken, wake_all};
+use super::{Clock, Poller, Selector, wake_all};
 use crate::context;
-
-/// How long the thread on guard leaves a timer that is due to the workers, in nanoseconds.
-const LAG: u64 = 50_000;
+use crate::primitives::Arc;
+use crate::task;
 
 windlass_sync::thread_cell!(static FIRES: bool = false);
 
@@ -34,21 +27,26 @@ impl Poller {
         &self.timers
     }
 
-    /// True if something is due, of the workers' timers so much ago.
-    pub(super) fn is_due(&self, lag: u64) -> bool {
-        self.timers.in_use() && self.timers.is_due(self.timers.now(), lag)
+    /// True if a timer is due.
+    pub(super) fn is_due(&self) -> bool {
+        self.timers.in_use() && self.timers.is_due(self.timers.now())
     }
 
-    /// Fires what is due, of the workers' timers so much ago; gives how many.
-    pub(super) fn fire(&self, lag: u64) -> usize {
+    /// Fires the timers that are due, and returns their number.
+    pub(crate) fn fire_due(&self) -> usize {
+        self.fire_overdue(0)
+    }
+
+    /// Fires the timers that were due `lag` nanoseconds ago, and returns their number.
+    pub(super) fn fire_overdue(&self, lag: u64) -> usize {
         if !self.timers.in_use() {
             return 0;
         }
-        let now = self.timers.now();
-        if !self.timers.is_due(now, lag) {
+        let now = self.timers.now().saturating_sub(lag);
+        if !self.timers.is_due(now) {
             return 0;
         }
-        let fire = || self.timers.fire(now, lag, |wakers| wake_all(wakers.drain(..)));
+        let fire = || self.timers.fire(now, |wakers| wake_all(wakers.drain(..)));
         let outer = FIRES.with(|fires| fires.replace(true));
         let fired = context::with_worker(|worker| match worker {
             Some(worker) => worker.wake_in_order(fire),
@@ -61,73 +59,83 @@ impl Poller {
         fired
     }
 
-    /// A worker looks at the timers, and there is nothing else to harvest: the thread on guard wants to know.
-    pub(super) fn note_look(&self) {
-        if !self.in_use() && self.timers.in_use() {
-            self.is_looking();
-        }
-    }
-
-    /// How long the worker in the seat may sleep.
-    pub(super) fn seat_timeout(&self) -> Option<Duration> {
-        self.clock.until(self.timers.fall_asleep(Keeper::Seat, NEVER, false))
-    }
-
-    /// A worker has left the seat, and does not keep the timers any more. The thread is woken only if it
-    /// does not look anyway soon after the next of them is due; if it is, it stands guard.
-    pub(super) fn leave_timers(&self) {
-        // Relaxed: the thread that is woken has it from the ring, and one that is not may miss it.
-        self.timers_left.store(true, Ordering::Relaxed);
-        self.timers.leave(Keeper::Seat);
-    }
-
-    /// Blocks the poller's thread, which keeps the timers if nobody sits.
-    pub(super) fn keep_wait(&self, pause: Option<Duration>, guard: bool) -> io::Result<Woken> {
-        let timeout = self.thread_timeout(pause, guard);
-        let woken = self.wait(timeout);
-        self.timers.wake_up(Keeper::Thread);
-        woken
-    }
-
-    fn thread_timeout(&self, pause: Option<Duration>, guard: bool) -> Option<Duration> {
+    /// The current thread becomes the timekeeper. Returns how long it may sleep, `at_most` at the most.
+    pub(super) fn keep_time(&self, at_most: Option<Duration>) -> Option<Duration> {
         // In models a pause is over at once. What others do meanwhile is up to the schedule.
-        let pause = if cfg!(loom) { pause.map(|_| Duration::ZERO) } else { pause };
-        let at_most = match pause {
+        let at_most = if cfg!(loom) { at_most.map(|_| Duration::ZERO) } else { at_most };
+        if self.is_virtual() {
+            // No deadline comes by waiting; but the first one that is armed has to wake the thread.
+            let _ = self.timers.keep_time(NEVER);
+            return at_most;
+        }
+        let latest = match at_most {
             None => NEVER,
             Some(pause) => self.clock.now().saturating_add(in_nanos(pause)),
         };
-        if self.is_virtual() {
-            // In virtual time no deadline comes by waiting; but a first one has to be told of.
-            self.timers.fall_asleep(Keeper::Thread, NEVER, false);
-            return pause;
-        }
-        if self.is_seated() && !guard {
-            self.timers.fall_asleep_idle(Keeper::Thread, at_most);
-            return pause;
-        }
-        self.clock.until(self.timers.fall_asleep(Keeper::Thread, at_most, guard))
+        self.clock.until(self.timers.keep_time(latest))
     }
 
-    /// The thread is awake: fires what nobody else does.
-    pub(super) fn look_at_timers(&self, guard: bool) {
-        self.fire(if guard || self.is_seated() { LAG } else { 0 });
+    /// Called by a worker that is about to be parked, after the fence of its announcement.
+    pub(crate) fn entrust_timers(&self) {
+        self.timers.entrust();
     }
 
-    /// Said by a worker that is about to sleep and does not sit. With `guard`, another is awake.
-    pub(crate) fn entrust_timers(&self, guard: bool) {
-        self.timers.entrust(guard);
-    }
-
-    /// Blocks a manual loop until the next deadline, for `timeout` at the most.
-    pub(crate) fn loop_wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
-        let timeout = self.thread_timeout(timeout, false);
-        let woken = self.wait(timeout);
-        self.timers.wake_up(Keeper::Thread);
-        woken
+    /// Blocks a manual loop until there are events or the next deadline comes, for `timeout` at the most. Returns true
+    /// if there was anything.
+    pub(crate) fn wait_in_loop(&self, timeout: Option<Duration>) -> io::Result<()> {
+        let Some(mut seat) = self.try_seat() else { return Ok(()) };
+        seat.wait_checked(timeout)?;
+        self.bell.answered();
+        seat.leave();
+        Ok(())
     }
 
     /// Sets the alarm of a manual loop, so that its descriptor tells of the next deadline, too.
     pub(crate) fn set_alarm(&self) -> io::Result<()> {
-        self.alarm(self.thread_timeout(None, false))
+        self.selector.alarm(self.keep_time(None))
+    }
+}
+
+/// A runtime, as its timers see it.
+pub(super) struct Driver {
+    selector: Arc<Selector>,
+    clock: Arc<Clock>,
+    /// Workers look at the timers by themselves.
+    has_workers: bool,
+}
+
+impl Driver {
+    pub(super) fn new(selector: &Arc<Selector>, clock: &Arc<Clock>, manual: bool) -> Self {
+        let has_workers = !manual && !clock.is_virtual();
+        Self { selector: selector.clone(), clock: clock.clone(), has_workers }
+    }
+}
+
+impl windlass_timer::Driver for Driver {
+    fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
+    fn lasting(&self) -> u64 {
+        self.clock.lasting()
+    }
+
+    fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
+        Some(task::waker_vtable())
+    }
+
+    fn wake_timekeeper(&self) {
+        self.selector.kick();
+    }
+
+    fn is_on_worker(&self) -> bool {
+        // A worker that is known to stand still will not look before it sleeps.
+        self.has_workers
+            && context::with_worker(|worker| {
+                worker.is_some_and(|worker| {
+                    Arc::ptr_eq(&worker.pool().poller().selector, &self.selector)
+                        && !worker.slot().is_seen_stalled()
+                })
+            })
     }
 }

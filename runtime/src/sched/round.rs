@@ -6,10 +6,9 @@
 //! need not be for this worker alone: a round ends by time too.
 
 use std::cell::Cell;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The longest round.
-pub(crate) const LONGEST: Duration = Duration::from_micros(300);
+use super::policy::ROUND;
 
 /// One worker's round.
 pub(crate) struct Round {
@@ -32,7 +31,7 @@ impl Round {
     /// True if the worker is to look again, after so many polls.
     pub(crate) fn is_over(&self, now: Instant, polls: u64) -> bool {
         let left = self.through_at.get().wrapping_sub(polls) as i64;
-        left <= 0 || now.saturating_duration_since(self.began.get()) >= LONGEST
+        left <= 0 || now.saturating_duration_since(self.began.get()) >= ROUND
     }
 }
 
@@ -56,7 +55,7 @@ mod tests {
         let now = Instant::now();
         let round = Round::new(now);
         round.begin(now, 0, 1_000_000);
-        assert!(!round.is_over(now + LONGEST / 2, 10));
-        assert!(round.is_over(now + LONGEST, 10));
+        assert!(!round.is_over(now + ROUND / 2, 10));
+        assert!(round.is_over(now + ROUND, 10));
     }
 }

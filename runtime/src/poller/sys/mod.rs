@@ -2,34 +2,28 @@
 //!
 //! - `Descriptor<'a>`, `RawDescriptor` and `raw`: a borrowed descriptor, its bare name, and the way
 //!   from one to the other;
-//! - `Events`: a buffer for one harvest, which iterates as `(token, Readiness)`, and which `clear` empties;
+//! - `Events`: a buffer for the events of one wait, which iterates as `(token, Readiness)`, and which `clear`
+//!   empties;
 //! - `Selector::new() -> io::Result<Selector>`;
 //! - `register(&self, Descriptor<'_>, token: u64) -> io::Result<()>`: both directions, at once and
 //!   for good; every change is reported once (edge-triggered);
-//! - `deregister(&self, RawDescriptor)`: no event of it is harvested afterwards, but one harvested
+//! - `deregister(&self, RawDescriptor)`: no event of it is taken afterwards, but one taken
 //!   before may still be on its way;
-//! - `harvest(&self, &mut Events) -> io::Result<usize>`: takes what events there are, without
-//!   blocking; by one thread at a time;
-//! - `sit(&self, &mut Events, Option<Duration>) -> io::Result<usize>`: as `harvest`, but blocks until
-//!   there is an event, the time is over (as in `wait`), or somebody calls `kick_seat(&self)`, which is
-//!   kept if nobody sits. What is counted beside the sources' events (a kick) `Events` does not show;
-//! - `keep_time()`: called once by each thread before it waits or sits; has the OS wake it as
-//!   punctually as it can;
-//! - `take_short_turns()`: has the OS divide the current thread's share of the CPU into many short turns,
-//!   where it can: it runs sooner when it is woken, and others wait for less behind it;
-//! - `times_preempted() -> u64`: how often the OS has taken the CPU from the current thread while it had
-//!   something to do; always the same where the OS does not tell;
-//! - `arm_gate(&self) -> io::Result<()>`: has `wait` return as soon as there is something to harvest
-//!   (at once if there is something already), and once only;
-//! - `wait(&self, Option<Duration>) -> io::Result<Woken>`: blocks until the gate fires, somebody
-//!   kicks, or the time is over, to the nanosecond where the OS can; never early for a time-out
-//!   that the OS can express, and a longer one is cut, never wrapped;
-//! - `kick(&self)`: has `wait` return; kept if nobody waits;
+//! - `wait(&self, &mut Events, Option<Duration>) -> io::Result<()>`: takes the events that there are. If there are
+//!   none, it blocks until one comes, somebody calls `kick`, or the time is over: to the nanosecond where the OS can,
+//!   never early for a time-out that the OS can express, and a longer one is cut, never wrapped. It may also return
+//!   for no reason. One thread at a time calls it;
+//! - `kick(&self)`: has `wait` return; kept if nobody waits. `Events` does not show it;
 //! - `descriptor(&self) -> Descriptor<'_>`: becomes readable when `wait` would return, to be nested in
 //!   another event loop;
 //! - `alarm(&self, Option<Duration>) -> io::Result<()>`: has `wait` return, and the descriptor become
 //!   readable, when the time is over. The next call replaces it, `None` takes it back, and `wait` with a
-//!   time-out may do so too. Called by the one thread that waits, in a manual loop only.
+//!   time-out may do so too. Called by the one thread that waits, in a manual loop only;
+//! - `keep_time()`: called once by each thread before it waits; has the OS wake it as punctually as it can;
+//! - `take_short_turns()`: has the OS divide the current thread's share of the CPU into many short time slices,
+//!   where it can: it runs sooner when it is woken, and others wait for less behind it;
+//! - `RunDelay::of_this_thread()` and `read(&self) -> Option<CpuTimes>`: how long the thread has run, and how long it
+//!   has waited for a CPU; `None` where the OS does not tell.
 //!
 //! Windows reports no events to be harvested: its callbacks bring them. What differs there is in `push`,
 //! which every other backend leaves as it is.
@@ -82,7 +76,7 @@ compile_error!(
 #[cfg(all(not(loom), windows))]
 pub(crate) use backend::push;
 pub use backend::{Descriptor, RawDescriptor};
-pub(crate) use backend::{Events, Selector, keep_time, raw, take_short_turns, times_preempted};
+pub(crate) use backend::{Events, RunDelay, Selector, keep_time, raw, take_short_turns};
 pub(crate) use push::DROP_GRACE;
 
 /// What the crates above may use of a backend beside its contract.
@@ -101,11 +95,25 @@ pub mod os {
     pub use super::backend::WallClock;
 }
 
-/// Why a wait ended; neither if the time was over.
+/// What the OS has told of a thread, in nanoseconds since the thread began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Woken {
-    /// There is something to harvest.
-    pub(crate) gate: bool,
-    /// Somebody kicked.
-    pub(crate) kicked: bool,
+pub(crate) struct CpuTimes {
+    pub(crate) ran: u64,
+    /// Ready to run, with no CPU for it.
+    pub(crate) waited: u64,
+}
+
+/// For an OS that does not tell.
+#[cfg(any(loom, windows, not(target_os = "linux"), windlass_poller = "kqueue"))]
+pub(crate) struct Untold;
+
+#[cfg(any(loom, windows, not(target_os = "linux"), windlass_poller = "kqueue"))]
+impl Untold {
+    pub(crate) fn of_this_thread() -> Self {
+        Self
+    }
+
+    pub(crate) fn read(&self) -> Option<CpuTimes> {
+        None
+    }
 }

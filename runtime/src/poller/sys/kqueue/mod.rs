@@ -1,11 +1,8 @@
-//! kqueue: an inner queue with the sources, inside an outer one that only the poller's thread waits
-//! on. The same shape as epoll's, and for the same reasons.
+//! kqueue: one queue with the sources, the alarm, and what has a wait return.
 //!
-//! - A source is two entries in the inner queue, one a direction, both `EV_CLEAR`: every change is
+//! - A source is two entries, one a direction, both `EV_CLEAR`: every change is
 //!   reported once. `udata` is the token, generation included, so it takes pointers of 64 bits.
-//! - The gate is the inner queue as an `EV_ONESHOT` entry of the outer one. Being gone once it has
-//!   fired, it is armed by adding it again, and fires at once if events wait.
-//! - The alarm is an `EVFILT_TIMER` of the outer queue, in nanoseconds where there are such timers.
+//! - The alarm is an `EVFILT_TIMER`, in nanoseconds where there are such timers.
 //! - Kicks are user events, or bytes in a pipe where the OS has none (see [`kick`]).
 //!
 //! What differs between the systems is in [`native`]; what runs this on Linux, for the tests, is in its
@@ -37,9 +34,9 @@ use kick::Kick;
 use native::{EV_ADD, EV_CLEAR, EV_DELETE, EV_EOF, EV_ERROR, EV_ONESHOT, Event, Flags};
 use queue::{Filter, Queue};
 
+pub(crate) use super::Untold as RunDelay;
 pub use wall::WallClock;
 
-use super::Woken;
 use crate::poller::source::Readiness;
 use crate::primitives::Mutex;
 
@@ -48,7 +45,7 @@ pub type Descriptor<'a> = BorrowedFd<'a>;
 /// The number of a file descriptor.
 pub type RawDescriptor = RawFd;
 
-/// The number of a borrowed descriptor.
+/// Returns the number of a borrowed descriptor.
 pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
     fd.as_raw_fd()
 }
@@ -58,36 +55,25 @@ pub(crate) fn keep_time() {}
 
 pub(crate) fn take_short_turns() {}
 
-pub(crate) fn times_preempted() -> u64 {
-    0
-}
+/// The largest number of events taken in one wait. A source has one for each direction.
+const EVENTS: usize = 512;
 
-/// Events taken in one harvest. A source has one for each direction.
-const HARVEST: usize = 512;
-
-/// The one token in the inner queue that is no source's.
-const SEAT: u64 = u64::MAX;
-/// Tokens in the outer queue.
-const GATE: u64 = 0;
-const KICK: u64 = 1;
-const ALARM: u64 = 2;
+/// The tokens that are no source's.
+const KICK: u64 = u64::MAX;
+const ALARM: u64 = u64::MAX - 1;
 
 pub(crate) struct Selector {
-    inner: Queue,
-    outer: Queue,
+    queue: Queue,
     kick: Kick,
-    /// Interrupts a worker that waits on the inner queue.
-    seat: Kick,
-    /// What is in the inner queue.
+    /// What is in the queue.
     registered: Mutex<Descriptors>,
 }
 
 impl Selector {
     pub(crate) fn new() -> io::Result<Self> {
-        let (inner, outer) = (Queue::new()?, Queue::new()?);
-        let seat = Kick::new(&inner, SEAT)?;
-        let kick = Kick::new(&outer, KICK)?;
-        Ok(Self { inner, outer, kick, seat, registered: Mutex::new(Descriptors::default()) })
+        let queue = Queue::new()?;
+        let kick = Kick::new(&queue, KICK)?;
+        Ok(Self { queue, kick, registered: Mutex::new(Descriptors::default()) })
     }
 
     pub(crate) fn register(&self, fd: Descriptor<'_>, token: u64) -> io::Result<()> {
@@ -109,11 +95,11 @@ impl Selector {
         // Writing first, for libkqueue: the entry that comes second decides what it asks Linux for,
         // and the end of the stream belongs to reading.
         let [write, read] = entries(fd, EV_ADD | EV_CLEAR, token);
-        if self.inner.change(&[write, read]).is_ok() {
+        if self.queue.change(&[write, read]).is_ok() {
             return Ok(());
         }
         // Which of the two was refused, and why, is learnt by trying each.
-        let (written, read) = (self.inner.change(&[write]), self.inner.change(&[read]));
+        let (written, read) = (self.queue.change(&[write]), self.queue.change(&[read]));
         match (written, read) {
             (Ok(()), Ok(())) => Ok(()),
             (Ok(()), Err(error)) | (Err(error), Ok(())) if is_one_sided(&error) => Ok(()),
@@ -132,76 +118,38 @@ impl Selector {
     /// Fails only for what is not there: closing the descriptor has taken it off too.
     fn delete(&self, fd: RawFd) {
         let both = entries(fd, EV_DELETE, 0);
-        if self.inner.change(&both).is_err() {
+        if self.queue.change(&both).is_err() {
             let [write, read] = both;
-            let _ = self.inner.change(&[write]);
-            let _ = self.inner.change(&[read]);
+            let _ = self.queue.change(&[write]);
+            let _ = self.queue.change(&[read]);
         }
     }
 
-    pub(crate) fn harvest(&self, events: &mut Events) -> io::Result<usize> {
-        self.take(events, Some(Duration::ZERO))
-    }
-
-    pub(crate) fn sit(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
-        self.take(events, timeout)
-    }
-
-    pub(crate) fn kick_seat(&self) {
-        self.seat.send(&self.inner, SEAT);
-    }
-
-    fn take(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<usize> {
+    pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         events.len = 0;
-        events.len = self.inner.wait(&mut events.buffer, timeout)?;
-        if events.filled().any(|event| token(event) == SEAT) {
-            self.seat.received();
-        }
-        Ok(events.len)
-    }
-
-    pub(crate) fn arm_gate(&self) -> io::Result<()> {
-        // `EV_CLEAR` means nothing for an entry that is gone when it has fired; without it libkqueue
-        // refuses to add one that is still there.
-        let flags = EV_ADD | EV_ONESHOT | EV_CLEAR;
-        let inner = self.inner.as_pollable().as_raw_fd();
-        self.outer.change(&[queue::entry(inner, Filter::Read, flags, GATE)])
-    }
-
-    pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
-        let mut room = [const { MaybeUninit::uninit() }; 3];
         // Nothing after an interruption: the caller computes the time anew and waits again.
-        let taken = self.outer.wait(&mut room, timeout)?;
-        let mut woken = Woken::default();
-        for event in &room[..taken] {
-            // SAFETY: the kernel has filled the first `taken` places.
-            match token(unsafe { event.assume_init_ref() }) {
-                GATE => woken.gate = true,
-                KICK => {
-                    woken.kicked = true;
-                    self.kick.received();
-                }
-                _ => {}
-            }
+        events.len = self.queue.wait(&mut events.buffer, timeout)?;
+        if events.filled().any(|event| token(event) == KICK) {
+            self.kick.received();
         }
-        Ok(woken)
+        Ok(())
+    }
+
+    pub(crate) fn kick(&self) {
+        self.kick.send(&self.queue, KICK);
     }
 
     pub(crate) fn alarm(&self, timeout: Option<Duration>) -> io::Result<()> {
         // Not all systems set a timer anew that is there already. One that has gone off is not.
-        let _ = self.outer.change(&[queue::timer(EV_DELETE, Duration::ZERO, ALARM)]);
+        let _ = self.queue.change(&[queue::timer(EV_DELETE, Duration::ZERO, ALARM)]);
         match timeout {
-            Some(time) => self.outer.change(&[queue::timer(EV_ADD | EV_ONESHOT, time, ALARM)]),
+            Some(time) => self.queue.change(&[queue::timer(EV_ADD | EV_ONESHOT, time, ALARM)]),
             None => Ok(()),
         }
     }
 
     pub(crate) fn descriptor(&self) -> Descriptor<'_> {
-        self.outer.as_pollable()
-    }
-
-    pub(crate) fn kick(&self) {
-        self.kick.send(&self.outer, KICK);
+        self.queue.as_pollable()
     }
 }
 
@@ -223,7 +171,7 @@ fn is_one_sided(error: &io::Error) -> bool {
     )
 }
 
-/// The events of one harvest.
+/// The events of one wait.
 pub(crate) struct Events {
     buffer: Box<[MaybeUninit<Event>]>,
     len: usize,
@@ -236,7 +184,7 @@ unsafe impl Sync for Events {}
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { buffer: vec![const { MaybeUninit::uninit() }; HARVEST].into(), len: 0 }
+        Self { buffer: vec![const { MaybeUninit::uninit() }; EVENTS].into(), len: 0 }
     }
 
     fn filled(&self) -> impl Iterator<Item = &Event> + '_ {
@@ -249,7 +197,7 @@ impl Events {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, Readiness)> + '_ {
-        let sources = self.filled().filter(|event| token(event) != SEAT);
+        let sources = self.filled().filter(|event| token(event) < ALARM);
         sources.map(|event| (token(event), readiness(event)))
     }
 }

@@ -1,6 +1,6 @@
 //! Win32: callbacks on a private thread pool, one for each ready socket or signalled handle.
 //!
-//! There is nothing to harvest here, and nobody sits: the OS pushes. A socket's network events
+//! There are no events to take here, so no worker blocks on the OS: the OS pushes. A socket's network events
 //! (`WSAEventSelect`) set an event object, for which a thread-pool wait stands by; its callback asks
 //! what has happened, tells the source, stands by again, and wakes the tasks, which go into the
 //! pool's fast lane. The poller's thread is left with what else it does: it watches over the workers,
@@ -34,9 +34,10 @@ use std::os::windows::io::{
 };
 use std::time::{Duration, SystemTime};
 
-use super::Woken;
 use crate::poller::source::Readiness;
 use crate::primitives::{Arc, Condvar, Mutex, MutexGuard};
+
+pub(crate) use super::Untold as RunDelay;
 
 use event::Event;
 use members::Members;
@@ -71,7 +72,7 @@ unsafe impl Send for RawDescriptor {}
 // SAFETY: as above.
 unsafe impl Sync for RawDescriptor {}
 
-/// The number of a borrowed descriptor.
+/// Returns the number of a borrowed descriptor.
 pub(crate) fn raw(descriptor: Descriptor<'_>) -> RawDescriptor {
     match descriptor {
         Descriptor::Socket(socket) => RawDescriptor::Socket(socket.as_raw_socket()),
@@ -85,10 +86,6 @@ pub(crate) fn raw(descriptor: Descriptor<'_>) -> RawDescriptor {
 pub(crate) fn keep_time() {}
 
 pub(crate) fn take_short_turns() {}
-
-pub(crate) fn times_preempted() -> u64 {
-    0
-}
 
 pub(crate) struct Selector {
     shared: Arc<Shared>,
@@ -116,30 +113,16 @@ impl Selector {
         Ok(Self { shared: Arc::new(Shared { members, quiet, alarm, kick, pool }) })
     }
 
-    pub(crate) fn harvest(&self, _events: &mut Events) -> io::Result<usize> {
-        Ok(0)
-    }
-
-    pub(crate) fn sit(&self, _: &mut Events, _timeout: Option<Duration>) -> io::Result<usize> {
-        Ok(0)
-    }
-
-    pub(crate) fn kick_seat(&self) {}
-
-    pub(crate) fn arm_gate(&self) -> io::Result<()> {
-        Ok(())
-    }
-
-    pub(crate) fn wait(&self, timeout: Option<Duration>) -> io::Result<Woken> {
+    /// Blocks the poller's thread, or a manual loop. There never are events.
+    pub(crate) fn wait(&self, _: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let at_once = timeout == Some(Duration::ZERO);
         if !at_once {
             self.alarm(timeout)?;
         }
-        let kicked = self.shared.kick.wait(!at_once)?;
-        if kicked {
+        if self.shared.kick.wait(!at_once)? {
             self.shared.kick.reset();
         }
-        Ok(Woken { gate: false, kicked })
+        Ok(())
     }
 
     pub(crate) fn alarm(&self, timeout: Option<Duration>) -> io::Result<()> {

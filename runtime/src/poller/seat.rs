@@ -1,0 +1,103 @@
+//! The seat: the one place from which a thread blocks on the OS and until the next deadline.
+//!
+//! tokio calls it the parked driver. The candidates are the workers; a worker that falls asleep takes the seat if it is
+//! free, and is parked otherwise. The thread in the seat has events and deadlines at first hand: it wakes up, leaves the
+//! seat and runs the tasks itself.
+//!
+//! # Somebody looks
+//!
+//! *While all workers sleep, one of them is in the seat.* A worker tries the seat's lock before it announces that it
+//! sleeps, and finds it free, or taken
+//!
+//! - by a worker that sleeps there: that is what was to be shown;
+//! - by a worker that takes events without blocking, or that is about to leave the seat: that worker is awake, and
+//!   will try the seat itself before it sleeps;
+//! - by the poller's thread, which takes events now and then when no worker can. After it has released the lock it
+//!   passes a fence and looks whether all workers sleep and none of them in the seat; if so, it wakes one.
+//!
+//! A worker may also leave the seat alone because another worker is awake that looks at the OS anyway
+//! (`Worker::relies_on_others`). Two that fall asleep at once may rely on each other. So a worker that was parked for
+//! that reason looks, after its announcement and a fence, whether anybody is left (`Pool::nobody_looks`), and if not
+//! wakes somebody, most likely itself, to try the seat once more.
+//!
+//! While workers are awake and the seat is empty, they look themselves: when they run out of work, and after each round
+//! of their queues. A worker that can't, because it is stuck in a poll, is noticed by the poller's thread
+//! (`sched/monitor.rs`), which wakes another worker, or takes the seat itself if there is none: the last resort.
+//!
+//! # Deadlines
+//!
+//! The thread in the seat is the timers' *timekeeper*: it blocks until the next deadline, and `windlass_timer`'s
+//! `timekeeper.rs` has the handshake by which a timer that is armed meanwhile wakes it.
+//!
+//! # Being called
+//!
+//! A worker in the seat is woken by whoever takes it out of the sleepers' word: with a token, as a parked worker, and
+//! with a kick, which the OS keeps until the worker waits. So nothing has to be said about who sits where.
+
+use super::{Events, Poller, push, wake_all};
+use crate::primitives::TryLockGuard;
+use std::time::Duration;
+
+impl Poller {
+    /// Takes the seat for a worker, if it is free and workers may have it.
+    pub(crate) fn take_seat(&self) -> Option<Seat<'_>> {
+        if self.is_seat_of_thread() { None } else { self.try_seat() }
+    }
+
+    /// Takes the seat if it is free.
+    pub(super) fn try_seat(&self) -> Option<Seat<'_>> {
+        Some(Seat { events: self.events.try_lock()?, poller: self })
+    }
+
+    /// True if the seat is the poller's thread's for good: where there are no events to take, and in virtual
+    /// time, where no deadline comes by waiting.
+    pub(crate) fn is_seat_of_thread(&self) -> bool {
+        push::PUSHES || self.is_virtual()
+    }
+
+    /// True if the seat is empty, and nobody takes events at this moment.
+    pub(crate) fn is_seat_free(&self) -> bool {
+        self.events.try_lock().is_some()
+    }
+}
+
+/// The right to block on the OS.
+pub(crate) struct Seat<'a> {
+    poller: &'a Poller,
+    events: TryLockGuard<'a, Events>,
+}
+
+impl Seat<'_> {
+    /// Blocks until there are events, a timer is due, the time is over, or somebody kicks. Returns true if there are
+    /// events or a timer is due. It may return for no reason.
+    pub(crate) fn wait(&mut self, at_most: Option<Duration>) -> bool {
+        let Self { poller, events } = self;
+        let timeout = poller.keep_time(at_most);
+        // The only errors there are mean that the instance is broken beyond repair. The poller's thread goes on
+        // watching then, which is the best that is left.
+        if poller.selector.wait(events, timeout).is_err() {
+            std::thread::sleep(BROKEN);
+        }
+        self.has_events() || poller.is_due()
+    }
+
+    /// True if the last wait has brought events.
+    pub(crate) fn has_events(&self) -> bool {
+        self.events.iter().next().is_some()
+    }
+
+    /// Leaves the seat, and wakes the tasks that wait for the events it has brought and for timers. Returns the
+    /// number of both.
+    pub(crate) fn leave(self) -> usize {
+        let Self { poller, mut events } = self;
+        let (taken, wake) = poller.dispatch(&mut events);
+        // Before the lock is released: the next timekeeper makes its promise after this.
+        poller.timers.wake_up();
+        drop(events);
+        wake_all(wake);
+        taken + poller.fire_due()
+    }
+}
+
+/// The time between two attempts to wait on an OS that refuses.
+const BROKEN: Duration = Duration::from_millis(1);
