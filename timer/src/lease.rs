@@ -106,6 +106,12 @@ impl Lease {
         polled
     }
 
+    /// The time of the runtime that the timer belongs to.
+    pub(crate) fn now(&self) -> u64 {
+        // SAFETY: we are one of its holders.
+        unsafe { self.shard.as_ref() }.now()
+    }
+
     /// Moves the timer, if it has not fired, to another time; it keeps its waker.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::mem;
 use std::task::{Context, Poll};
 
 use crate::host::Host;
@@ -17,27 +18,41 @@ pub(crate) enum When {
     After(u64),
 }
 
+impl When {
+    /// True for a point in time that has come.
+    fn is_over(self, now: u64) -> bool {
+        matches!(self, Self::At(deadline) if deadline <= now)
+    }
+}
+
 /// A timer that is armed from its first poll on, if that has to wait, until it is dropped.
 pub(crate) struct Wait<H> {
     armed: Option<Lease>,
+    /// It was moved since its last poll, maybe to a time that is past: the wheel has not seen that yet.
+    moved: bool,
     host: PhantomData<fn() -> H>,
 }
 
 impl<H: Host> Wait<H> {
     pub(crate) const fn new() -> Self {
-        Self { armed: None, host: PhantomData }
+        Self { armed: None, moved: false, host: PhantomData }
     }
 
     /// Ready when the time has come. Arms the timer otherwise, on the runtime that is current now, and
     /// makes `when` absolute.
     ///
-    /// A timer that was armed is told without a look at the budget: what is polled before it may use that up in
+    /// A timer that has fired is told without a look at the budget: what is polled before it may use that up in
     /// every poll of the task, and the timer is there to end it.
     #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, when: &mut When) -> Poll<()> {
         if let Some(lease) = self.armed.take() {
             match lease.poll(cx.waker()) {
                 Ok(lease) => {
+                    if mem::take(&mut self.moved) && when.is_over(lease.now()) && H::has_budget() {
+                        lease.cancel();
+                        H::spend();
+                        return Poll::Ready(());
+                    }
                     self.armed = Some(lease);
                     return Poll::Pending;
                 }
@@ -107,6 +122,7 @@ impl<H> Wait<H> {
     /// Moves the timer to another time. If it is armed it stays so, with the waker it has.
     pub(crate) fn reset(&mut self, deadline: u64) {
         self.armed = self.armed.take().and_then(|lease| lease.reset(deadline).ok());
+        self.moved = self.armed.is_some();
     }
 
     pub(crate) fn is_armed(&self) -> bool {
