@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::mem;
 use std::task::{Context, Poll};
 
 use crate::host::Host;
@@ -28,14 +27,12 @@ impl When {
 /// A timer that is armed from its first poll on, if that has to wait, until it is dropped.
 pub(crate) struct Wait<H> {
     armed: Option<Lease>,
-    /// It was moved since its last poll, maybe to a time that is past: the wheel has not seen that yet.
-    moved: bool,
     host: PhantomData<fn() -> H>,
 }
 
 impl<H: Host> Wait<H> {
     pub(crate) const fn new() -> Self {
-        Self { armed: None, moved: false, host: PhantomData }
+        Self { armed: None, host: PhantomData }
     }
 
     /// Ready when the time has come. Arms the timer otherwise, on the runtime that is current now, and
@@ -47,14 +44,11 @@ impl<H: Host> Wait<H> {
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, when: &mut When) -> Poll<()> {
         if let Some(lease) = self.armed.take() {
             match lease.poll(cx.waker()) {
-                Ok(lease) => {
-                    if mem::take(&mut self.moved) && when.is_over(lease.now()) && H::has_budget() {
-                        lease.cancel();
-                        H::spend();
-                        return Poll::Ready(());
-                    }
+                Ok(mut lease) => {
+                    // It may have been moved to a time that is past, which the wheel has not seen yet.
+                    let moved = lease.take_moved();
                     self.armed = Some(lease);
-                    return Poll::Pending;
+                    return if moved { self.poll_moved(*when) } else { Poll::Pending };
                 }
                 Err(Ended::Fired) => {
                     H::spend();
@@ -91,6 +85,20 @@ impl<H: Host> Wait<H> {
     }
 }
 
+impl<H: Host> Wait<H> {
+    /// Ready if a timer that was moved, and is still armed, is due.
+    #[cold]
+    fn poll_moved(&mut self, when: When) -> Poll<()> {
+        let is_due = self.armed.as_ref().is_some_and(|lease| when.is_over(lease.now()));
+        if !is_due || !H::has_budget() {
+            return Poll::Pending;
+        }
+        self.armed = None;
+        H::spend();
+        Poll::Ready(())
+    }
+}
+
 enum Arm {
     Due,
     Armed(Lease),
@@ -122,7 +130,6 @@ impl<H> Wait<H> {
     /// Moves the timer to another time. If it is armed it stays so, with the waker it has.
     pub(crate) fn reset(&mut self, deadline: u64) {
         self.armed = self.armed.take().and_then(|lease| lease.reset(deadline).ok());
-        self.moved = self.armed.is_some();
     }
 
     pub(crate) fn is_armed(&self) -> bool {
