@@ -204,3 +204,26 @@ impl Drop for CountDrop {
         self.0.set(self.0.get() + 1);
     }
 }
+
+/// The length of the current thread's turns on its CPU, where the OS tells.
+#[cfg(target_os = "linux")]
+fn turn() -> Option<String> {
+    let state = std::fs::read_to_string("/proc/thread-self/sched").ok()?;
+    state.lines().find(|line| line.starts_with("se.slice")).map(str::to_string)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_computation_leaves_the_turns_of_the_program_s_own_thread_alone() {
+    let before = turn();
+    let mut tasks = manual();
+    let computed = {
+        let _entered = tasks.handle().enter();
+        windlass::compute(|| windlass::join(|| 1, || 2))
+    };
+    while !computed.is_finished() {
+        tasks.ready_tasks(PATIENCE).unwrap().for_each(windlass::manual::Runnable::run);
+    }
+    assert_eq!(windlass::block_on(computed).unwrap(), (1, 2));
+    assert_eq!(turn(), before);
+}

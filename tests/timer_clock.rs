@@ -9,7 +9,7 @@ use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use util::{Count, Gate, wait_for, within_patience};
+use util::{Count, Gate, poll_once, wait_for, within_patience};
 use windlass::timer::{interval, now, sleep, test, timeout};
 use windlass::{Runtime, spawn};
 
@@ -356,6 +356,27 @@ fn a_manual_loop_driven_from_its_own_block_on_has_virtual_time() {
             }
         });
     });
+}
+
+/// It counts in the OS's time from then on, wherever it goes.
+#[test]
+fn a_sleep_that_outlives_virtual_time_and_then_another_runtime_is_not_late() {
+    let virtual_one = runtime(1);
+    let mut nap = virtual_one.block_on(async {
+        test::advance(HOUR);
+        let mut nap = sleep(SECOND / 4);
+        assert!(poll_once(&mut nap).is_pending());
+        nap
+    });
+    drop(virtual_one);
+    let start = Instant::now();
+    for runtime in [util::runtime(1), util::runtime(1)] {
+        let _entered = runtime.enter();
+        let _ = poll_once(&mut nap);
+    }
+    let deadline = nap.deadline().unwrap();
+    assert!(deadline <= start + SECOND, "late by {:?}", deadline - start);
+    wait_for(nap);
 }
 
 #[test]

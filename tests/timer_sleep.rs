@@ -133,6 +133,49 @@ fn a_reset_moves_an_armed_sleep_without_a_poll() {
     });
 }
 
+/// The one who resets it may be the one who polls it, in the same breath.
+#[test]
+fn an_armed_sleep_that_is_reset_to_now_or_the_past_is_ready_at_its_next_poll() {
+    everywhere(|| async {
+        let now_and_past = [Instant::now, || Instant::now().checked_sub(SHORT).unwrap()];
+        for moment in now_and_past {
+            let mut nap = sleep(HOUR);
+            let mut ticks = interval_at(Instant::now() + HOUR, HOUR);
+            for _ in 0..50 {
+                nap.reset(Instant::now() + HOUR);
+                assert!(poll_once(&mut nap).is_pending());
+                nap.reset(moment());
+                assert!(poll_once(&mut nap).is_ready());
+                assert!(!nap.is_armed());
+
+                assert!(poll_once(&mut Box::pin(ticks.tick())).is_pending());
+                let due = moment();
+                ticks.reset_at(due);
+                assert_eq!(poll_once(&mut Box::pin(ticks.tick())), Poll::Ready(due));
+                // Not to be held up by the budget, which is spent by each of these.
+                windlass::yield_now().await;
+            }
+        }
+    });
+}
+
+#[test]
+fn a_loop_of_sleeps_that_are_armed_and_reset_to_now_gives_way() {
+    let runtime = runtime(1);
+    let busy = runtime.spawn(async {
+        let mut nap = sleep(HOUR);
+        loop {
+            nap.reset(Instant::now() + HOUR);
+            assert!(poll_once(&mut nap).is_pending());
+            nap.reset(Instant::now());
+            (&mut nap).await;
+        }
+    });
+    wait_for(runtime.spawn(async {})).unwrap();
+    busy.abort();
+    assert!(wait_for(busy).unwrap_err().is_cancelled());
+}
+
 #[test]
 fn the_waker_of_the_last_poll_is_the_one_that_is_woken() {
     let runtime = runtime(1);

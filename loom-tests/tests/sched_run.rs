@@ -44,6 +44,35 @@ fn spawn_while_the_pool_closes() {
     });
 }
 
+/// Property: a task spawned from outside while a manual loop is dropped is refused, or cancelled before the drop
+/// returns.
+///
+/// Seen to fail with: `spawn_shared` that counts the task after it is in its shard, and no longer under the shard's
+/// lock.
+#[test]
+fn spawn_while_a_manual_loop_is_dropped() {
+    check(3, || {
+        let drops = Drops::default();
+        let pool = Pool::new(1, 0);
+        let tasks = pool.manual_loop();
+        let spawner = {
+            let (pool, guard) = (pool.clone(), drops.guard());
+            thread::spawn(move || {
+                pool.spawn(async move {
+                    let _guard = guard;
+                    future::pending::<()>().await
+                })
+            })
+        };
+        drop(tasks);
+        let mut handle = spawner.join().unwrap();
+        assert!(handle.is_finished(), "neither refused nor cancelled");
+        assert!(output(&mut handle).is_err_and(|error| error.is_cancelled()));
+        assert_eq!(drops.count(), 1);
+        assert!(pool.is_over());
+    });
+}
+
 /// Property: a task that spawns another on its worker while the pool closes leaves none behind, also if
 /// that is polled once more and has to be bound.
 ///

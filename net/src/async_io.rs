@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use futures_io::{AsyncRead, AsyncWrite};
-use windlass_runtime::io::{Direction, Registration};
+use windlass_runtime::io::{Descriptor, Direction, Registration};
 use windlass_runtime::timer;
 
 use crate::sys::{self, AsDescriptor};
@@ -23,7 +23,8 @@ use crate::sys::{self, AsDescriptor};
 /// it: when that runtime shuts down, waiting ends with an error.
 ///
 /// Connect a TCP socket before it comes in here: to the OS one that is not connected counts as hung up, and so as
-/// writable.
+/// writable. And a FIFO that nobody has opened for writing yet reads as if it had ended: await
+/// [`readable`](Self::readable) before the first read, or use `unix::pipe::Receiver`, which does.
 ///
 /// Where `&T` is [`Read`] or [`Write`], this is [`AsyncRead`] or [`AsyncWrite`]. By way of these
 /// traits (and `poll_*` functions) one task at a time can wait for a direction: the last that polled.
@@ -75,7 +76,27 @@ impl<T: AsDescriptor> Async<T> {
     ///
     /// As for [`new`](Self::new).
     pub fn new_nonblocking(io: T) -> io::Result<Self> {
-        let registration = Registration::new(sys::descriptor(&io)).map_err(sys::explain)?;
+        Self::registered(io, Registration::new)
+    }
+
+    /// As [`new_nonblocking`](Self::new_nonblocking), for a connection on which nothing was sent yet, which is
+    /// writable.
+    pub(crate) fn new_writable(io: T) -> io::Result<Self> {
+        Self::registered(io, Registration::writable)
+    }
+
+    /// As [`new`](Self::new), for what is tried only after the OS has reported something.
+    #[allow(dead_code, reason = "pipes, which use it, are not everywhere")]
+    pub(crate) fn new_unready(io: T) -> io::Result<Self> {
+        sys::set_nonblocking(sys::descriptor(&io))?;
+        Self::registered(io, Registration::unready)
+    }
+
+    fn registered(
+        io: T,
+        register: impl FnOnce(Descriptor<'_>) -> io::Result<Registration>,
+    ) -> io::Result<Self> {
+        let registration = register(sys::descriptor(&io)).map_err(sys::explain)?;
         Ok(Self { registration, io })
     }
 }

@@ -25,6 +25,8 @@ pub trait ByteIo {
     const SHORT_READ_DRAINS: bool;
     /// The same for a write: whether one that took less than it was given has left no room.
     const SHORT_WRITE_FILLS: bool;
+    /// Whether a read of nothing is the end only if the OS has reported something.
+    const END_IS_REPORTED: bool = false;
 
     /// Reads.
     fn reader(&self) -> impl Read + '_;
@@ -82,7 +84,7 @@ impl<T: ByteIo> Async<T> {
         if buf.is_empty() {
             return Ok(0);
         }
-        self.registration().try_io(Reading, || self.get_ref().reader().read(buf))
+        self.try_reading(|| self.get_ref().reader().read(buf))
     }
 
     pub(crate) fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
@@ -90,7 +92,17 @@ impl<T: ByteIo> Async<T> {
             return Ok(0);
         }
         let bufs = at_most(bufs);
-        self.registration().try_io(Reading, || self.get_ref().reader().read_vectored(bufs))
+        self.try_reading(|| self.get_ref().reader().read_vectored(bufs))
+    }
+
+    fn try_reading(&self, read: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
+        let registration = self.registration();
+        registration.try_io(Reading, || match read() {
+            Ok(0) if T::END_IS_REPORTED && registration.is_silent(Reading) => {
+                Err(io::ErrorKind::WouldBlock.into())
+            }
+            result => result,
+        })
     }
 
     pub(crate) fn poll_read(

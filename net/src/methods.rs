@@ -5,6 +5,9 @@
 /// For a public type around `io: Async<$std>`: conversions, waiting for readiness, `Debug`.
 macro_rules! wrapper {
     ($type:ident, $std:ty) => {
+        wrapper!($type, $std, $crate::Async::new);
+    };
+    ($type:ident, $std:ty, $register:expr) => {
         impl $type {
             /// Takes over what std (or anything else) has made, registers it with the current
             /// runtime, or with the global one outside of any, and **puts it into non-blocking
@@ -14,7 +17,7 @@ macro_rules! wrapper {
             ///
             /// If the OS refuses either, or if the runtime is shutting down.
             pub fn from_std(source: $std) -> std::io::Result<Self> {
-                $crate::Async::new(source).map(|io| Self { io })
+                $register(source).map(|io| Self { io })
             }
 
             /// Ends the registration and gives back std's type. It **stays in non-blocking mode**;

@@ -2,10 +2,12 @@
 
 mod common;
 
+use std::future::Future;
 use std::io::{ErrorKind, IoSlice, IoSliceMut, Read, Write};
 use std::net::Shutdown;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use common::{both, echo_server, poll_once, run, tcp_pair, within_deadline};
@@ -365,4 +367,21 @@ fn debug_shows_the_addresses() {
         let text = format!("{a:?}");
         assert!(text.contains(&a.local_addr().unwrap().to_string()), "{text}");
     });
+}
+
+/// Nobody looks at the OS meanwhile.
+#[test]
+fn an_accepted_connection_is_known_to_be_writable() {
+    let tasks = Builder::new().build_manual().unwrap();
+    let _entered = tasks.handle().enter();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let _client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let listener = TcpListener::from_std(listener).unwrap();
+    let mut cx = Context::from_waker(Waker::noop());
+    let Poll::Ready(accepted) = pin!(listener.accept()).poll(&mut cx) else {
+        panic!("the connection is there");
+    };
+    let (server, _) = accepted.unwrap();
+    assert!(pin!(server.writable()).poll(&mut cx).is_ready());
+    assert!(pin!(server.readable()).poll(&mut cx).is_pending());
 }

@@ -3,14 +3,17 @@
 
 mod common;
 
-use std::io::ErrorKind;
+use std::future::Future;
+use std::io::{self, ErrorKind, Write};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::{both, poll_once, run};
+use common::{both, os, poll_once, run};
 use windlass_net::unix::{UnixDatagram, UnixListener, UnixStream, pipe, pipe::Receiver};
 use windlass_runtime::spawn;
 
@@ -303,4 +306,93 @@ fn the_output_of_a_child_process() {
         assert_eq!(got, b"from the child\n");
         child.wait().unwrap();
     });
+}
+
+/// A FIFO, removed at the end.
+fn fifo(name: &str) -> TempPath {
+    let path = TempPath::new(name);
+    let _ = std::fs::remove_file(&path.0);
+    os::make_fifo(&path.0);
+    path
+}
+
+/// The OS reads it as ended, but reports no end: nobody has begun.
+#[test]
+fn a_fifo_without_a_writer_is_waited_for() {
+    run(|| async {
+        let path = fifo("fifo");
+        let receiver = Receiver::from_std(os::open_to_read(&path.0)).unwrap();
+        let mut buf = [0; 16];
+        assert_eq!(receiver.try_read(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
+        let bufs = &mut [std::io::IoSliceMut::new(&mut buf)];
+        assert_eq!(receiver.try_read_vectored(bufs).unwrap_err().kind(), ErrorKind::WouldBlock);
+        let mut reading = Box::pin(receiver.read(&mut buf));
+        assert!(poll_once(&mut reading).await.is_none());
+        let mut writer = std::fs::OpenOptions::new().write(true).open(&path.0).unwrap();
+        writer.write_all(b"at last").unwrap();
+        assert_eq!(reading.await.unwrap(), 7);
+        assert_eq!(&buf[..7], b"at last");
+        drop(writer);
+        // Now it is the end, by the OS's own word.
+        assert_eq!(receiver.read(&mut buf).await.unwrap(), 0);
+        assert_eq!(receiver.try_read(&mut buf).unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_fifo_whose_writer_has_come_and_gone_has_ended() {
+    run(|| async {
+        let path = fifo("fifo-ended");
+        let file = os::open_to_read(&path.0);
+        drop(std::fs::OpenOptions::new().write(true).open(&path.0).unwrap());
+        let receiver = Receiver::from_std(file).unwrap();
+        let mut all = Vec::new();
+        assert_eq!(receiver.read_to_end(&mut all).await.unwrap(), 0);
+    });
+}
+
+/// Nobody looks at the OS meanwhile.
+#[test]
+fn fresh_connections_are_known_to_be_writable() {
+    let tasks = windlass_runtime::Builder::new().build_manual().unwrap();
+    let _entered = tasks.handle().enter();
+    let ready = |future: Pin<Box<dyn Future<Output = io::Result<()>> + '_>>| {
+        let mut future = future;
+        future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready()
+    };
+
+    let (a, b) = UnixStream::pair().unwrap();
+    for end in [&a, &b] {
+        assert!(ready(Box::pin(end.writable())));
+        assert!(!ready(Box::pin(end.readable())));
+        end.try_write(b"at once").unwrap();
+    }
+    let (a, b) = UnixDatagram::pair().unwrap();
+    for end in [&a, &b] {
+        assert!(ready(Box::pin(end.writable())));
+        assert!(!ready(Box::pin(end.readable())));
+        end.try_send(b"at once").unwrap();
+    }
+    let (sender, receiver) = pipe().unwrap();
+    assert!(ready(Box::pin(sender.writable())));
+    assert!(!ready(Box::pin(receiver.readable())));
+
+    let path = TempPath::new("writable");
+    let listener = UnixListener::bind(&path.0).unwrap();
+    let client = wait_for(UnixStream::connect(&path.0)).unwrap();
+    let (server, _) = wait_for(listener.accept()).unwrap();
+    for end in [&client, &server] {
+        assert!(ready(Box::pin(end.writable())));
+        assert!(!ready(Box::pin(end.readable())));
+    }
+    // One that has no room left is not.
+    while server.try_write(&[0; 4096]).is_ok() {}
+    assert!(!ready(Box::pin(server.writable())));
+}
+
+fn wait_for<F: Future>(future: F) -> F::Output {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(output) => output,
+        Poll::Pending => panic!("it has to wait"),
+    }
 }

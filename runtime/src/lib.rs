@@ -24,7 +24,6 @@ mod fork;
 mod free;
 mod global;
 mod handle;
-#[cfg(not(loom))]
 pub mod manual;
 mod metrics;
 #[cfg(loom)]

@@ -32,7 +32,7 @@ use crate::context;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::poller::Descriptor;
-use crate::primitives::{Arc, Ordering, fence};
+use crate::primitives::{Arc, Ordering, fence, thread};
 use crate::sched::{Pool, Worker};
 use crate::shutdown;
 use crate::task::{self, JoinHandle, Origin};
@@ -177,7 +177,7 @@ impl Drop for Loop {
             // pool is, also a task that another thread has woken and not yet pushed.
             while pool.unfinished() > self.held.get() as u64 {
                 if !run_all(&self.worker) {
-                    std::thread::yield_now();
+                    thread::yield_now();
                 }
             }
         });

@@ -36,7 +36,7 @@ impl Home {
     #[inline]
     pub(crate) fn arm(&self, deadline: u64, waker: &Waker) -> Option<Lease> {
         let key = self.enter(deadline, waker)?;
-        Some(Lease { shard: self.0, key })
+        Some(Lease { shard: self.0, key, moved: false })
     }
 }
 
@@ -70,6 +70,8 @@ impl fmt::Debug for Home {
 pub struct Lease {
     shard: NonNull<Shard>,
     key: Key,
+    /// See [`take_moved`](Self::take_moved).
+    moved: bool,
 }
 
 // SAFETY: as for `Home`. The waker is in the shard, and wakers may be dropped by any thread.
@@ -106,12 +108,24 @@ impl Lease {
         polled
     }
 
+    /// True if the timer was moved since this was last asked.
+    pub(crate) fn take_moved(&mut self) -> bool {
+        mem::take(&mut self.moved)
+    }
+
+    /// The time of the runtime that the timer belongs to.
+    pub(crate) fn now(&self) -> u64 {
+        // SAFETY: we are one of its holders.
+        unsafe { self.shard.as_ref() }.now()
+    }
+
     /// Moves the timer, if it has not fired, to another time; it keeps its waker.
     ///
     /// # Errors
     ///
     /// If it has fired, or its runtime is gone.
-    pub fn reset(self, deadline: u64) -> Result<Self, Ended> {
+    pub fn reset(mut self, deadline: u64) -> Result<Self, Ended> {
+        self.moved = true;
         let moved = self.locked(|shard, state| shard.reset(state, &self.key, deadline));
         if let Ok(true) = moved {
             // SAFETY: we are still one of its holders.
@@ -154,7 +168,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         // A copy, whose drop does not come here.
-        let copy = Self { shard: self.shard, key: Key(self.key.0) };
+        let copy = Self { shard: self.shard, key: Key(self.key.0), moved: false };
         copy.cancel();
     }
 }

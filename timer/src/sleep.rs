@@ -41,6 +41,9 @@ impl<H: Host> Sleep<H> {
     }
 
     /// When it ends; `None` if that is never, because the clock can't say it.
+    ///
+    /// A sleep that outlives a runtime with virtual time counts in the OS's time from its next poll
+    /// on, and so does its deadline.
     pub fn deadline(&self) -> Option<Instant> {
         instant(self.deadline)
     }
@@ -78,6 +81,12 @@ impl<H: Host> Future for Sleep<H> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let Self { deadline, wait } = self.get_mut();
-        wait.poll(cx, &mut When::At(*deadline))
+        let mut when = When::At(*deadline);
+        let polled = wait.poll(cx, &mut when);
+        // Another one, if the timer has left a runtime whose time was not the OS's.
+        if let When::At(time) = when {
+            *deadline = time;
+        }
+        polled
     }
 }

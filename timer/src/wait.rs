@@ -17,6 +17,13 @@ pub(crate) enum When {
     After(u64),
 }
 
+impl When {
+    /// True for a point in time that has come.
+    fn is_over(self, now: u64) -> bool {
+        matches!(self, Self::At(deadline) if deadline <= now)
+    }
+}
+
 /// A timer that is armed from its first poll on, if that has to wait, until it is dropped.
 pub(crate) struct Wait<H> {
     armed: Option<Lease>,
@@ -31,15 +38,17 @@ impl<H: Host> Wait<H> {
     /// Ready when the time has come. Arms the timer otherwise, on the runtime that is current now, and
     /// makes `when` absolute.
     ///
-    /// A timer that was armed is told without a look at the budget: what is polled before it may use that up in
+    /// A timer that has fired is told without a look at the budget: what is polled before it may use that up in
     /// every poll of the task, and the timer is there to end it.
     #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, when: &mut When) -> Poll<()> {
         if let Some(lease) = self.armed.take() {
             match lease.poll(cx.waker()) {
-                Ok(lease) => {
+                Ok(mut lease) => {
+                    // It may have been moved to a time that is past, which the wheel has not seen yet.
+                    let moved = lease.take_moved();
                     self.armed = Some(lease);
-                    return Poll::Pending;
+                    return if moved { self.poll_moved(*when) } else { Poll::Pending };
                 }
                 Err(Ended::Fired) => {
                     H::spend();
@@ -73,6 +82,20 @@ impl<H: Host> Wait<H> {
             return Poll::Ready(());
         }
         Poll::Pending
+    }
+}
+
+impl<H: Host> Wait<H> {
+    /// Ready if a timer that was moved, and is still armed, is due.
+    #[cold]
+    fn poll_moved(&mut self, when: When) -> Poll<()> {
+        let is_due = self.armed.as_ref().is_some_and(|lease| when.is_over(lease.now()));
+        if !is_due || !H::has_budget() {
+            return Poll::Pending;
+        }
+        self.armed = None;
+        H::spend();
+        Poll::Ready(())
     }
 }
 

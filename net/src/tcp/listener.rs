@@ -118,7 +118,7 @@ fn next(listener: &std::net::TcpListener) -> io::Result<(std::net::TcpStream, So
 fn registered(
     (stream, peer): (std::net::TcpStream, SocketAddr),
 ) -> io::Result<(TcpStream, SocketAddr)> {
-    Ok((TcpStream::from_connected(Async::new_nonblocking(stream)?), peer))
+    Ok((TcpStream::from_connected(Async::new_writable(stream)?), peer))
 }
 
 impl_listener!(TcpListener, TcpStream);

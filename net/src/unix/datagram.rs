@@ -76,7 +76,13 @@ impl UnixDatagram {
     /// If descriptors have run out, or if the runtime is shutting down.
     pub fn pair() -> io::Result<(Self, Self)> {
         let (a, b) = local::UnixDatagram::pair()?;
-        Ok((Self::from_std(a)?, Self::from_std(b)?))
+        Ok((Self::from_fresh(a)?, Self::from_fresh(b)?))
+    }
+
+    /// Nothing was sent yet.
+    fn from_fresh(socket: local::UnixDatagram) -> io::Result<Self> {
+        socket.set_nonblocking(true)?;
+        Async::new_writable(socket).map(Self::from_async)
     }
 
     /// Sets the peer that [`send`](Self::send) sends to.

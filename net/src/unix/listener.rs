@@ -70,7 +70,7 @@ fn next(listener: &local::UnixListener) -> io::Result<(local::UnixStream, Socket
 fn registered(
     (stream, peer): (local::UnixStream, SocketAddr),
 ) -> io::Result<(UnixStream, SocketAddr)> {
-    Ok((UnixStream::from_std(stream)?, peer))
+    Ok((UnixStream::from_connected(stream)?, peer))
 }
 
 impl_listener!(UnixListener, UnixStream);

@@ -38,7 +38,7 @@ use crate::{Async, sys};
 /// ```
 pub fn pipe() -> io::Result<(Sender, Receiver)> {
     let (reader, writer) = sys::pipe()?;
-    let sender = Sender { io: Async::new_nonblocking(writer)? };
+    let sender = Sender { io: Async::new_writable(writer)? };
     let receiver = Receiver { io: Async::new_nonblocking(reader)? };
     Ok((sender, receiver))
 }
@@ -52,13 +52,15 @@ pub struct Sender {
 
 /// The end of a pipe that is read from.
 ///
-/// [`from_std`](Self::from_std) takes a FIFO that was opened as a file, or a pipe of a child process.
+/// [`from_std`](Self::from_std) takes a FIFO that was opened as a file, or a pipe of a child process. A FIFO that was opened
+/// without waiting for a writer ends when its first writer has come and its last has gone, and not before.
 pub struct Receiver {
     io: Async<File>,
 }
 
 wrapper!(Sender, File);
-wrapper!(Receiver, File);
+// Until a FIFO has had a writer the OS reads it as ended, but reports nothing.
+wrapper!(Receiver, File, Async::new_unready);
 
 impl Sender {
     write_methods!();
@@ -72,6 +74,7 @@ impl ByteIo for File {
     // A pipe can be in a mode in which each read gets one of the writes.
     const SHORT_READ_DRAINS: bool = false;
     const SHORT_WRITE_FILLS: bool = false;
+    const END_IS_REPORTED: bool = true;
 
     fn reader(&self) -> impl Read + '_ {
         self

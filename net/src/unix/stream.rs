@@ -55,7 +55,7 @@ impl UnixStream {
     ///
     /// As for [`connect`](Self::connect).
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
-        Self::from_nonblocking(sys::connect_local(address)?)
+        Async::new_writable(sys::connect_local(address)?).map(Self::from_async)
     }
 
     /// Two streams that are connected to each other.
@@ -65,11 +65,13 @@ impl UnixStream {
     /// If descriptors have run out, or if the runtime is shutting down.
     pub fn pair() -> io::Result<(Self, Self)> {
         let (a, b) = local::UnixStream::pair()?;
-        Ok((Self::from_std(a)?, Self::from_std(b)?))
+        Ok((Self::from_connected(a)?, Self::from_connected(b)?))
     }
 
-    fn from_nonblocking(stream: local::UnixStream) -> io::Result<Self> {
-        Async::new_nonblocking(stream).map(Self::from_async)
+    /// Nothing was sent yet.
+    pub(super) fn from_connected(stream: local::UnixStream) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Async::new_writable(stream).map(Self::from_async)
     }
 
     read_methods!();

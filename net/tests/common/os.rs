@@ -1,7 +1,12 @@
 //! What the tests want of the OS that std has no functions for.
 
+use std::ffi::CString;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
 
 fn check(result: i32) {
     assert_ne!(result, -1, "{}", io::Error::last_os_error());
@@ -135,4 +140,16 @@ pub(crate) fn step_clock() -> bool {
         }
     }
     true
+}
+
+/// Makes a FIFO.
+pub(crate) fn make_fifo(path: &Path) {
+    let path = CString::new(path.as_os_str().as_bytes()).unwrap();
+    // SAFETY: a string that ends with zero, and lives as long as the call.
+    check(unsafe { libc::mkfifo(path.as_ptr(), 0o600) });
+}
+
+/// Opens a FIFO for reading, without waiting for a writer.
+pub(crate) fn open_to_read(path: &Path) -> File {
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).unwrap()
 }

@@ -240,8 +240,9 @@ impl Worker {
         self.pace.computing.set(true);
         self.pace.of_task.set(false);
         self.called.set(false);
-        if !self.pace.takes_short_turns.replace(true) {
-            // Whoever has something for the tasks must not wait long behind us.
+        if !self.pace.takes_short_turns.replace(true) && context::is_thread_of(&self.pool) {
+            // Whoever has something for the tasks must not wait long behind us. A manual loop runs on a thread of the
+            // program, which has other things to do afterwards.
             crate::poller::take_short_turns();
         }
         self.slot().computing.store(true, Plain::Relaxed);

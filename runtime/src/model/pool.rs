@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use super::{Fork, Pipe, origin};
+use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering};
@@ -142,6 +143,11 @@ impl Pool {
     /// Wakes somebody for an offer.
     pub fn wake_thief(&self) {
         self.0.wake_thief();
+    }
+
+    /// A manual loop on the current thread, in place of a worker.
+    pub fn manual_loop(&self) -> Loop {
+        Loop::of(self.0.clone())
     }
 
     /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.

@@ -47,6 +47,16 @@ impl Registration {
         crate::context::with_pool(|pool| Self::of(pool.poller(), descriptor, source))
     }
 
+    /// As [`new`](Self::new), for what is known to be writable, such as a connection on which nothing was sent yet. To wait
+    /// for that needs no word of the OS; if it is wrong, the first try tells.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
+    pub fn writable(descriptor: Descriptor<'_>) -> io::Result<Self> {
+        crate::context::with_pool(|pool| Self::of(pool.poller(), descriptor, Source::writable()))
+    }
+
     pub(crate) fn with(poller: &Arc<Poller>, descriptor: Descriptor<'_>) -> io::Result<Self> {
         Self::of(poller, descriptor, Source::new())
     }
@@ -226,6 +236,11 @@ impl Registration {
             Some(seen) => Poll::Ready(checked(seen)),
             None => Poll::Pending,
         }
+    }
+
+    /// True if the OS has reported nothing of a direction yet, and it is not taken to be ready.
+    pub fn is_silent(&self, direction: Direction) -> bool {
+        self.seen(direction).is_silent()
     }
 
     /// Has all who wait try again, as if an event had come for both directions.

@@ -66,6 +66,11 @@ impl Seen {
         self.0 == READY
     }
 
+    /// Nothing has been reported yet, and it is not taken to be ready.
+    pub(crate) fn is_silent(self) -> bool {
+        self.0 == 0
+    }
+
     /// The OS says that it is ready, whatever has become of the poller.
     pub(crate) fn is_event(self) -> bool {
         self.0 & READY != 0
@@ -116,6 +121,13 @@ impl Source {
             words: [AtomicUsize::new(READY), AtomicUsize::new(READY)],
             waiters: Mutex::new(Waiters { next_key: 1, lists: Default::default() }),
         }
+    }
+
+    /// As [`new`](Self::new), for what is known to be writable, as if the OS had said so.
+    pub(crate) fn writable() -> Self {
+        let source = Self::new();
+        source.set(Direction::Write, 0);
+        source
     }
 
     /// What is known of a direction.

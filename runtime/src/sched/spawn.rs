@@ -97,9 +97,10 @@ impl Pool {
     {
         let shard = self.owned.foreign_shard(foreign_spread());
         let (runnable, handle) = task::new_task(future, self.home(shard), origin, Listing::AtSpawn);
-        if self.owned.bind(shard, runnable.header()) {
-            // Before it can finish, as above.
-            self.foreign.spawned.bump_shared();
+        // Before it can finish, as above; and before the shard can be closed, for a manual loop that is dropped goes
+        // by the count alone.
+        let count = || self.foreign.spawned.bump_shared();
+        if self.owned.bind_counted(shard, runnable.header(), count) {
             match kind {
                 Kind::Task => self.push(runnable),
                 Kind::Root => self.push_root(runnable),

@@ -64,10 +64,23 @@ impl OwnedTasks {
     /// runtime is shutting down: then the caller must cancel the task.
     #[must_use]
     pub(crate) fn bind(&self, shard: usize, header: NonNull<Header>) -> bool {
+        self.bind_counted(shard, header, || {})
+    }
+
+    /// As [`bind`](Self::bind), and has `count` count the task under the shard's lock: whoever closes the shard
+    /// finds either the task counted, or none that will be.
+    #[must_use]
+    pub(crate) fn bind_counted(
+        &self,
+        shard: usize,
+        header: NonNull<Header>,
+        count: impl FnOnce(),
+    ) -> bool {
         let mut list = self.shards[shard].lock();
         if list.closed {
             return false;
         }
+        count();
         let next = list.head.replace(header);
         // SAFETY: we hold the shard's lock, and all tasks in the list are alive.
         unsafe {
