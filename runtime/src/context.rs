@@ -14,7 +14,7 @@ use crate::global;
 use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::sched::{Pool, Worker};
-use crate::task::{JoinHandle, Origin};
+use crate::task::{self, Belonging, JoinHandle, Origin};
 
 pub(crate) use crate::entered::has_entered;
 
@@ -108,7 +108,7 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
             set_role(self.role);
         }
     }
-    let _entered = set_aside_entered();
+    let _aside = set_aside();
     let _leave = Leave { worker: WORKER.with(|cell| cell.replace(worker)), role: role() };
     set_role(Role::Worker);
     f()
@@ -144,9 +144,15 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
     }
 }
 
-/// Has nothing be entered on the current thread until the result is dropped.
-pub(crate) fn set_aside_entered() -> Option<Scope> {
-    has_entered().then(Scope::work)
+/// What a thread has set aside, to run something that is none of its business.
+pub(crate) struct Aside {
+    _entered: Option<Scope>,
+    _belonging: Belonging,
+}
+
+/// Has nothing be entered on the current thread, and what it runs belong to no task, until the result is dropped.
+pub(crate) fn set_aside() -> Aside {
+    Aside { _entered: has_entered().then(Scope::work), _belonging: task::set_aside() }
 }
 
 /// Leaves what is entered by a guard that was forgotten, or that is kept for longer than is allowed.

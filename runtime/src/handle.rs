@@ -107,7 +107,7 @@ impl Handle {
             coop::start();
             future.as_mut().poll(cx)
         });
-        coop::unconstrained(|| {
+        coop::uncounted(|| {
             if self.pool.poller().is_virtual() {
                 return outside::block_on(&self.pool, future);
             }

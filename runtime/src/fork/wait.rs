@@ -17,8 +17,8 @@ impl Worker {
     /// to go on.
     #[cold]
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
-        // What the joiner has entered is not meant for others' jobs.
-        let _entered = context::set_aside_entered();
+        // What the joiner has entered, and the values of its task, are not meant for others' jobs.
+        let _aside = context::set_aside();
         self.pace.waits.set(self.pace.waits.get() + 1);
         let mut idle_since = None;
         while !done() {
