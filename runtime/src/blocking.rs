@@ -9,6 +9,7 @@ use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
+use crate::companion::{self, ThreadKind};
 use crate::context::{self, Role};
 use crate::entered::Scope;
 use crate::handle::Handle;
@@ -122,7 +123,10 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     inner.threads += 1;
     inner.started += 1;
     drop(inner);
-    if sched::start_thread(pool, name, run_thread).is_ok() {
+    let life = |pool: &Arc<Pool>| {
+        companion::surround(pool, ThreadKind::Blocking, || run_thread(pool));
+    };
+    if sched::start_thread(pool, name, life).is_ok() {
         return nothing();
     }
     // No thread to be had. The threads there are will come to it; without any, all that waits is

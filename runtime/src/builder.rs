@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use crate::companion;
 use crate::fork::NEXT_JOB;
 use crate::hooks::Hooks;
 #[cfg(not(loom))]
@@ -173,6 +174,7 @@ impl Builder {
         let pool = Pool::new(config, Arc::new(poller));
         // The runtime first: if a thread fails to start, its drop ends the others.
         let runtime = Runtime::of(pool);
+        companion::start(runtime.handle())?;
         let pool = runtime.handle().pool();
         poller::start(pool)?;
         for index in 0..workers {
@@ -190,6 +192,10 @@ impl Builder {
     /// As [`build`](Self::build).
     #[cfg(not(loom))]
     pub fn build_manual(self) -> io::Result<Loop> {
+        check(
+            self.hooks.companion.is_none(),
+            "a manual loop has no other runtime beside it: use `build`".to_owned(),
+        )?;
         let clock = self.clock();
         let config = Config { awake_to_spin: 0, ..self.workers(1).max_spares(0).check()? };
         Ok(Loop::of(Pool::new(config, Arc::new(Poller::new(1, true, clock)?))))

@@ -11,6 +11,7 @@ use windlass_sync::thread_cell;
 
 use crate::entered::{self, Scope};
 use crate::global;
+use crate::handle::Handle;
 use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::sched::{Pool, Worker};
@@ -74,6 +75,8 @@ pub(crate) enum Role {
     Poller,
     /// Runs closures that block.
     Blocking,
+    /// Runs tasks, and is blocked in one.
+    InPlace,
 }
 
 /// What the current thread is.
@@ -96,21 +99,32 @@ pub(crate) fn is_thread_of(pool: &Arc<Pool>) -> bool {
     STARTED_BY.with(Cell::get) == Arc::as_ptr(pool)
 }
 
+/// Puts back what the current thread was.
+struct Leave {
+    worker: *const Worker,
+    role: Role,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        WORKER.with(|cell| cell.set(self.worker));
+        set_role(self.role);
+    }
+}
+
 /// Makes `worker` the current one while `f` runs, also on a thread that has entered another runtime.
 pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
-    struct Leave {
-        worker: *const Worker,
-        role: Role,
-    }
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            WORKER.with(|cell| cell.set(self.worker));
-            set_role(self.role);
-        }
-    }
     let _aside = set_aside();
     let _leave = Leave { worker: WORKER.with(|cell| cell.replace(worker)), role: role() };
     set_role(Role::Worker);
+    f()
+}
+
+/// Has the current thread be no worker while `f` runs. What was the current runtime still is.
+pub(crate) fn step_out<R>(pool: &Arc<Pool>, f: impl FnOnce() -> R) -> R {
+    let _entered = (!has_entered()).then(|| Scope::enter(Handle::new(pool.clone())));
+    let _back = Leave { worker: WORKER.with(|cell| cell.replace(ptr::null())), role: role() };
+    set_role(Role::InPlace);
     f()
 }
 
@@ -118,7 +132,7 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let worker = WORKER.with(Cell::get).cast_mut();
-    // SAFETY: set by `enter_worker` only, which holds a borrow of the worker for as long as the
+    // SAFETY: set by `enter_worker` only, and put back by `step_out`: the former holds a borrow of the worker for as long as the
     // pointer is there; and the borrow given here ends before this thread can leave it.
     f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
 }

@@ -8,6 +8,7 @@ use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc as StdArc;
 
+use crate::companion;
 use crate::entered::Scope;
 use crate::handle::Handle;
 use crate::primitives::Arc;
@@ -31,6 +32,7 @@ pub(crate) struct Hooks {
     pub(crate) task_spawn: Option<TaskHook>,
     pub(crate) task_end: Option<TaskHook>,
     pub(crate) worker_name: Option<Naming>,
+    pub(crate) companion: Option<companion::Make>,
 }
 
 // A panic of a hook leaves nothing half done that a runtime could show.

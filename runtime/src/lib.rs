@@ -18,6 +18,7 @@
 mod blocking;
 mod builder;
 mod builder_hooks;
+mod companion;
 mod context;
 mod coop;
 mod entered;
@@ -26,6 +27,7 @@ mod free;
 mod global;
 mod handle;
 mod hooks;
+mod in_place;
 #[cfg(not(loom))]
 pub mod manual;
 mod metrics;
@@ -62,6 +64,7 @@ pub mod timer {
 pub(crate) use windlass_sync::primitives;
 
 pub use builder::Builder;
+pub use companion::{Companion, ThreadKind};
 pub use context::worker_index;
 pub use fork::{Scope, compute, join, par, scope};
 pub use free::{block_on, resume_on_pool, spawn, spawn_blocking, yield_now};

@@ -5,6 +5,7 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use crate::blocking;
+use crate::companion;
 use crate::poller;
 use crate::primitives::Arc;
 use crate::sched::Pool;
@@ -40,7 +41,9 @@ fn finish_with_grace(
 ) -> ShutdownReport {
     let deadline = start.checked_add(patience);
     let joined = pool.threads.join_all(deadline, grace);
-    let complete = joined && pool.poller().end(deadline);
+    // Last, for what still runs may rely on it.
+    let alone = companion::end(pool, deadline);
+    let complete = joined && alone && pool.poller().end(deadline);
     let mut stragglers = Vec::new();
     if !joined {
         stragglers.extend(pool.running().into_iter().map(Straggler::task));

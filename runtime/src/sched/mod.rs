@@ -31,6 +31,7 @@ pub(crate) use worker::Worker;
 #[cfg(loom)]
 pub(crate) use {lifo::LifoSlot, sleepers::Sleepers, watch::Level};
 
+use crate::companion::{self, ThreadKind};
 use crate::context;
 use crate::hooks;
 use crate::primitives::Arc;
@@ -48,10 +49,12 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     let started = start_thread(pool, name, move |pool| {
         crate::poller::keep_time();
         context::set_worker_index(index);
-        let _stops = hooks::thread_starts(pool);
-        if let Some(worker) = Worker::new(pool.clone(), index) {
-            worker.run();
-        }
+        companion::surround(pool, ThreadKind::Worker, || {
+            let _stops = hooks::thread_starts(pool);
+            if let Some(worker) = Worker::new(pool.clone(), index) {
+                worker.run();
+            }
+        });
         // Release pairs with the Acquire in `Watcher::relieve`.
         pool.slots[index].occupied.store(false, Ordering::Release);
     });

@@ -56,6 +56,7 @@ pub use local::{AccessError, LocalKey, TaskLocalFuture};
 
 pub use crate::coop::{consume_budget, has_budget_remaining, unconstrained};
 pub use crate::free::yield_now;
+pub use crate::in_place::block_in_place;
 
 pub(crate) use cell::{drop_quietly, quietly};
 pub(crate) use header::{Header, Origin};
