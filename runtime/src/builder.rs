@@ -3,7 +3,9 @@
 use std::io;
 use std::time::Duration;
 
+use crate::companion;
 use crate::fork::NEXT_JOB;
+use crate::hooks::Hooks;
 #[cfg(not(loom))]
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
@@ -44,6 +46,7 @@ pub struct Builder {
     max_spares: Option<usize>,
     manual_time: bool,
     compute_share: u32,
+    pub(crate) hooks: Hooks,
 }
 
 impl Builder {
@@ -59,6 +62,7 @@ impl Builder {
             max_spares: None,
             manual_time: false,
             compute_share: 20,
+            hooks: Hooks::default(),
         }
     }
 
@@ -170,6 +174,7 @@ impl Builder {
         let pool = Pool::new(config, Arc::new(poller));
         // The runtime first: if a thread fails to start, its drop ends the others.
         let runtime = Runtime::of(pool);
+        companion::start(runtime.handle())?;
         let pool = runtime.handle().pool();
         poller::start(pool)?;
         for index in 0..workers {
@@ -187,6 +192,10 @@ impl Builder {
     /// As [`build`](Self::build).
     #[cfg(not(loom))]
     pub fn build_manual(self) -> io::Result<Loop> {
+        check(
+            self.hooks.companion.is_none(),
+            "a manual loop has no other runtime beside it: use `build`".to_owned(),
+        )?;
         let clock = self.clock();
         let config = Config { awake_to_spin: 0, ..self.workers(1).max_spares(0).check()? };
         Ok(Loop::of(Pool::new(config, Arc::new(Poller::new(1, true, clock)?))))
@@ -260,6 +269,7 @@ impl Builder {
             blocking_keep_alive: self.blocking_keep_alive,
             thread_name: self.thread_name,
             stack_size: self.stack_size,
+            hooks: self.hooks,
         })
     }
 }

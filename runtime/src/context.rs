@@ -11,10 +11,11 @@ use windlass_sync::thread_cell;
 
 use crate::entered::{self, Scope};
 use crate::global;
+use crate::handle::Handle;
 use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::sched::{Pool, Worker};
-use crate::task::{JoinHandle, Origin};
+use crate::task::{self, Belonging, JoinHandle, Origin};
 
 pub(crate) use crate::entered::has_entered;
 
@@ -23,6 +24,8 @@ thread_cell!(static ROLE: Role = Role::Foreign);
 // The pool that has started this thread. Compared, never followed.
 thread_cell!(static STARTED_BY: *const Pool = ptr::null());
 thread_cell!(static NUMBER: usize = 0);
+// Of a thread that was started to be a worker, from its start to its end.
+thread_cell!(static WORKER_INDEX: Option<usize> = None);
 
 /// A number of the current thread's own, to spread threads by.
 pub(crate) fn thread_number() -> usize {
@@ -33,6 +36,32 @@ pub(crate) fn thread_number() -> usize {
         }
         number.get()
     })
+}
+
+/// Returns the index of the worker that the current thread is: below the number of workers, or for a spare from there on
+/// up. Returns `None` on other threads.
+///
+/// It is known from [`on_thread_start`](crate::Builder::on_thread_start) to
+/// [`on_thread_stop`](crate::Builder::on_thread_stop). Two threads of a runtime never have the same index at the same
+/// time; a spare that comes later may have that of one that left. The thread that drives a
+/// [manual loop](crate::manual::Loop) is worker 0 of that loop while it runs a task.
+///
+/// # Examples
+///
+/// ```
+/// let runtime = windlass::Builder::new().workers(1).build()?;
+/// let task = runtime.spawn(async { windlass::worker_index() });
+/// assert_eq!(runtime.block_on(task).unwrap(), Some(0));
+/// assert_eq!(windlass::worker_index(), None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn worker_index() -> Option<usize> {
+    with_worker(|worker| worker.map(Worker::index)).or_else(|| WORKER_INDEX.with(Cell::get))
+}
+
+/// Declares that the current thread is started to be a worker.
+pub(crate) fn set_worker_index(index: usize) {
+    WORKER_INDEX.with(|cell| cell.set(Some(index)));
 }
 
 /// What a thread is to the runtimes.
@@ -46,6 +75,8 @@ pub(crate) enum Role {
     Poller,
     /// Runs closures that block.
     Blocking,
+    /// Runs tasks, and is blocked in one.
+    InPlace,
 }
 
 /// What the current thread is.
@@ -68,21 +99,32 @@ pub(crate) fn is_thread_of(pool: &Arc<Pool>) -> bool {
     STARTED_BY.with(Cell::get) == Arc::as_ptr(pool)
 }
 
+/// Puts back what the current thread was.
+struct Leave {
+    worker: *const Worker,
+    role: Role,
+}
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        WORKER.with(|cell| cell.set(self.worker));
+        set_role(self.role);
+    }
+}
+
 /// Makes `worker` the current one while `f` runs, also on a thread that has entered another runtime.
 pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
-    struct Leave {
-        worker: *const Worker,
-        role: Role,
-    }
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            WORKER.with(|cell| cell.set(self.worker));
-            set_role(self.role);
-        }
-    }
-    let _entered = set_aside_entered();
+    let _aside = set_aside();
     let _leave = Leave { worker: WORKER.with(|cell| cell.replace(worker)), role: role() };
     set_role(Role::Worker);
+    f()
+}
+
+/// Has the current thread be no worker while `f` runs. What was the current runtime still is.
+pub(crate) fn step_out<R>(pool: &Arc<Pool>, f: impl FnOnce() -> R) -> R {
+    let _entered = (!has_entered()).then(|| Scope::enter(Handle::new(pool.clone())));
+    let _back = Leave { worker: WORKER.with(|cell| cell.replace(ptr::null())), role: role() };
+    set_role(Role::InPlace);
     f()
 }
 
@@ -90,7 +132,7 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let worker = WORKER.with(Cell::get).cast_mut();
-    // SAFETY: set by `enter_worker` only, which holds a borrow of the worker for as long as the
+    // SAFETY: set by `enter_worker` only, and put back by `step_out`: the former holds a borrow of the worker for as long as the
     // pointer is there; and the borrow given here ends before this thread can leave it.
     f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
 }
@@ -116,9 +158,15 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
     }
 }
 
-/// Has nothing be entered on the current thread until the result is dropped.
-pub(crate) fn set_aside_entered() -> Option<Scope> {
-    has_entered().then(Scope::work)
+/// What a thread has set aside, to run something that is none of its business.
+pub(crate) struct Aside {
+    _entered: Option<Scope>,
+    _belonging: Belonging,
+}
+
+/// Has nothing be entered on the current thread, and what it runs belong to no task, until the result is dropped.
+pub(crate) fn set_aside() -> Aside {
+    Aside { _entered: has_entered().then(Scope::work), _belonging: task::set_aside() }
 }
 
 /// Leaves what is entered by a guard that was forgotten, or that is kept for longer than is allowed.

@@ -6,6 +6,8 @@
 //! not sent round and round.
 
 use std::cell::Cell;
+use std::future::Future;
+use std::pin::pin;
 use std::task::{Context, Poll};
 
 use windlass_sync::thread_cell;
@@ -54,7 +56,7 @@ pub(crate) fn spend() {
 }
 
 /// Runs `f` without counting.
-pub(crate) fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
+pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
     with_left(UNLIMITED, f)
 }
 
@@ -96,4 +98,39 @@ pub async fn consume_budget() {
         Poll::Ready(())
     })
     .await
+}
+
+/// Runs a future without a budget: it is never made to yield, and may keep the other tasks of its worker waiting for as
+/// long as it finds something to do. Dropping it drops the future.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// let ready = windlass::task::unconstrained(async {
+///     windlass::task::consume_budget().await;
+///     windlass::task::has_budget_remaining()
+/// });
+/// assert!(ready.await);
+/// # });
+/// ```
+pub async fn unconstrained<F: Future>(future: F) -> F::Output {
+    let mut future = pin!(future);
+    std::future::poll_fn(|cx| uncounted(|| future.as_mut().poll(cx))).await
+}
+
+/// Returns true if the task that is being polled may go on without a yield. Outside of tasks and `block_on` nothing is
+/// counted, and it is always true.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// while windlass::task::has_budget_remaining() {
+///     windlass::task::consume_budget().await; // handles one of many items
+/// }
+/// # });
+/// ```
+pub fn has_budget_remaining() -> bool {
+    has_budget()
 }

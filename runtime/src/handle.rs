@@ -7,6 +7,7 @@ use std::panic::Location;
 use std::pin::pin;
 
 use crate::blocking;
+use crate::companion::{self, ThreadKind};
 use crate::context::{self, Role};
 use crate::coop;
 use crate::entered::{self, Left, Scope};
@@ -107,12 +108,13 @@ impl Handle {
             coop::start();
             future.as_mut().poll(cx)
         });
-        coop::unconstrained(|| {
+        let wait = || {
             if self.pool.poller().is_virtual() {
                 return outside::block_on(&self.pool, future);
             }
             windlass_sync::block_on(future)
-        })
+        };
+        companion::surround(&self.pool, ThreadKind::BlockOn, || coop::uncounted(wait))
     }
 
     /// Makes this runtime the current one of the calling thread until the guard is dropped. A guard that is made
@@ -141,6 +143,12 @@ impl Handle {
     /// ```
     pub fn enter(&self) -> EnterGuard<'_> {
         EnterGuard { number: entered::enter(self.clone()), not_send: PhantomData }
+    }
+
+    /// Returns what the names of the runtime's threads begin with; see
+    /// [`Builder::thread_name`](crate::Builder::thread_name).
+    pub fn thread_name(&self) -> &str {
+        &self.pool.config.thread_name
     }
 
     /// What the runtime has done so far and what it does now.

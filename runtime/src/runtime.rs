@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use crate::builder::Builder;
+use crate::companion;
 use crate::context;
 use crate::handle::Handle;
 use crate::metrics::Metrics;
@@ -121,6 +122,7 @@ impl Runtime {
         let pool = self.handle.pool();
         shutdown::begin(pool);
         if context::is_thread_of(pool) {
+            companion::end(pool, Some(start));
             return ShutdownReport::unfinished(start.elapsed());
         }
         finish(pool, start)

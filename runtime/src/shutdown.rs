@@ -4,6 +4,8 @@ use std::fmt;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
+use crate::blocking;
+use crate::companion;
 use crate::poller;
 use crate::primitives::Arc;
 use crate::sched::Pool;
@@ -16,7 +18,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) fn begin(pool: &Arc<Pool>) {
     pool.threads.begin_end();
     pool.close();
-    pool.blocking.close();
+    blocking::close(pool);
     pool.poller().close();
     pool.poller().kick();
 }
@@ -39,7 +41,9 @@ fn finish_with_grace(
 ) -> ShutdownReport {
     let deadline = start.checked_add(patience);
     let joined = pool.threads.join_all(deadline, grace);
-    let complete = joined && pool.poller().end(deadline);
+    // Last, for what still runs may rely on it.
+    let alone = companion::end(pool, deadline);
+    let complete = joined && alone && pool.poller().end(deadline);
     let mut stragglers = Vec::new();
     if !joined {
         stragglers.extend(pool.running().into_iter().map(Straggler::task));

@@ -85,7 +85,9 @@ impl Worker {
 
     /// Runs what is left of jobs. With no scope around, it is others who wait for them.
     fn run_spawned(&self) {
+        let mut aside = None;
         while let Some(job) = self.pending.pop_spawned(self.index()) {
+            aside.get_or_insert_with(context::set_aside);
             self.attend_to_spawned();
             job.run(self);
         }
@@ -153,8 +155,9 @@ impl Worker {
     }
 
     fn poll_in_place(&self, start: Instant, look_out: bool) {
-        // What the computation has entered is meant neither for the tasks nor for the wakers that are called here.
-        let _entered = context::set_aside_entered();
+        // What the computation has entered, and the values of its task, are meant neither for the tasks nor for the wakers
+        // that are called here.
+        let _aside = context::set_aside();
         self.pace.in_place.set(true);
         self.restart_clock(start);
         let mut now = start;

@@ -17,8 +17,8 @@ impl Worker {
     /// to go on.
     #[cold]
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
-        // What the joiner has entered is not meant for others' jobs.
-        let _entered = context::set_aside_entered();
+        // What the joiner has entered, and the values of its task, are not meant for others' jobs.
+        let _aside = context::set_aside();
         self.pace.waits.set(self.pace.waits.get() + 1);
         let mut idle_since = None;
         while !done() {
@@ -114,6 +114,8 @@ impl Worker {
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
     pub(super) fn sleep_joining(&self, done: &impl Fn() -> bool, deadline: Option<Instant>) {
         let slot = self.slot();
+        let hooks = &self.pool.config.hooks;
+        hooks.parks();
         // Counted first: who takes the flag back counts it out again, and nobody else is to be missed meanwhile.
         self.pool.joiners.fetch_add(1, Plain::Relaxed);
         // Release pairs with the Acquire in `call_joiner`: who counts it out has seen it counted in.
@@ -122,6 +124,7 @@ impl Worker {
         // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
         if (done() || self.pool.has_offer_besides(self.index())) && self.stops_joining() {
+            hooks.unparks();
             return;
         }
         slot.counters.parks.bump();
@@ -129,6 +132,7 @@ impl Worker {
             self.parker.park();
         }
         slot.counters.wakeups.bump();
+        hooks.unparks();
     }
 
     /// Takes the announcement back; false if somebody was faster, and its token is on the way.

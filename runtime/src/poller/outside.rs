@@ -3,7 +3,8 @@
 //!
 //! A thread in `block_on` is *busy* from the moment it is woken until it waits again. If it got there from another
 //! `block_on` of the same runtime, or from a closure of its blocking pool, it counts once: the outer poll, or the
-//! closure, gets on only after the inner call has, so as long as that lasts it is set aside.
+//! closure, gets on only after the inner call has, so as long as that lasts it is set aside. The same goes for a worker
+//! that got there by way of `block_in_place`.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -25,9 +26,16 @@ pub(super) struct Outside {
     turns: AtomicU64,
     /// Closures of the blocking pool that are in `block_on`.
     set_aside: AtomicUsize,
+    /// Workers that are in `block_on`, by way of `block_in_place`.
+    workers: AtomicUsize,
 }
 
 impl Outside {
+    /// How many workers wait in `block_on`, or are in its polls, which are counted as such.
+    pub(super) fn workers(&self) -> usize {
+        self.workers.load(Plain::SeqCst)
+    }
+
     pub(super) fn turns(&self) -> u64 {
         self.turns.load(Plain::SeqCst)
     }
@@ -95,6 +103,7 @@ enum Around {
     Nothing,
     BlockOn,
     Closure,
+    Task,
 }
 
 impl Stay {
@@ -103,10 +112,12 @@ impl Stay {
         let poller = pool.poller();
         let around = if is_here(poller) {
             Around::BlockOn
-        } else if context::role() == Role::Blocking && context::is_thread_of(pool) {
-            Around::Closure
         } else {
-            Around::Nothing
+            match context::role() {
+                Role::Blocking if context::is_thread_of(pool) => Around::Closure,
+                Role::InPlace if context::is_thread_of(pool) => Around::Task,
+                _ => Around::Nothing,
+            }
         };
         let turn = Arc::new(Turn { state: AtomicUsize::new(RUNNING), poller: poller.clone() });
         // Counted before the other is set aside, and the other way round in the end: who looks finds one of them.
@@ -115,6 +126,7 @@ impl Stay {
             Around::Nothing => {}
             Around::BlockOn => _ = poller.outside.busy.fetch_sub(1, Plain::SeqCst),
             Around::Closure => _ = poller.outside.set_aside.fetch_add(1, Plain::SeqCst),
+            Around::Task => _ = poller.outside.workers.fetch_add(1, Plain::SeqCst),
         }
         let _ = TURNS.try_with(|turns| turns.borrow_mut().push(turn.clone()));
         Self { turn, around }
@@ -130,6 +142,7 @@ impl Drop for Stay {
             Around::Nothing => {}
             Around::BlockOn => _ = outside.busy.fetch_add(1, Plain::SeqCst),
             Around::Closure => _ = outside.set_aside.fetch_sub(1, Plain::SeqCst),
+            Around::Task => _ = outside.workers.fetch_sub(1, Plain::SeqCst),
         }
         self.turn.end();
     }

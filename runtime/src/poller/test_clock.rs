@@ -80,7 +80,7 @@ fn signature(pool: &Pool) -> Signature {
 
 fn is_idle(pool: &Pool) -> bool {
     pool.poller().is_quiet_outside(pool)
-        && pool.sleepers.sleeping_settled() >= pool.at_work()
+        && pool.sleepers.sleeping_settled() + pool.poller().outside.workers() >= pool.at_work()
         && !pool.has_shared_work()
         && !pool.has_root()
         && !pool.slots.iter().any(|slot| slot.has_work())

@@ -172,8 +172,11 @@ impl Watcher {
     /// How long a worker has been in the poll it is in, as far as was seen; `None` if it is in none.
     fn stalled(&self, pool: &Pool, index: usize, now: Instant) -> Option<Duration> {
         let (tick, since) = self.seen[index];
-        let in_poll = tick % 2 == 1 && pool.slots[index].occupied.load(Plain::Relaxed);
-        in_poll.then(|| now.duration_since(since))
+        let slot = &pool.slots[index];
+        let in_poll = tick % 2 == 1 && slot.occupied.load(Plain::Relaxed);
+        // One that says so need not be waited for.
+        let blocked = slot.is_blocked();
+        in_poll.then(|| if blocked { Duration::MAX } else { now.duration_since(since) })
     }
 
     /// True if a worker is awake, has not been in one poll for as long as `patience`, and does not leave tasks to a

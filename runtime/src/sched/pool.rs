@@ -12,9 +12,11 @@ use super::slot::{Counter, Counters, Slot};
 use super::threads::Threads;
 use super::watch::{Level, Watch};
 use crate::blocking::BlockingPool;
+use crate::companion::Companion;
+use crate::hooks::Hooks;
 use crate::poller::Poller;
 use crate::primitives::plain::{AtomicUsize as PlainUsize, Ordering as Plain};
-use crate::primitives::{Arc, AtomicBool, Ordering, fence};
+use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, fence};
 use crate::task::{Origin, OwnedTasks, Runnable};
 
 /// The settings of a runtime, checked by its builder.
@@ -35,6 +37,7 @@ pub(crate) struct Config {
     pub(crate) blocking_keep_alive: Duration,
     pub(crate) thread_name: String,
     pub(crate) stack_size: Option<usize>,
+    pub(crate) hooks: Hooks,
 }
 
 /// The shared half of a runtime's scheduler.
@@ -59,6 +62,8 @@ pub(crate) struct Pool {
     poller: Arc<Poller>,
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
+    /// Another runtime beside this one, from its start to its end.
+    pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
     /// Counts what happens on threads that are no workers of this runtime.
     pub(crate) foreign: CachePadded<Counters>,
     /// Tasks that such a thread spawned too late, and dropped.
@@ -85,6 +90,7 @@ impl Pool {
             poller,
             blocking: BlockingPool::new(),
             threads: Threads::new(),
+            companion: Mutex::new(None),
             foreign: CachePadded::default(),
             refused: Counter::default(),
             closing: AtomicBool::new(false),
@@ -129,9 +135,9 @@ impl Pool {
     /// after it if all are busy. A searcher will come to it by itself.
     pub(crate) fn call_somebody(&self) {
         if !self.wake_one() && self.sleepers.all_busy() {
-            // A computation may show no split point: then a spare must come soon.
-            let computing = self.slots.iter().any(|slot| slot.is_computing());
-            self.watch.request(if computing { Level::Fine } else { Level::Coarse });
+            // A computation may show no split point, and who is blocked in place has said so: then a spare must come soon.
+            let soon = self.slots.iter().any(|slot| slot.is_computing() || slot.is_blocked());
+            self.watch.request(if soon { Level::Fine } else { Level::Coarse });
         }
     }
 
@@ -296,6 +302,7 @@ impl Pool {
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),
             stack_size: None,
+            hooks: Hooks::default(),
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
             .expect("the OS has what a poller needs");

@@ -39,6 +39,8 @@ pub(crate) struct Slot {
     pub(crate) awaiting: AtomicBool,
     /// True while the worker is inside a fork-join root or job.
     pub(crate) computing: PlainBool,
+    /// True while the worker is in a call of `block_in_place`.
+    pub(crate) blocked: PlainBool,
     /// True while that computation has split points all the time.
     pub(crate) fine: PlainBool,
     /// True for a spare that stands in for a worker which computes.
@@ -79,6 +81,7 @@ impl Slot {
             joining: AtomicBool::new(false),
             awaiting: AtomicBool::new(false),
             computing: PlainBool::new(false),
+            blocked: PlainBool::new(false),
             fine: PlainBool::new(false),
             for_tasks: PlainBool::new(false),
             polled: Default::default(),
@@ -99,6 +102,7 @@ impl Slot {
     pub(crate) fn is_slow(&self) -> bool {
         self.is_polling()
             && (self.counters.poll_time.get() >= LONG_POLL
+                || self.is_blocked()
                 || self.is_computing()
                 || self.held_up_at.get() == self.progress())
     }
@@ -133,6 +137,11 @@ impl Slot {
     /// True if the worker is inside a fork-join root or job.
     pub(crate) fn is_computing(&self) -> bool {
         self.computing.load(Plain::Relaxed)
+    }
+
+    /// True if the worker has said that it is blocked.
+    pub(super) fn is_blocked(&self) -> bool {
+        self.blocked.load(Plain::Relaxed)
     }
 
     /// Moves when the worker gets on; odd while it is in a poll.

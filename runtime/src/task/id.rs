@@ -35,6 +35,37 @@ impl Id {
     }
 }
 
+/// Returns the id of the task that is being polled.
+///
+/// # Panics
+///
+/// Outside of any task. The future of a `block_on` is none; the closures of `spawn_blocking` and `compute` are.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// let task = windlass::spawn(async { windlass::task::id() });
+/// let id = task.id();
+/// assert_eq!(task.await.unwrap(), id);
+/// # });
+/// ```
+#[track_caller]
+pub fn id() -> Id {
+    try_id().expect("`task::id` was called outside of any task: use `task::try_id` there")
+}
+
+/// Returns the id of the task that is being polled, or `None` outside of any.
+///
+/// # Examples
+///
+/// ```
+/// assert!(windlass::task::try_id().is_none());
+/// ```
+pub fn try_id() -> Option<Id> {
+    super::waker::polled_id()
+}
+
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

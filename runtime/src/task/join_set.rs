@@ -164,9 +164,8 @@ impl<T> JoinSet<T> {
         let mut handle = self.slots[slot].take().expect("a slot ends once");
         self.vacant.push(slot);
         let id = handle.id();
-        let polled = coop::unconstrained(|| {
-            Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop()))
-        });
+        let polled =
+            coop::uncounted(|| Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())));
         match polled {
             Poll::Ready(result) => result.map(|output| (id, output)),
             Poll::Pending => unreachable!("a slot that ended has its output"),

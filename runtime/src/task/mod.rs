@@ -35,6 +35,7 @@ mod header;
 mod id;
 mod join;
 mod join_set;
+mod local;
 mod owned;
 mod state;
 mod waker;
@@ -48,18 +49,31 @@ use std::ptr::NonNull;
 pub use abort::AbortHandle;
 pub use builder::Builder;
 pub use error::JoinError;
-pub use id::Id;
+pub use id::{Id, id, try_id};
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
+pub use local::{AccessError, LocalKey, TaskLocalFuture};
 
-pub use crate::coop::consume_budget;
+pub use crate::coop::{consume_budget, has_budget_remaining, unconstrained};
 pub use crate::free::yield_now;
+pub use crate::in_place::block_in_place;
 
 pub(crate) use cell::{drop_quietly, quietly};
 pub(crate) use header::{Header, Origin};
 pub(crate) use owned::OwnedTasks;
 pub(crate) use state::Listing;
 pub(crate) use waker::{waker_vtable, wakes_polled_task};
+
+/// What the code that a thread runs belongs to: which task is being polled, and its values.
+pub(crate) struct Belonging {
+    _polled: waker::RestorePolled,
+    _values: local::Restore,
+}
+
+/// Has what this thread runs belong to no task until the result is dropped.
+pub(crate) fn set_aside() -> Belonging {
+    Belonging { _polled: waker::set_aside(), _values: local::set_aside() }
+}
 
 /// Where the ready tasks of a kind go, and who owns them.
 ///
@@ -126,6 +140,12 @@ impl Runnable {
 
     pub(crate) fn header(&self) -> NonNull<Header> {
         self.0
+    }
+
+    /// The task's id.
+    pub(crate) fn id(&self) -> Id {
+        // SAFETY: alive, as in `run`.
+        unsafe { self.0.as_ref() }.id
     }
 
     /// The task's name and spawn site.

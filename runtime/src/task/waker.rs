@@ -13,6 +13,7 @@ use std::task::{RawWaker, RawWakerVTable, Waker};
 use windlass_sync::thread_cell;
 
 use super::header::Header;
+use super::id::Id;
 use super::state::{LENDABLE, Notify};
 
 /// The task that this thread polls, the innermost if it is one in another, and how many of its
@@ -54,6 +55,26 @@ impl Drop for Lending {
     fn drop(&mut self) {
         STOCK.with(|cell| cell.set(self.around));
     }
+}
+
+/// Puts back which task this thread polls.
+pub(super) struct RestorePolled(Stock);
+
+impl Drop for RestorePolled {
+    fn drop(&mut self) {
+        STOCK.with(|cell| cell.set(self.0));
+    }
+}
+
+/// Has this thread poll no task until the result is dropped.
+pub(super) fn set_aside() -> RestorePolled {
+    RestorePolled(STOCK.with(|cell| cell.replace(Stock { task: ptr::null(), left: 0 })))
+}
+
+/// The id of the task that this thread polls, the innermost if it is one in another.
+pub(super) fn polled_id() -> Option<Id> {
+    // SAFETY: null, or a task that this thread runs: `Lending` is over before the runner lets go of it.
+    unsafe { STOCK.with(Cell::get).task.as_ref() }.map(|task| task.id)
 }
 
 /// Takes a reference of `task` from the stock; false if there is none.

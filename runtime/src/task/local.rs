@@ -1,0 +1,288 @@
+//! Values that belong to a task, whatever thread polls it.
+//!
+//! Each poll of a scope puts a *frame* onto a list that runs down the stack of the thread: the key, and a reference to
+//! the value, which stays in the scope's future. The end of the poll takes it off again. A look-up goes down the list to
+//! the first frame with its key, so inner scopes shadow outer ones, and a scope that is not being polled is not there.
+//!
+//! A worker may run something else on top of a poll: a task that is polled in place at a split point, or the job of
+//! another computation while it waits in a join. For that time [`set_aside`] has the list begin anew, so that neither
+//! sees the other's values. A list of frames makes that one store; with a thread-local a key, every key would have to be
+//! swapped.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::ptr;
+use std::task::{Context, Poll};
+
+use windlass_sync::thread_cell;
+
+/// A value in the scope that is being polled, and what is below it.
+struct Frame<'a> {
+    /// The address of the key. Compared, never followed.
+    key: *const (),
+    value: &'a dyn Any,
+    below: *const Frame<'a>,
+}
+
+// The innermost frame of this thread; null for none.
+thread_cell!(static TOP: *const Frame<'static> = ptr::null());
+
+/// Puts the list back as it was, also after a panic.
+pub(crate) struct Restore(*const Frame<'static>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        TOP.with(|top| top.set(self.0));
+    }
+}
+
+/// Has no value be there on this thread until the result is dropped.
+pub(crate) fn set_aside() -> Restore {
+    Restore(TOP.with(|top| top.replace(ptr::null())))
+}
+
+/// Runs `f` with one more value.
+fn with_value<R>(key: *const (), value: &dyn Any, f: impl FnOnce() -> R) -> R {
+    let below = TOP.with(Cell::get);
+    let frame = Frame { key, value, below };
+    TOP.with(|top| top.set((&raw const frame).cast()));
+    let _restore = Restore(below);
+    f()
+}
+
+/// Calls `f` with the innermost value of a key.
+fn with_found<R>(key: *const (), f: impl FnOnce(Option<&dyn Any>) -> R) -> R {
+    let mut next = TOP.with(Cell::get);
+    // SAFETY: what is in the list lies in the frame of a `with_value` that has not returned: before it does, it takes
+    // its own frame and all above it out. `f` is called from within, so the borrow ends before that.
+    while let Some(frame) = unsafe { next.as_ref() } {
+        if ptr::eq(frame.key, key) {
+            return f(Some(frame.value));
+        }
+        next = frame.below;
+    }
+    f(None)
+}
+
+/// Declares values that belong to tasks: for each, a key of type [`LocalKey`](crate::task::LocalKey).
+///
+/// # Examples
+///
+/// ```
+/// windlass::task_local! {
+///     static REQUEST: u64;
+///     pub static USER: String;
+/// }
+///
+/// # windlass::block_on(async {
+/// let task = windlass::spawn(REQUEST.scope(7, async {
+///     windlass::yield_now().await; // may go on on another thread
+///     REQUEST.get()
+/// }));
+/// assert_eq!(task.await.unwrap(), 7);
+/// # });
+/// ```
+#[macro_export]
+macro_rules! task_local {
+    () => {};
+    ($(#[$attribute:meta])* $vis:vis static $name:ident: $type:ty $(; $($rest:tt)*)?) => {
+        $(#[$attribute])*
+        $vis static $name: $crate::task::LocalKey<$type> = $crate::task::LocalKey::new();
+        $($crate::task_local! { $($rest)* })?
+    };
+}
+
+/// The key of a value that belongs to a task, declared with [`task_local!`](crate::task_local).
+///
+/// A value is there within [`scope`](Self::scope), in whatever the future of the scope calls while it is polled, and
+/// nowhere else: tasks that are spawned there do not inherit it. Neither do tasks that a worker polls in between, at the
+/// split points of a computation inside of the scope.
+///
+/// The closures of [`join`](crate::join) and [`Scope::spawn`](crate::Scope::spawn) may be run by any worker, and so may or
+/// may not see a value. Take it out with [`get`](Self::get) before, and give it to them.
+pub struct LocalKey<T: 'static> {
+    // Statics without a size may share an address, which is what tells keys apart.
+    _address: u8,
+    value: PhantomData<fn() -> T>,
+}
+
+impl<T: 'static> LocalKey<T> {
+    #[doc(hidden)]
+    pub const fn new() -> Self {
+        Self { _address: 0, value: PhantomData }
+    }
+
+    /// Returns a future that runs `future` with the value in place. When it is done, the value is dropped with it.
+    ///
+    /// Dropping it drops `future` first, which still sees the value, and then the value.
+    pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
+        TaskLocalFuture { key: self, value: Some(value), future: Some(future) }
+    }
+
+    /// Runs a closure with the value in place.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::task_local! { static DEPTH: u32; }
+    ///
+    /// assert_eq!(DEPTH.sync_scope(1, || DEPTH.sync_scope(2, || DEPTH.get())), 2);
+    /// ```
+    pub fn sync_scope<R>(&'static self, value: T, f: impl FnOnce() -> R) -> R {
+        with_value(self.address(), &value, f)
+    }
+
+    /// Calls `f` with the value.
+    ///
+    /// # Panics
+    ///
+    /// Outside of any scope of this key.
+    #[track_caller]
+    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        match self.try_with(f) {
+            Ok(result) => result,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    /// Calls `f` with the value.
+    ///
+    /// # Errors
+    ///
+    /// Outside of any scope of this key; `f` is not called then.
+    pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
+        with_found(self.address(), |value| {
+            value.and_then(|value| value.downcast_ref()).map(f).ok_or(AccessError(()))
+        })
+    }
+
+    /// Returns a clone of the value.
+    ///
+    /// # Panics
+    ///
+    /// Outside of any scope of this key.
+    #[track_caller]
+    pub fn get(&'static self) -> T
+    where
+        T: Clone,
+    {
+        self.with(T::clone)
+    }
+
+    /// Returns a clone of the value.
+    ///
+    /// # Errors
+    ///
+    /// Outside of any scope of this key.
+    pub fn try_get(&'static self) -> Result<T, AccessError>
+    where
+        T: Clone,
+    {
+        self.try_with(T::clone)
+    }
+
+    fn address(&'static self) -> *const () {
+        ptr::from_ref(self).cast()
+    }
+}
+
+impl<T: 'static> fmt::Debug for LocalKey<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalKey").finish_non_exhaustive()
+    }
+}
+
+/// A future with a value that belongs to it. Made by [`LocalKey::scope`].
+#[must_use = "futures do nothing unless polled"]
+pub struct TaskLocalFuture<T: 'static, F> {
+    key: &'static LocalKey<T>,
+    value: Option<T>,
+    /// Pinned with the whole; gone when it is done.
+    future: Option<F>,
+}
+
+// The value is never pinned.
+impl<T: 'static, F: Unpin> Unpin for TaskLocalFuture<T, F> {}
+
+impl<T: 'static, F> TaskLocalFuture<T, F> {
+    /// Takes the value out. What is polled afterwards is outside of the scope.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// windlass::task_local! { static COUNT: u32; }
+    ///
+    /// # windlass::block_on(async {
+    /// let mut future = pin!(COUNT.scope(3, async { COUNT.get() }));
+    /// assert_eq!(future.as_mut().await, 3);
+    /// assert_eq!(future.take_value(), Some(3));
+    /// # });
+    /// ```
+    pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
+        // SAFETY: the value is not pinned, and nothing else is moved.
+        unsafe { self.get_unchecked_mut() }.value.take()
+    }
+
+    /// Runs `f` on the future, in the scope.
+    fn enter<R>(self: Pin<&mut Self>, f: impl FnOnce(Pin<&mut Option<F>>) -> R) -> R {
+        // SAFETY: the future is not moved below: it is pinned again, and the value never was.
+        let Self { key, value, future } = unsafe { self.get_unchecked_mut() };
+        // SAFETY: pinned with the whole.
+        let future = unsafe { Pin::new_unchecked(future) };
+        match value {
+            Some(value) => with_value(key.address(), value, || f(future)),
+            None => f(future),
+        }
+    }
+}
+
+impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
+    type Output = F::Output;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        self.enter(|mut place| {
+            let future = place.as_mut().as_pin_mut();
+            let polled = future.expect("`TaskLocalFuture` was polled after its end").poll(cx);
+            if polled.is_ready() {
+                place.set(None);
+            }
+            polled
+        })
+    }
+}
+
+impl<T: 'static, F> Drop for TaskLocalFuture<T, F> {
+    fn drop(&mut self) {
+        if self.future.is_some() {
+            // SAFETY: not moved any more: this is its drop.
+            unsafe { Pin::new_unchecked(self) }.enter(|mut future| future.set(None));
+        }
+    }
+}
+
+impl<T: 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskLocalFuture").finish_non_exhaustive()
+    }
+}
+
+/// Says that a task-local value was asked for outside of its scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AccessError(());
+
+impl fmt::Display for AccessError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "a task-local value was used outside of its scope: wrap the future in `KEY.scope(value, future)`",
+        )
+    }
+}
+
+impl Error for AccessError {}
