@@ -285,3 +285,22 @@ fn a_panic_of_the_closure_waits_for_its_jobs() {
     assert_eq!(text_of(&*caught.unwrap_err()), "closure");
     assert_eq!(ended.get(), 1);
 }
+
+/// A worker that searched while the job was spawned, and had looked for jobs before, used to fall asleep beside it. That
+/// was a runtime's first scope more often than not.
+#[test]
+fn no_worker_sleeps_while_a_job_waits() {
+    for round in 0..100 {
+        let runtime = runtime(1 + round % 4);
+        let jobs = 1 + round % 4;
+        on_worker(&runtime, move || {
+            let inside = AtomicUsize::new(0);
+            let come_in = |_: &Scope<'_>| {
+                inside.fetch_add(1, Ordering::SeqCst);
+                let all = || inside.load(Ordering::SeqCst) == jobs;
+                util::wait_until("all jobs run at once", all);
+            };
+            scope(|s| (0..jobs).for_each(|_| s.spawn(come_in)));
+        });
+    }
+}

@@ -160,3 +160,55 @@ fn a_thief_takes_spawned_jobs_while_their_owner_does() {
         stealing.join().unwrap();
     });
 }
+
+/// Property: a job is run by the worker that searches and falls asleep while it is spawned; its own worker is in a long
+/// leaf meanwhile.
+///
+/// Seen to fail with: a `sleep` that does not look for jobs; `has_offered` without a fence.
+#[test]
+fn a_job_is_spawned_while_the_other_worker_falls_asleep() {
+    check_large(2, || {
+        let pool = Pool::new(2, 0);
+        let place = pool.occupy(1);
+        let worker = thread::spawn(move || place.work());
+        let owner = pool.fork(0);
+        let done = Parker::new();
+        let ended = done.unparker();
+        owner.scope(move |s| {
+            s.spawn(move |_| ended.unpark());
+            done.park();
+        });
+        pool.close();
+        worker.join().unwrap();
+    });
+}
+
+/// Property: a joiner that was called for a job, and need not wait any more, passes the call on.
+///
+/// Seen to fail with: a `wait_for` that leaves without a look at what others offer.
+#[test]
+fn a_joiner_that_is_called_for_a_job_leaves() {
+    check_large(1, || {
+        let pool = Pool::new(3, 0);
+        let place = pool.occupy(2);
+        let worker = thread::spawn(move || place.work());
+        let (joiner, thief) = (pool.fork(1), pool.fork(0));
+        let stolen = Parker::new();
+        let begun = stolen.unparker();
+        let joining = thread::spawn(move || {
+            joiner.join(|| (), || ());
+            begun.unpark();
+        });
+        thief.steal_once();
+        let done = Parker::new();
+        let ended = done.unparker();
+        thief.scope(move |s| {
+            s.spawn(move |_| ended.unpark());
+            done.park();
+        });
+        stolen.park();
+        pool.close();
+        joining.join().unwrap();
+        worker.join().unwrap();
+    });
+}

@@ -42,6 +42,11 @@ impl JobRef {
         Self { job, from }
     }
 
+    /// True if it was taken from this worker.
+    pub(super) fn is_from(&self, worker: usize) -> bool {
+        self.from == worker
+    }
+
     /// Runs the job on the current thread, which is `worker`'s, and has set aside what it had entered. Does not unwind.
     #[inline]
     pub(crate) fn run(self, worker: &Worker) {

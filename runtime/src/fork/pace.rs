@@ -15,6 +15,11 @@ pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
 pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
 /// So many split points in a row that are closer make a computation fine-grained.
 const FINE: u32 = 64;
+/// Split points at the begin of a computation that share what is pending: nothing is known about its leaves, and the
+/// first may be long. As many as a worker passes on its way down to it.
+const PROBES: u32 = 8;
+/// A computation with no more joins than these in a period is coarse: what is pending may wait for long.
+const COARSE: u32 = 4;
 /// Offers of a root between two looks at the clock; the first one looks.
 const OFFERS_PER_CLOCK: u32 = 16;
 
@@ -23,6 +28,8 @@ pub(crate) struct Pace {
     /// When the clock was last read, by a count of joins.
     clock: Cell<Instant>,
     per_clock: Cell<u32>,
+    /// Split points left at which the computation counts as unknown.
+    probes: Cell<u32>,
     /// Split points in a row that were not far apart; halved by one that was. A worker that the OS has
     /// kept from running looks like one in a long leaf, now and then.
     close: Cell<u32>,
@@ -54,6 +61,7 @@ impl Pace {
         Self {
             clock: Cell::new(now),
             per_clock: Cell::new(FIRST_COUNT),
+            probes: Cell::new(0),
             close: Cell::new(0),
             root_began: Cell::new(now),
             offers: Cell::new(0),
@@ -75,9 +83,32 @@ impl Pace {
         self.root_began.set(now);
         self.offers.set(0);
         self.restart(now);
+        self.probe_anew()
+    }
+
+    /// Nothing is known about what comes next; gives the count of joins to the next split point.
+    pub(super) fn probe_anew(&self) -> u32 {
         // What the joins of the last computation took says nothing about this one.
-        self.per_clock.set(FIRST_COUNT);
-        FIRST_COUNT
+        self.per_clock.set(PROBES);
+        self.probes.set(PROBES);
+        1
+    }
+
+    /// True if nothing is known about the computation yet.
+    pub(super) fn is_probing(&self) -> bool {
+        self.probes.get() > 0
+    }
+
+    /// At a split point: true, and one less to come, if nothing is known about the computation yet.
+    pub(super) fn probes(&self) -> bool {
+        let left = self.probes.get();
+        self.probes.set(left.saturating_sub(1));
+        left > 0
+    }
+
+    /// True if the split points of this computation are far apart.
+    pub(super) fn is_coarse(&self) -> bool {
+        self.per_clock.get() <= COARSE
     }
 
     /// What was done until now was no part of the computation.
@@ -102,7 +133,8 @@ impl Pace {
         let joins = u128::from(self.per_clock.get());
         let fitting = joins * PERIOD.as_nanos() / elapsed;
         // Up step by step: the next joins may be slower than the last.
-        let next = fitting.min(joins * 2).clamp(1, MOST_JOINS.into()) as u32;
+        let most = (joins * 2).max(FIRST_COUNT.into());
+        let next = fitting.min(most).clamp(1, MOST_JOINS.into()) as u32;
         self.per_clock.set(next);
         next
     }
@@ -119,7 +151,8 @@ impl Pace {
     }
 
     pub(super) fn is_worth_a_thief(&self, now: Instant) -> bool {
-        now.saturating_duration_since(self.root_began.get()) >= WORTH_A_THIEF
+        // Models must not go by how fast the machine is.
+        cfg!(loom) || now.saturating_duration_since(self.root_began.get()) >= WORTH_A_THIEF
     }
 }
 
@@ -132,7 +165,7 @@ mod tests {
         let mut now = Instant::now();
         let pace = Pace::new(now);
         pace.begin(now);
-        for _ in 0..10 {
+        for _ in 0..12 {
             now += PERIOD / 10;
             pace.next_count(now);
         }
@@ -141,17 +174,18 @@ mod tests {
             MOST_JOINS,
             "short ones, of which there are many in a period"
         );
-        let count = pace.begin(now);
-        let next = pace.next_count(now + PERIOD * 8);
-        assert_eq!(next, count / 8);
+        pace.begin(now);
+        let next = pace.next_count(now + PERIOD * PROBES / 2);
+        assert_eq!(next, 2, "as many as fit into a period, going by those of this computation");
     }
 
     #[test]
     fn what_happens_meanwhile_leaves_the_count_alone() {
         let now = Instant::now();
         let pace = Pace::new(now);
-        let before = pace.begin(now);
-        let kept = pace.keep_count(|| assert!(pace.next_count(now + PERIOD * 4) < before));
+        pace.begin(now);
+        let before = pace.next_count(now);
+        let kept = pace.keep_count(|| assert!(pace.next_count(now + PERIOD * before) < before));
         assert_eq!((kept, pace.per_clock.get()), (before, before));
     }
 }

@@ -1,8 +1,9 @@
 //! A worker's own fork-join work: the joins it is inside of, and the jobs it has spawned.
 //!
-//! The joins are touched by their worker only, and one of them at a time goes into the [`Offer`]. Spawned jobs lie where
-//! others can take them, or as long as all are short and nobody is idle, in a list that costs less. The rules, and
-//! what follows from offering the oldest first, are in `README.md`.
+//! The joins are touched by their worker only, and one of them at a time goes into the [`Offer`]. In a computation that is
+//! not known to be fine-grained, the others follow it into a list that thieves can reach.
+//! Spawned jobs lie where others can take them, or as long as all are short and nobody is idle, in a list that costs
+//! less. The rules, and what follows from offering the oldest first, are in `README.md`.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
@@ -31,6 +32,10 @@ pub(crate) struct Pending {
     private: Cell<usize>,
     /// Joins and spawns left before the clock is read.
     count: Cell<u32>,
+    /// Pending joins that others may take: younger than the one in the offer, older than the private ones.
+    joins: SpawnedJobs,
+    /// The other end of `joins`.
+    oldest_join: SpawnedStealer,
     /// Spawned jobs that others may take, older than those which they may not.
     shared: SpawnedJobs,
     /// The other end of `shared`.
@@ -49,8 +54,10 @@ unsafe impl Send for Pending {}
 
 impl Pending {
     pub(crate) fn new() -> Self {
-        let shared = SpawnedJobs::new();
+        let (shared, joins) = (SpawnedJobs::new(), SpawnedJobs::new());
         Self {
+            oldest_join: joins.stealer(),
+            joins,
             offer: Arc::new(CachePadded::new(Offer::new())),
             places: UnsafeCell::new(Box::default()),
             top: Cell::new(0),
@@ -66,7 +73,11 @@ impl Pending {
 
     /// What thieves get to see.
     pub(crate) fn offers(&self) -> Offers {
-        Offers { first: self.offer.clone(), spawned: self.shared.stealer() }
+        Offers {
+            first: self.offer.clone(),
+            spawned: self.shared.stealer(),
+            joins: self.joins.stealer(),
+        }
     }
 
     /// Notes a join, and gives the index to come back with.
@@ -134,7 +145,38 @@ impl Pending {
     pub(super) fn take_back(&self, job: NonNull<Job>, index: usize) -> bool {
         debug_assert_eq!(self.private.get(), index + 1, "only the youngest offered can come back");
         self.private.set(index);
-        self.offer.take_back(job)
+        // Those that are shared come back youngest first and are stolen oldest first: what is left there is this one.
+        match self.joins.pop() {
+            Some(Spawned(youngest)) => {
+                debug_assert_eq!(
+                    youngest, job,
+                    "an older join was left where a younger was stolen"
+                );
+                true
+            }
+            None => self.offer.take_back(job),
+        }
+    }
+
+    /// From now on others may take the pending joins, except those that are younger than a spawned job; true if there
+    /// were any.
+    pub(super) fn share_joins(&self) -> bool {
+        let first = self.private.get();
+        let has_spawned = !self.spawned.borrow().is_empty() || self.has_spawned();
+        let end = match has_spawned {
+            // The one in the offer may be older than all joins.
+            true if self.offers_spawned() => first,
+            true => self.top.get().min(self.spawned_in.get()),
+            false => self.top.get(),
+        };
+        // SAFETY: only this worker's thread is here, and `grow` is not called while the borrow lasts.
+        let places = unsafe { &*self.places.get() };
+        for place in places.iter().take(end).skip(first) {
+            let job = NonNull::new(place.get()).expect("below `top` are jobs");
+            self.joins.push(Spawned(job));
+        }
+        self.private.set(end.max(first));
+        end > first
     }
 
     /// True if no join is pending.
@@ -148,6 +190,12 @@ impl Pending {
 
     /// Offers the oldest job there is; false if there is none. The offer was seen empty.
     pub(super) fn offer_oldest(&self) -> bool {
+        // Those that are shared are older than all that was spawned: see `share_joins`.
+        if let Some(Spawned(job)) = self.oldest_join.steal() {
+            self.offered_spawn.set(None);
+            self.offer.put(job);
+            return true;
+        }
         let private = self.private.get();
         let has_private = private < self.top.get();
         // A join that is older than all that was spawned comes first. Were a younger one stolen, its joiner would run
@@ -205,8 +253,11 @@ impl Pending {
 
     /// True if there are spawned jobs that others may take, be it the one in the offer.
     pub(super) fn has_spawned(&self) -> bool {
-        let offered = self.offered_spawn.get().is_some() && !self.offer.is_empty();
-        offered || !self.shared.is_empty()
+        self.offers_spawned() || !self.shared.is_empty()
+    }
+
+    fn offers_spawned(&self) -> bool {
+        self.offered_spawn.get().is_some() && !self.offer.is_empty()
     }
 
     /// The newest spawned job, also if it was offered and nobody took it.
@@ -228,23 +279,25 @@ impl Pending {
 pub(crate) struct Offers {
     first: Arc<CachePadded<Offer>>,
     spawned: SpawnedStealer,
+    joins: SpawnedStealer,
 }
 
 impl Offers {
     /// A look that orders nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.first.is_empty() && !self.has_spawned()
+        self.first.is_empty() && !self.has_shared()
     }
 
     /// True if there is more than the one job in the offer.
-    pub(crate) fn has_spawned(&self) -> bool {
-        !self.spawned.is_empty()
+    pub(crate) fn has_shared(&self) -> bool {
+        !self.spawned.is_empty() || !self.joins.is_empty()
     }
 
-    /// Takes the job that worker `from` offers, to run it elsewhere.
+    /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere.
     pub(super) fn steal(&self, from: usize) -> Option<JobRef> {
-        let job = self.first.take()?;
-        // SAFETY: just taken out of the offer.
+        let shared = || self.joins.steal().map(|Spawned(job)| job);
+        let job = self.first.take().or_else(shared)?;
+        // SAFETY: just taken out of the offer, or out of the list.
         Some(unsafe { JobRef::new(job, from) })
     }
 

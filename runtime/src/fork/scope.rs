@@ -111,7 +111,8 @@ impl<'scope> Scope<'scope> {
             f,
         };
         let job = NonNull::from(Box::leak(Box::new(job)));
-        if worker.pending.push_spawned(job.cast(), worker.pace.is_fine()) {
+        let is_short = worker.pace.is_fine() && !worker.pace.is_probing();
+        if worker.pending.push_spawned(job.cast(), is_short) || !is_short {
             worker.has_offered();
         }
         if worker.pending.counts_down() {

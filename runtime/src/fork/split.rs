@@ -9,6 +9,7 @@ use super::job::JobRef;
 use crate::context;
 use crate::coop;
 use crate::primitives::plain::Ordering as Plain;
+use crate::primitives::{Ordering, fence};
 use crate::sched::Worker;
 use crate::task::Runnable;
 
@@ -44,7 +45,24 @@ impl Worker {
             self.has_offered();
         }
         if self.pending.count_is_out() {
-            self.split_point();
+            if self.pace.probes() {
+                self.pending.set_count(1);
+                self.share_joins();
+            } else {
+                self.split_point();
+            }
+        }
+    }
+
+    /// Keeps no join back: what comes next may be a long leaf. Whoever is idle is woken by time.
+    fn share_joins(&self) {
+        if self.pending.share_joins() {
+            self.computes();
+            // As in `has_offered`.
+            fence(Ordering::SeqCst);
+            if self.pool.has_idle() {
+                self.pool.watch_over_kept();
+            }
         }
     }
 
@@ -55,7 +73,7 @@ impl Worker {
         }
         if self.pool.has_idle() || !self.pace.is_fine() {
             self.pending.share();
-            self.call_for_spawned();
+            self.call_for_shared();
         }
     }
 
@@ -80,6 +98,8 @@ impl Worker {
         if self.pace.of_task.get() && !inside && !self.pace.in_place.get() {
             self.run_spawned();
             self.slot().computing.store(false, Plain::Relaxed);
+            // The next join is another computation.
+            self.pending.set_count(self.pace.probe_anew());
         }
     }
 
@@ -93,8 +113,13 @@ impl Worker {
         }
     }
 
+    /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the watch
+    /// do so by and by.
     pub(super) fn has_offered(&self) {
         self.computes();
+        // Partner of the fences in `Worker::sleep` and `sleep_joining`: either we see who sleeps, or it sees the job.
+        // Whoever searches looks for jobs before it stops.
+        fence(Ordering::SeqCst);
         // In a computation with long leaves, the next offer is far away.
         let look = self.pace.counts_offer() || !self.pace.is_fine();
         if !self.pool.has_idle() {
@@ -111,6 +136,9 @@ impl Worker {
         let now = Instant::now();
         self.pending.set_count(self.pace.next_count(now));
         self.shows_progress();
+        if self.pace.is_coarse() {
+            self.share_joins();
+        }
         if !self.pending.offers_nothing() && self.pool.has_idle() && self.pace.is_worth_a_thief(now)
         {
             self.pool.wake_thief();
@@ -230,7 +258,7 @@ impl Worker {
         // What was polled here before is not to be named if the job gets stuck.
         self.slot().polls(None);
         self.begin_computing();
-        self.call_for_spawned();
+        self.call_for_shared();
         job.run(self);
         self.end_computing();
         tick.bump();

@@ -20,13 +20,17 @@ impl Worker {
         // What the joiner has entered, and the values of its task, are not meant for others' jobs.
         let _aside = context::set_aside();
         self.pace.waits.set(self.pace.waits.get() + 1);
-        let mut idle_since = None;
+        let (mut idle_since, mut slept) = (None, false);
         while !done() {
             if let Some(job) = self.next_job() {
                 self.shows_progress();
-                self.attend_to_spawned();
+                if job.is_from(self.index()) {
+                    self.attend_to_spawned();
+                } else {
+                    self.attend_to_stolen();
+                }
                 job.run(self);
-                idle_since = None;
+                (idle_since, slept) = (None, false);
             } else if !cfg!(loom) && self.may_look_around(&mut idle_since) {
                 for _ in 0..16 {
                     hint::spin_loop();
@@ -35,15 +39,24 @@ impl Worker {
                 // A scope that waits may be inside of a join.
                 self.attend_to_spawned();
                 self.sleep_joining(&done, None);
-                idle_since = None;
+                (idle_since, slept) = (None, true);
             }
         }
         self.pace.waits.set(self.pace.waits.get() - 1);
         // There may be jobs of other scopes than those that we are in: who waits for them must not wait for us.
         self.pending.share();
-        if self.pending.has_spawned() && self.pool.has_idle() {
+        // Nor is one that was called for a job to keep the call to itself.
+        let keeps_call = slept && self.pool.has_offer_besides(self.index());
+        if (keeps_call || self.pending.has_spawned()) && self.pool.has_idle() {
             self.pool.wake_thief();
         }
+    }
+
+    /// Before a stolen job is run, in a wait.
+    fn attend_to_stolen(&self) {
+        self.attend_to_spawned();
+        self.pace.restart(Instant::now());
+        self.pending.set_count(self.pace.probe_anew());
     }
 
     fn may_look_around(&self, since: &mut Option<Instant>) -> bool {
@@ -102,12 +115,16 @@ impl Worker {
         Some(job)
     }
 
-    /// A job is about to be run, and may take long. If more have been spawned than are being run, somebody else is
-    /// wanted: one who was woken for the first of them wakes the next.
-    pub(super) fn call_for_spawned(&self) {
-        let has_spawned = || self.pool.slots.iter().any(|slot| slot.offers.has_spawned());
-        if self.pool.has_idle() && has_spawned() {
+    /// A job is about to be run, and may take long. If more are shared than are being run, somebody else is
+    /// wanted: one who was woken for the first of them wakes the next. A single offer is left to the watch.
+    pub(super) fn call_for_shared(&self) {
+        if !self.pool.has_idle() {
+            return;
+        }
+        if self.pool.slots.iter().any(|slot| slot.offers.has_shared()) {
             self.pool.wake_thief();
+        } else if self.pool.has_offer() {
+            self.pool.watch_over_kept();
         }
     }
 
@@ -208,12 +225,12 @@ impl Pool {
     }
 
     /// True if a worker offers a job.
-    fn has_offer(&self) -> bool {
+    pub(crate) fn has_offer(&self) -> bool {
         self.slots.iter().any(|slot| !slot.offers.is_empty())
     }
 
     /// True if a worker offers a job that this one could steal. Its own offer is the join it is inside of.
-    fn has_offer_besides(&self, own: usize) -> bool {
+    pub(crate) fn has_offer_besides(&self, own: usize) -> bool {
         self.slots.iter().enumerate().any(|(index, slot)| index != own && !slot.offers.is_empty())
     }
 }

@@ -62,6 +62,9 @@ impl Worker {
             fence(Ordering::SeqCst);
             if pool.has_shared_work() || pool.has_root() {
                 pool.call_somebody();
+            } else if pool.has_offer() {
+                // Whoever made the job has left it to us. The watch wakes somebody if that lasts.
+                pool.watch_over_kept();
             }
         }
         self.watch_over_kept();
@@ -86,7 +89,14 @@ impl Worker {
             }
             // A timer is no reason to stay awake: when it is due is known. Nor is the runtime's end.
             let pool = &*self.pool;
-            let enough = || pool.has_shared_work() || self.harvest_events() || pool.is_closing();
+            let may_compute = self.may_compute();
+            let computation = || may_compute && (pool.has_root() || pool.has_offer());
+            let enough = || {
+                pool.has_shared_work()
+                    || computation()
+                    || self.harvest_events()
+                    || pool.is_closing()
+            };
             self.spin.wait_for(enough)?;
             self.begin_round(Instant::now());
             self.look_once(alone)
@@ -182,7 +192,9 @@ impl Worker {
         if self.may_leave() {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();
-        } else if pool.has_shared_work() || (pool.has_root() && self.may_compute()) {
+        } else if pool.has_shared_work()
+            || (self.may_compute() && (pool.has_root() || pool.has_offer_besides(self.index)))
+        {
             pool.call_somebody();
         } else if !self.may_compute() && pool.sleepers.sleeping() > 1 && pool.wants_thief() {
             // This spare may have been called for what is not for it. Others lie below it on the stack.
