@@ -9,10 +9,9 @@ use crate::hooks::Hooks;
 #[cfg(not(loom))]
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
-use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::runtime::Runtime;
-use crate::sched::{self, Config, MOST_WORKERS, Pool};
+use crate::sched::{self, Config, MOST_WORKERS, Pool, policy};
 
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
@@ -171,7 +170,7 @@ impl Builder {
         let config = self.check()?;
         let workers = config.workers;
         let poller = Poller::new(workers, false, clock)?;
-        let pool = Pool::new(config, Arc::new(poller));
+        let pool = Pool::new(config, poller);
         // The runtime first: if a thread fails to start, its drop ends the others.
         let runtime = Runtime::of(pool);
         companion::start(runtime.handle())?;
@@ -198,7 +197,7 @@ impl Builder {
         )?;
         let clock = self.clock();
         let config = Config { awake_to_spin: 0, ..self.workers(1).max_spares(0).check()? };
-        Ok(Loop::of(Pool::new(config, Arc::new(Poller::new(1, true, clock)?))))
+        Ok(Loop::of(Pool::new(config, Poller::new(1, true, clock)?)))
     }
 
     fn clock(&self) -> Clock {
@@ -260,8 +259,9 @@ impl Builder {
         Ok(Config {
             workers,
             spares,
-            searchers: (workers / 2).max(1),
+            searchers: policy::searchers(workers),
             awake_to_spin: if workers <= cpus { cpus - 1 } else { 0 },
+            cpus,
             stuck_after: self.stuck_after,
             next_job: Some(NEXT_JOB),
             compute_share: self.compute_share,

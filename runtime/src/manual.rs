@@ -129,7 +129,6 @@ impl Loop {
     fn look(&mut self, timeout: Option<Duration>) -> io::Result<Vec<Runnable>> {
         let pool = self.handle.pool();
         let poller = pool.poller();
-        poller.arm_gate();
         let jumps = poller.is_virtual() && poller.timers().in_use();
         // Before the look at what is ready: what other threads have done until now is found there.
         let may_jump = jumps && poller.is_quiet_outside(pool);
@@ -140,23 +139,19 @@ impl Loop {
             _ if jumps => Some(timeout.unwrap_or(PAUSE).min(PAUSE)),
             _ => timeout,
         };
-        if poller.loop_wait(timeout)?.gate {
-            poller.gate_fired();
-        }
+        context::enter_worker(&self.worker, || poller.wait_in_loop(timeout))?;
         // Whoever pushes from here on kicks again; the fence is the partner of the one in
         // `Pool::after_push`.
-        pool.watch.reset();
+        pool.monitor.settle();
         fence(Ordering::SeqCst);
         let ready = context::enter_worker(&self.worker, || {
-            self.worker.harvest();
             let ready = self.worker.take_ready();
             if !ready.is_empty() || !may_jump || !poller.jump() {
                 return ready;
             }
             self.worker.take_ready()
         });
-        // From now on the loop's descriptor tells of what comes.
-        poller.arm_gate();
+        // From now on the loop's descriptor tells of the next deadline, too.
         match poller.set_alarm() {
             // What can go on comes first. If there still is no alarm the next time, that is said then.
             Err(error) if ready.is_empty() => return Err(error),

@@ -115,7 +115,7 @@ impl Metrics {
             blocking_threads: blocking.threads,
             blocking_idle: blocking.idle,
             timers: pool.poller().timers().len(),
-            timer_rings: pool.poller().timers().rings(),
+            timer_rings: pool.poller().timers().wakes(),
             blocking_queued: blocking.queued,
         }
     }

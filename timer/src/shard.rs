@@ -23,8 +23,8 @@ use crate::lock::Lock;
 use crate::nanos::nanos;
 use crate::slab::Garbage;
 use crate::spare::Spare;
-use crate::turn::{AGAIN, Turn};
 use crate::timekeeper::{NEVER, Timekeeper};
+use crate::turn::{AGAIN, Turn};
 use crate::wheel::{Key, Portion, Wheel};
 
 /// Timers that are taken out in one go.

@@ -1,4 +1,4 @@
-//! A keeper that sleeps is woken for a deadline that is earlier than its promise, and for no other.
+//! The timekeeper is woken for a deadline that is earlier than its promise, and for no other.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use windlass_timer::{Driver, Home, Host, Keeper, NEVER, Sleep, Timers, epoch, nanos};
+use windlass_timer::{Driver, Home, Host, NEVER, Sleep, Timers, epoch, nanos};
 
 /// The one runtime of this test, whose time stands still.
 static TIMERS: OnceLock<Timers> = OnceLock::new();
@@ -18,7 +18,7 @@ impl Driver for Still {
         self.0
     }
 
-    fn ring(&self) {}
+    fn wake_timekeeper(&self) {}
 }
 
 struct Here;
@@ -40,7 +40,7 @@ impl Host for Here {
 }
 
 fn timers() -> &'static Timers {
-    TIMERS.get_or_init(|| Timers::new(1, false, Box::new(Still(nanos(Instant::now())))))
+    TIMERS.get_or_init(|| Timers::new(1, Box::new(Still(nanos(Instant::now())))))
 }
 
 /// A time that is so many seconds after the one at which the clock stands.
@@ -56,37 +56,36 @@ fn armed(seconds: u64) -> Sleep<Here> {
 }
 
 #[test]
-fn a_keeper_is_rung_for_an_earlier_deadline_only() {
+fn the_timekeeper_is_woken_for_an_earlier_deadline_only() {
     let timers = timers();
-    let rings = |expected: usize, what: &str| assert_eq!(timers.rings(), expected, "{what}");
-    assert_eq!(timers.fall_asleep(Keeper::Thread, NEVER, false), NEVER);
+    let wakes = |expected: usize, what: &str| assert_eq!(timers.wakes(), expected, "{what}");
+    assert_eq!(timers.keep_time(NEVER), NEVER);
 
     let _first = armed(100);
-    rings(1, "the first there is");
-    timers.wake_up(Keeper::Thread);
-    assert_eq!(timers.fall_asleep(Keeper::Thread, NEVER, false), nanos(time(100)));
+    wakes(1, "the first there is");
+    timers.wake_up();
+    assert_eq!(timers.keep_time(NEVER), nanos(time(100)));
 
     let mut later = armed(200);
     let _equal = armed(100);
-    rings(1, "later, and equal");
+    wakes(1, "later, and equal");
     let earlier = armed(50);
-    rings(2, "earlier");
-    timers.wake_up(Keeper::Thread);
-    timers.fall_asleep(Keeper::Thread, NEVER, false);
+    wakes(2, "earlier");
+    timers.wake_up();
+    timers.keep_time(NEVER);
     later.reset(time(60));
-    rings(2, "moved, but not before the others");
+    wakes(2, "moved, but not before the others");
     later.reset(time(40));
-    rings(3, "moved before all others");
+    wakes(3, "moved before all others");
     drop((earlier, later));
-    rings(3, "cancelled");
+    wakes(3, "cancelled");
 
-    // One who is awake looks by itself; and what one of two keepers has promised, the other need not.
-    timers.wake_up(Keeper::Thread);
+    timers.wake_up();
     let _at_once = armed(1);
-    rings(3, "awake");
-    assert_eq!(timers.fall_asleep(Keeper::Seat, NEVER, false), nanos(time(1)));
-    timers.fall_asleep_idle(Keeper::Thread, NEVER);
-    rings(3, "left to the other");
-    timers.leave(Keeper::Seat);
-    rings(4, "left to nobody");
+    wakes(3, "somebody is awake, and looks by itself");
+    timers.entrust();
+    wakes(3, "there is no timekeeper");
+    assert_eq!(timers.keep_time(NEVER), nanos(time(1)));
+    timers.entrust();
+    wakes(3, "it has seen the deadline");
 }

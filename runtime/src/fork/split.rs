@@ -61,7 +61,7 @@ impl Worker {
             // As in `has_offered`.
             fence(Ordering::SeqCst);
             if self.pool.has_idle() {
-                self.pool.watch_over_kept();
+                self.pool.monitor.hurry();
             }
         }
     }
@@ -83,7 +83,7 @@ impl Worker {
             self.begin_computing();
             self.pace.of_task.set(true);
         } else if self.pace.in_place.get() {
-            // So does the task that is polled in place. The watch is not to wait for it as for what is around it.
+            // So does the task that is polled in place. The monitor is not to wait for it as for what is around it.
             self.slot().computing.store(true, Plain::Relaxed);
             self.slot().fine.store(false, Plain::Relaxed);
         } else if self.pace.of_task.get() {
@@ -113,7 +113,7 @@ impl Worker {
         }
     }
 
-    /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the watch
+    /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the monitor
     /// do so by and by.
     pub(super) fn has_offered(&self) {
         self.computes();
@@ -128,7 +128,7 @@ impl Worker {
         if look && self.pace.is_worth_a_thief(Instant::now()) {
             self.pool.wake_thief();
         } else {
-            self.pool.watch_over_kept();
+            self.pool.monitor.hurry();
         }
     }
 
@@ -149,7 +149,7 @@ impl Worker {
         }
     }
 
-    /// Has the watch see that the computation gets on. That of a task which is polled in place does not count: nothing else is
+    /// Has the monitor see that the computation makes progress. That of a task which is polled in place does not count: nothing else is
     /// polled in the meantime, and a spare must come for it.
     pub(super) fn shows_progress(&self) {
         if !self.pace.in_place.get() {
@@ -174,8 +174,8 @@ impl Worker {
             self.pace.next_poll.set(Instant::now() + LET_IN);
             return;
         }
-        let look_out = self.pool.poller().in_use()
-            && now.saturating_duration_since(self.last_look_out.get()) >= LOOK_OUT;
+        let look_out =
+            self.pool.poller().has_events_to_take() && self.pacing.looks_out_after(now, LOOK_OUT);
         if own || look_out || self.pool.has_shared_work() || self.pool.has_kept_work() {
             let count = self.pace.keep_count(|| self.poll_in_place(now, look_out));
             self.pending.set_count(count);
@@ -187,17 +187,17 @@ impl Worker {
         // that are called here.
         let _aside = context::set_aside();
         self.pace.in_place.set(true);
-        self.restart_clock(start);
+        self.pacing.restart(start);
         let mut now = start;
         let (mut polls, mut polls_before) = (0_u32, 0);
         if look_out {
-            self.last_look_out.set(start);
-            self.harvest();
+            self.pacing.looked_out(start);
+            self.poll_os();
         }
         loop {
             let Some(runnable) = self.next().or_else(|| self.steal_task()) else {
                 // The tasks just polled may have brought each other something to do.
-                if polls > polls_before && self.harvest() {
+                if polls > polls_before && self.poll_os() {
                     polls_before = polls;
                     continue;
                 }
@@ -213,7 +213,6 @@ impl Worker {
             }
         }
         if polls > 0 {
-            self.watch_over_kept();
             now = Instant::now();
         }
         // Time for which the OS has kept us from running does not count for more.
@@ -295,7 +294,7 @@ impl Worker {
         self.slot().fine.store(false, Plain::Relaxed);
         let now = Instant::now();
         self.pace.ended.set(Some(now));
-        self.look_at_clock_next(now);
+        self.pacing.computed(now);
     }
 
     /// True if this worker has computed within the last `time`.

@@ -116,7 +116,7 @@ impl Worker {
     }
 
     /// A job is about to be run, and may take long. If more are shared than are being run, somebody else is
-    /// wanted: one who was woken for the first of them wakes the next. A single offer is left to the watch.
+    /// wanted: one who was woken for the first of them wakes the next. A single offer is left to the monitor.
     pub(super) fn call_for_shared(&self) {
         if !self.pool.has_idle() {
             return;
@@ -124,7 +124,7 @@ impl Worker {
         if self.pool.slots.iter().any(|slot| slot.offers.has_shared()) {
             self.pool.wake_thief();
         } else if self.pool.has_offer() {
-            self.pool.watch_over_kept();
+            self.pool.monitor.hurry();
         }
     }
 

@@ -11,7 +11,7 @@ use std::panic::Location;
 
 pub use owner::Owner;
 pub use parts::{LifoSlot, Sleepers};
-pub use pool::{Pool, Watcher, Workplace};
+pub use pool::{Monitor, Pool, Workplace};
 pub use ready::Ready;
 
 pub use crate::fork::model::Fork;

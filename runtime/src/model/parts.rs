@@ -14,12 +14,22 @@ impl Sleepers {
 
     /// A worker announces that it sleeps, and stops searching if it did.
     pub fn announce(&self, index: usize, searching: bool) {
-        self.0.announce(index, searching);
+        self.0.announce(index, sched::Place::Parker, searching);
+    }
+
+    /// As [`announce`](Self::announce), in the seat.
+    pub fn announce_in_seat(&self, index: usize) {
+        self.0.announce(index, sched::Place::Seat, false);
+    }
+
+    /// The worker in the seat wakes up by itself; false if it was popped.
+    pub fn leave_seat(&self, index: usize) -> bool {
+        self.0.leave_seat(index)
     }
 
     /// Takes all sleepers off the stack, as searchers, and gives them to `wake` one by one.
     pub fn pop_all(&self, wake: impl FnMut(usize)) {
-        self.0.pop_all().for_each(wake);
+        self.0.pop_all().map(|popped| popped.index).for_each(wake);
     }
 
     /// A searcher has found work; true if it was the last.
@@ -29,7 +39,7 @@ impl Sleepers {
 
     /// Takes a sleeper off the stack, as a searcher, unless somebody searches.
     pub fn pop(&self) -> Option<usize> {
-        self.0.pop()
+        self.0.pop().map(|popped| popped.index)
     }
 
     /// How many sleep and how many search.

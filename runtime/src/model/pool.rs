@@ -9,7 +9,7 @@ use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering};
-use crate::sched::{self, Config, Level, Worker};
+use crate::sched::{self, Config, Place, Worker};
 use crate::shutdown;
 use crate::task::JoinHandle;
 
@@ -36,7 +36,7 @@ impl Pool {
     }
 
     fn watched(self) -> Self {
-        self.0.watch.request(Level::Fine);
+        self.0.monitor.switch_on();
         self
     }
 
@@ -46,6 +46,7 @@ impl Pool {
             spares,
             searchers: (workers / 2).max(1),
             awake_to_spin: 0,
+            cpus: 1,
             compute_share: 50,
             stuck_after: Duration::ZERO,
             next_job,
@@ -57,13 +58,7 @@ impl Pool {
         };
         let poller = Poller::new(workers, false, Clock::of_the_os())
             .expect("models have no OS that could fail");
-        Self(sched::Pool::new(config, Arc::new(poller)))
-    }
-
-    /// Has workers sit on the OS when they sleep.
-    pub fn with_sources(self) -> Self {
-        self.0.poller().pretend_in_use();
-        self
+        Self(sched::Pool::new(config, poller))
     }
 
     /// A pipe with a number of its own, not registered yet.
@@ -71,38 +66,19 @@ impl Pool {
         Pipe::new(self.0.poller(), number)
     }
 
-    /// Shuts the gate, as if it had fired before, when the poller's thread has come to rest. False if it has
-    /// not.
-    pub fn shut_gate(&self) -> bool {
-        self.0.poller().shut_gate()
-    }
-
-    /// Has the thread stand guard, as a worker does that leaves the seat.
-    pub fn want_guard(&self) {
-        self.0.poller().pretend_to_leave();
-    }
-
     /// True while a worker has the seat.
     pub fn is_seated(&self) -> bool {
-        self.0.poller().has_sitter()
+        self.0.sleepers.is_seat_taken()
     }
 
-    /// Takes the seat and leaves it without a wait, as a worker does that is called before it has waited.
+    /// Takes the seat and leaves it without a wait, as a worker does that is woken before it has waited.
     pub fn sit_in_vain(&self) {
-        self.0.poller().seat().expect("nobody sits").leave();
-    }
-
-    /// Takes the seat and leaves it again; true if it was seen to be taken, `None` if somebody else has it.
-    pub fn is_seen_to_sit(&self) -> Option<bool> {
-        let seat = self.0.poller().seat()?;
-        let seen = self.is_seated();
-        seat.leave();
-        Some(seen)
+        self.0.poller().take_seat().expect("nobody sits").leave();
     }
 
     /// Looks at the OS once, as a worker does.
-    pub fn harvest(&self) {
-        self.0.poller().harvest();
+    pub fn poll_os(&self) {
+        self.0.poller().poll();
     }
 
     /// The shard of a thread that is no worker.
@@ -155,7 +131,7 @@ impl Pool {
     /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.
     pub fn occupy(&self, index: usize) -> Workplace {
         self.0.slots[index].retire.store(false, Ordering::Relaxed);
-        self.0.slots[index].occupied.store(true, Plain::Relaxed);
+        self.0.moves_in(index);
         Workplace { pool: self.clone(), index }
     }
 
@@ -208,7 +184,7 @@ impl Pool {
 
     /// Has a worker that is not there lie on the sleepers' stack.
     pub fn pretend_asleep(&self, index: usize) {
-        self.0.sleepers.announce(index, false);
+        self.0.sleepers.announce(index, Place::Parker, false);
     }
 
     /// How many workers sleep.
@@ -221,9 +197,9 @@ impl Pool {
         !self.0.has_shared_work()
     }
 
-    /// True unless the watch is off.
-    pub fn is_watched(&self) -> bool {
-        self.0.watch.level() > Level::Off
+    /// True unless the monitor is off.
+    pub fn is_monitored(&self) -> bool {
+        self.0.monitor.is_on()
     }
 
     /// True while a worker has a place.
@@ -231,19 +207,19 @@ impl Pool {
         self.0.slots[index].occupied.load(Plain::Relaxed)
     }
 
-    /// One who watches the workers, as the poller's thread does.
-    pub fn watcher(&self) -> Watcher {
-        Watcher { inner: sched::Watcher::new(&self.0), start: Instant::now() }
+    /// A monitor of the workers, as the poller's thread has it.
+    pub fn monitor(&self) -> Monitor {
+        Monitor { inner: sched::Monitor::new(&self.0), start: Instant::now() }
     }
 }
 
 /// What the poller's thread remembers of the workers.
-pub struct Watcher {
-    inner: sched::Watcher,
+pub struct Monitor {
+    inner: sched::Monitor,
     start: Instant,
 }
 
-impl Watcher {
+impl Monitor {
     /// Looks at the workers, so long after the beginning.
     pub fn look(&mut self, pool: &Pool, after: Duration) {
         self.inner.look(&pool.0, self.start + after);
@@ -262,6 +238,6 @@ impl Workplace {
         let Self { pool: Pool(pool), index } = self;
         let worker = Worker::new(pool.clone(), index).expect("somebody works there");
         worker.run();
-        pool.slots[index].occupied.store(false, Plain::Relaxed);
+        pool.moves_out(index);
     }
 }

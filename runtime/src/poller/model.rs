@@ -4,6 +4,8 @@
 use std::io;
 use std::task::{Context, Waker};
 
+use windlass_sync::Parker;
+
 use super::source::{self, Direction, Readiness, Seen, WaiterKey};
 use super::{Clock, Poller, RawDescriptor, Registration};
 use crate::primitives::{Arc, AtomicBool, Ordering};
@@ -96,7 +98,7 @@ impl Pipe {
     /// Has something to be read.
     pub fn write(&self) {
         self.0.written.store(true, Ordering::Relaxed);
-        self.0.poller.bell.selector.raise(self.0.descriptor);
+        self.0.poller.selector.raise(self.0.descriptor);
     }
 }
 
@@ -135,8 +137,8 @@ impl Reader {
     }
 }
 
-/// The poller's thread and those who kick it.
-pub struct Kicks(Poller);
+/// The poller's thread, in the seat, and those that kick it.
+pub struct Kicks(Arc<Poller>);
 
 impl Kicks {
     /// A poller that nobody has kicked.
@@ -149,42 +151,19 @@ impl Kicks {
         self.0.kick();
     }
 
-    /// Blocks the thread until it is kicked.
-    pub fn wait(&self) {
-        self.0.wait(None).expect("models have no OS that could fail");
+    /// Blocks the thread in the seat until it is kicked.
+    pub fn wait(&self, parker: &Parker) {
+        super::thread::sleep_in_seat(&self.0, parker, None);
+    }
+
+    /// Returns what the thread sleeps on.
+    pub fn parker(&self) -> Parker {
+        self.0.take_parker()
     }
 }
 
 impl Default for Kicks {
     fn default() -> Self {
         Self::new()
-    }
-}
-
-impl Poller {
-    /// Has nobody but the seat and the guard to rely on: as if the gate had fired before, and the thread
-    /// had come to rest. False if it has not.
-    pub(crate) fn shut_gate(&self) -> bool {
-        let shut = self.bell.selector.shut_gate();
-        if shut {
-            self.gate_fired();
-        }
-        shut
-    }
-
-    /// Somebody, who is not in the model, leaves the seat.
-    pub(crate) fn pretend_to_leave(&self) {
-        self.leave_timers();
-        self.want_guard();
-    }
-
-    /// True while a worker has the seat.
-    pub(crate) fn has_sitter(&self) -> bool {
-        self.is_seated()
-    }
-
-    /// Makes the poller believe that there is something to harvest from, so that workers sit.
-    pub(crate) fn pretend_in_use(&self) {
-        self.registered.store(1, super::Plain::Relaxed);
     }
 }

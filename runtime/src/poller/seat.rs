@@ -34,9 +34,11 @@
 //! A worker in the seat is woken by whoever takes it out of the sleepers' word: with a token, as a parked worker, and
 //! with a kick, which the OS keeps until the worker waits. So nothing has to be said about who sits where.
 
+use std::io;
+use std::time::Duration;
+
 use super::{Events, Poller, push, wake_all};
 use crate::primitives::TryLockGuard;
-use std::time::Duration;
 
 impl Poller {
     /// Takes the seat for a worker, if it is free and workers may have it.
@@ -71,14 +73,19 @@ impl Seat<'_> {
     /// Blocks until there are events, a timer is due, the time is over, or somebody kicks. Returns true if there are
     /// events or a timer is due. It may return for no reason.
     pub(crate) fn wait(&mut self, at_most: Option<Duration>) -> bool {
-        let Self { poller, events } = self;
-        let timeout = poller.keep_time(at_most);
         // The only errors there are mean that the instance is broken beyond repair. The poller's thread goes on
-        // watching then, which is the best that is left.
-        if poller.selector.wait(events, timeout).is_err() {
+        // watching over the workers then, which is the best that is left.
+        if self.try_wait(at_most).is_err() {
             std::thread::sleep(BROKEN);
         }
-        self.has_events() || poller.is_due()
+        self.has_events() || self.poller.is_due()
+    }
+
+    /// As [`wait`](Self::wait), for a caller that can report what the OS says.
+    pub(super) fn try_wait(&mut self, at_most: Option<Duration>) -> io::Result<()> {
+        let Self { poller, events } = self;
+        let timeout = poller.keep_time(at_most);
+        poller.selector.wait(events, timeout)
     }
 
     /// True if the last wait has brought events.

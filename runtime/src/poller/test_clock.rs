@@ -56,7 +56,7 @@ impl Idleness {
     pub(super) fn look(&mut self, pool: &Arc<Pool>) {
         let poller = pool.poller();
         let before = signature(pool);
-        if poller.harvest_sources() > 0 || !is_idle(pool) || signature(pool) != before {
+        if poller.poll_events() > 0 || !is_idle(pool) || signature(pool) != before {
             self.seen = None;
             return;
         }
@@ -80,7 +80,7 @@ fn signature(pool: &Pool) -> Signature {
 
 fn is_idle(pool: &Pool) -> bool {
     pool.poller().is_quiet_outside(pool)
-        && pool.sleepers.sleeping_settled() + pool.poller().outside.workers() >= pool.at_work()
+        && pool.sleepers.sleeping_settled() + pool.poller().outside.workers() >= pool.present()
         && !pool.has_shared_work()
         && !pool.has_root()
         && !pool.slots.iter().any(|slot| slot.has_work())
@@ -115,8 +115,8 @@ impl Poller {
         let mut since = Instant::now();
         while self.timers.is_firing(self.clock.now()) {
             // A portion may fire nothing, and only move timers within their wheels.
-            if self.is_due(0) {
-                self.fire(0);
+            if self.is_due() {
+                self.fire_due();
                 since = Instant::now();
             } else if timers::fires() || since.elapsed() > LONGEST_WAKE {
                 // It is this thread that fires, further out, and goes on; or a waker blocks.

@@ -78,6 +78,11 @@ impl Poller {
         }
     }
 
+    /// Returns what the thread sleeps on.
+    pub(super) fn take_parker(&self) -> Parker {
+        self.bell.parker.lock().take().expect("a poller has one thread")
+    }
+
     /// True if the thread is in the seat. Orders nothing.
     pub(crate) fn is_thread_in_seat(&self) -> bool {
         self.bell.in_seat.load(Ordering::Relaxed)
@@ -96,7 +101,7 @@ fn run(pool: &Arc<Pool>) {
     let _entered = Scope::enter(Handle::new(pool.clone()));
     super::keep_time();
     let poller = pool.poller();
-    let parker = poller.bell.parker.lock().take().expect("a poller has one thread");
+    let parker = poller.take_parker();
     let mut monitor = Monitor::new(pool);
     let mut idleness = Idleness::new();
     // With the last task gone, no worker can be stuck and nobody waits for events.
@@ -128,7 +133,7 @@ fn sleep(parker: &Parker, pause: Option<Duration>) {
 }
 
 /// Sleeps until there are events, a timer is due, the pause is over, or somebody kicks.
-fn sleep_in_seat(poller: &Poller, parker: &Parker, pause: Option<Duration>) {
+pub(super) fn sleep_in_seat(poller: &Poller, parker: &Parker, pause: Option<Duration>) {
     let pause = if cfg!(loom) { None } else { pause };
     let Some(mut seat) = poller.try_seat() else {
         return sleep(parker, pause);

@@ -80,11 +80,11 @@ impl Poller {
         self.timers.entrust();
     }
 
-    /// Blocks a manual loop until there are events or the next deadline comes, for `timeout` at the most. Returns true
-    /// if there was anything.
+    /// Blocks a manual loop until there are events or the next deadline comes, for `timeout` at the most, and
+    /// wakes the tasks that wait for them.
     pub(crate) fn wait_in_loop(&self, timeout: Option<Duration>) -> io::Result<()> {
         let Some(mut seat) = self.try_seat() else { return Ok(()) };
-        seat.wait_checked(timeout)?;
+        seat.try_wait(timeout)?;
         self.bell.answered();
         seat.leave();
         Ok(())

@@ -1,10 +1,12 @@
 //! The scheduler: workers, their queues, sleeping and waking. `README.md` in this folder has the
 //! protocol and its proof.
 
-mod crowd;
+mod contention;
 mod home;
 mod lifo;
-mod look_out;
+mod monitor;
+mod pacing;
+pub(crate) mod policy;
 mod pool;
 mod queue;
 mod round;
@@ -15,27 +17,25 @@ mod spares;
 mod spawn;
 mod spin;
 mod threads;
-mod watch;
 mod worker;
 
 use std::io;
 
+pub(crate) use monitor::Monitor;
 pub(crate) use pool::{Config, Pool};
-pub(crate) use round::LONGEST as LONGEST_ROUND;
 pub(crate) use sleepers::MOST_WORKERS;
 pub(crate) use slot::Counters;
-#[cfg(all(test, not(loom)))]
-pub(crate) use slot::LONG_POLL;
-pub(crate) use watch::Watcher;
 pub(crate) use worker::Worker;
 #[cfg(loom)]
-pub(crate) use {lifo::LifoSlot, sleepers::Sleepers, watch::Level};
+pub(crate) use {
+    lifo::LifoSlot,
+    sleepers::{Place, Sleepers},
+};
 
 use crate::companion::{self, ThreadKind};
 use crate::context;
 use crate::hooks;
 use crate::primitives::Arc;
-use crate::primitives::plain::Ordering;
 
 /// Starts the thread of a worker or a spare in its slot, which must be vacant.
 pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
@@ -44,8 +44,7 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
         None => worker_name(config, index)?,
         Some(spare) => format!("{}-spare-{spare}", config.thread_name),
     };
-    let slot = &pool.slots[index];
-    slot.occupied.store(true, Ordering::Relaxed);
+    pool.moves_in(index);
     let started = start_thread(pool, name, move |pool| {
         crate::poller::keep_time();
         context::set_worker_index(index);
@@ -55,11 +54,10 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
                 worker.run();
             }
         });
-        // Release pairs with the Acquire in `Watcher::relieve`.
-        pool.slots[index].occupied.store(false, Ordering::Release);
+        pool.moves_out(index);
     });
     if started.is_err() {
-        slot.occupied.store(false, Ordering::Relaxed);
+        pool.moves_out(index);
     }
     started
 }

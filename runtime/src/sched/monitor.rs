@@ -1,164 +1,189 @@
-//! The watch: what keeps the workers' promises when a worker can't.
+//! The monitor: what keeps the workers' promises when a worker can't.
 //!
-//! A worker publishes a tick with every poll. While work waits that nobody is there to run, the
-//! poller's thread looks at the ticks now and then; while all workers sleep, it does nothing. It
-//! steps in twice:
+//! It is a part of the poller's thread, and what Go calls sysmon. Each worker shows its progress: a count that moves
+//! with every poll and with the split points of a computation. The monitor reads it now and then. A worker that is
+//! awake and has made no progress since the last look is **stalled**: blocked in a poll or in a waker, in a long
+//! leaf of a computation, or kept from running by the OS. There is no other notion of being stuck.
 //!
-//! - **Fine**, every 50 µs at first, every millisecond after a while: a worker kept work for itself
-//!   and left others asleep, and now its tick stands still in a poll. A sleeper is woken, which
-//!   steals what waits.
-//! - **Coarse**, at half of `stuck_after`: the ticks of all who are awake have stood still for
-//!   `stuck_after`, and work waits. A spare worker is started. The worker that comes back sends its
-//!   spare home.
+//! - *Tasks wait, and a worker is stalled*: a sleeper is woken, which steals what waits. If nobody sleeps and all are
+//!   stalled, for `stuck_after`, a spare worker is started; beside a computation that shows no split point, sooner.
+//!   The worker that comes back sends its spare home.
+//! - *All that are awake are stalled, and the seat is empty*: a sleeper is woken, which takes the seat. If there is
+//!   none, the poller's thread takes it: the last resort.
+//! - *A computation has shared a job, and somebody sleeps*: a thief is woken.
+//!
+//! # When it looks
+//!
+//! While any worker is awake: shortly after the first has woken up, and then less and less often, as long as there is
+//! nothing to do. [`policy`] has the times. While all sleep it does not look at all.
 //!
 //! # Switching on and off
 //!
-//! `level` says how closely the thread looks. A worker that queues work for itself, and anyone who
-//! pushes while all workers are busy, raises it, and wakes the thread if it was lower. The thread
-//! switches off when all workers sleep: it stores OFF, and then counts the sleepers once more with
-//! a read-modify-write of their word. A worker that is awake by then is counted as such, and the
-//! thread switches on again. A worker that is popped later has acquired the OFF with the pop, and
-//! raises the level when it next has reason to.
+//! A worker that wakes up switches the monitor on if it is off. The thread switches it off when all workers sleep: it
+//! stores *off*, and then counts the sleepers once more, with a read-modify-write of their word. A worker that is awake
+//! by then is counted as such, and the thread switches on again. A worker that leaves the word later has acquired the
+//! *off* with that, and switches on.
 
 use std::time::{Duration, Instant};
 
+use super::policy::{MONITOR_PAUSE, MONITOR_REST};
 use super::pool::Pool;
 use super::spares::let_spare_compute;
 use crate::fork::LONG_LEAF;
 use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, AtomicUsize, Ordering};
+use crate::primitives::{Arc, AtomicBool, Ordering};
 
-/// How closely the workers are watched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    Off = 0,
-    Coarse = 1,
-    Fine = 2,
-}
-
-/// The switch, which workers use.
-pub(crate) struct Watch {
-    level: AtomicUsize,
+/// How workers reach the monitor.
+pub(crate) struct MonitorSwitch {
+    on: AtomicBool,
+    /// Somebody wants a look soon, and the monitor looks often since.
+    hurried: AtomicBool,
     poller: Arc<Poller>,
 }
 
-impl Watch {
+impl MonitorSwitch {
     pub(crate) fn new(poller: Arc<Poller>) -> Self {
-        Self { level: AtomicUsize::new(Level::Off as usize), poller }
+        Self { on: AtomicBool::new(false), hurried: AtomicBool::new(false), poller }
     }
 
-    /// Sees to it that the workers are watched at least this closely.
+    /// Has the monitor look at the workers from now on. Called by a worker that is awake.
     #[inline]
-    pub(crate) fn request(&self, level: Level) {
-        if self.level() < level
-            && self.level.fetch_max(level as usize, Ordering::Relaxed) < level as usize
-        {
+    pub(crate) fn switch_on(&self) {
+        // Relaxed: a worker that woke up after the monitor was switched off has acquired that.
+        if !self.on.load(Ordering::Relaxed) && !self.on.swap(true, Ordering::Relaxed) {
             self.poller.kick();
         }
     }
 
-    /// Switches off, so that the next request kicks again. For a pool without a thread that
-    /// watches; a fence comes before the caller looks for work.
-    pub(crate) fn reset(&self) {
-        self.level.store(Level::Off as usize, Ordering::Relaxed);
-    }
-
-    #[inline]
-    pub(crate) fn level(&self) -> Level {
-        match self.level.load(Ordering::Relaxed) {
-            0 => Level::Off,
-            1 => Level::Coarse,
-            _ => Level::Fine,
+    /// Has the monitor look soon, and often for a while: something waits that may be urgent.
+    pub(crate) fn hurry(&self) {
+        // Relaxed where it is set already: the look that follows is the one that was asked for. AcqRel pairs with that
+        // of `settle`: the monitor sees what we did before.
+        if !self.hurried.load(Ordering::Relaxed) && !self.hurried.swap(true, Ordering::AcqRel) {
+            self.poller.kick();
         }
     }
-}
 
-/// The shortest and the longest pause between two looks at [`Level::Fine`].
-const FINE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
+    /// The next hurry kicks again. In a manual loop, a fence comes before the caller looks for work.
+    pub(crate) fn settle(&self) {
+        self.hurried.swap(false, Ordering::AcqRel);
+    }
+
+    /// True while the monitor looks.
+    #[cfg(loom)]
+    pub(crate) fn is_on(&self) -> bool {
+        self.on.load(Ordering::Relaxed)
+    }
+}
 
 /// How long a worker that computes may show no split point, with tasks waiting, before a spare comes.
-const COMPUTES: Duration = LONG_LEAF;
+const LONG_COMPUTATION: Duration = LONG_LEAF;
+/// A worker outside of a poll is not taken for stalled before this: it may be searching.
+const SEARCH: Duration = Duration::from_millis(1);
 
-/// What the watching thread remembers between two looks.
-pub(crate) struct Watcher {
-    /// The tick last seen in each slot, and since when.
+/// What the poller's thread remembers of the workers between two looks.
+pub(crate) struct Monitor {
+    /// The progress last seen in each slot, and since when.
     pub(super) seen: Vec<(u64, Instant)>,
-    /// Who computed at the last look.
+    /// The workers that computed at the last look.
     computed: Vec<bool>,
     pause: Duration,
+    last_resort: bool,
 }
 
-impl Watcher {
+impl Monitor {
     pub(crate) fn new(pool: &Pool) -> Self {
         let slots = pool.slots.len();
-        Self { seen: vec![(0, Instant::now()); slots], computed: vec![false; slots], pause: FINE.0 }
+        let seen = vec![(0, Instant::now()); slots];
+        Self { seen, computed: vec![false; slots], pause: MONITOR_PAUSE.0, last_resort: false }
     }
 
-    /// How long the thread may sleep before the next look; `None` while nothing is to be watched.
+    /// Returns how long the thread may sleep before the next look; `None` while there is nothing to look at.
     pub(crate) fn pause(&self, pool: &Pool) -> Option<Duration> {
-        match pool.watch.level() {
-            Level::Off => None,
-            Level::Coarse => Some(pool.config.stuck_after / 2),
-            Level::Fine => Some(self.pause),
-        }
+        pool.monitor.on.load(Ordering::Relaxed).then_some(self.pause)
     }
 
-    /// Looks at every worker and helps where it is needed.
+    /// True if, at the last look, no worker could look at the OS.
+    pub(crate) fn is_last_resort(&self) -> bool {
+        self.last_resort
+    }
+
+    /// Looks at every worker and helps where that is needed.
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, now: Instant) {
-        let mut active = false;
-        for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
-            let tick = slot.progress();
-            if seen.0 != tick {
-                *seen = (tick, now);
-                active = true;
-            }
-        }
+        self.last_resort = false;
+        let moved = self.note_progress(pool, now);
         // Work that comes and goes all the time is not worth switching off and on for.
-        if !active && self.switch_off(pool) {
+        if !moved && self.switch_off(pool) {
             return;
         }
-        // Whoever is stuck, what waits may lie in the queue of another who is stuck too.
+        // A stalled worker may keep what waits in its own queue.
         let tasks_wait = pool.has_shared_work() || pool.has_kept_work();
-        let mut closely = false;
-        if tasks_wait || pool.has_root() {
-            let stuck_after = pool.config.stuck_after;
-            for index in 0..pool.slots.len() {
-                let stalled = self.stalled(pool, index, now).unwrap_or_default();
-                if stalled >= stuck_after && !pool.slots[index].is_computing() {
-                    let_spare_compute(pool, index);
-                }
-                // Not all who sleep would take a root.
-                let wanted = tasks_wait || pool.has_thief();
-                if stalled < FINE.0 || (wanted && pool.wake_one()) {
-                    continue;
-                }
-                // While another gets on, it comes to what waits; one more thread would only take the
-                // CPU from it.
-                let slot = &pool.slots[index];
-                let computing = slot.is_computing();
-                // With split points all the time, it is the OS that keeps the worker from running.
-                let patience = match (computing, slot.fine.load(Plain::Relaxed)) {
-                    (false, _) => stuck_after,
-                    (true, false) => COMPUTES.min(stuck_after),
-                    (true, true) => (COMPUTES * 16).min(stuck_after),
-                };
-                // Spares do not compute in the place of workers that do.
-                let needed = tasks_wait || !computing;
-                // Once a spare is there, it is a matter for the spare.
-                closely |= computing && needed && slot.spare().is_none();
-                if needed && stalled >= patience && !self.any_gets_on(pool, now, patience) {
-                    self.relieve(pool, index);
-                }
-            }
-        }
-        self.see_to_offers(pool);
-        // As long as the workers get on by themselves, there is less and less need to look.
-        self.pause = if closely { COMPUTES / 2 } else { (self.pause * 2).min(FINE.1) };
+        let waits = tasks_wait || pool.has_root();
+        let closely = waits && self.see_to_work(pool, now, tasks_wait);
+        self.see_to_jobs(pool);
+        self.see_to_os(pool, now);
+        self.set_pause(pool, moved, waits, closely);
     }
 
-    /// A job is offered in a computation that has lasted since the last look: it is worth a thief.
-    fn see_to_offers(&mut self, pool: &Pool) {
+    /// Returns true if any worker has made progress.
+    fn note_progress(&mut self, pool: &Pool, now: Instant) -> bool {
+        let mut moved = false;
+        for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
+            let progress = slot.progress();
+            if seen.0 != progress {
+                *seen = (progress, now);
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// Work waits: sees to it that it does not wait for stalled workers. Returns true if one that computes may need a
+    /// spare soon.
+    fn see_to_work(&mut self, pool: &Arc<Pool>, now: Instant, tasks_wait: bool) -> bool {
+        let mut closely = false;
+        let stuck_after = pool.config.stuck_after;
+        for index in 0..pool.slots.len() {
+            let Some(stalled) = self.stalled(pool, index, now) else { continue };
+            let slot = &pool.slots[index];
+            if stalled >= stuck_after && !slot.is_computing() {
+                let_spare_compute(pool, index);
+            }
+            // Not all that sleep would take a root.
+            let wanted = tasks_wait || pool.has_thief();
+            if wanted && self.wake(pool, index) {
+                continue;
+            }
+            // While another makes progress, it comes to what waits; one more thread would only take the
+            // CPU from it.
+            let computing = slot.is_computing();
+            // With split points all the time, it is the OS that keeps the worker from running.
+            let patience = match (computing, slot.fine.load(Plain::Relaxed)) {
+                (false, _) if slot.is_blocked() => Duration::ZERO,
+                (false, _) => stuck_after,
+                (true, false) => LONG_COMPUTATION.min(stuck_after),
+                (true, true) => (LONG_COMPUTATION * 16).min(stuck_after),
+            };
+            // Spares do not compute in the place of workers that do.
+            let needed = tasks_wait || !computing;
+            // Once a spare is there, it is a matter for the spare.
+            closely |= computing && needed && slot.spare().is_none();
+            if needed && stalled >= patience && !self.any_makes_progress(pool, now, patience) {
+                self.relieve(pool, index);
+            }
+        }
+        closely
+    }
+
+    /// Wakes a sleeper because a worker is stalled. Returns false if nobody sleeps, or another worker searches.
+    fn wake(&self, pool: &Pool, stalled: usize) -> bool {
+        // Outside of a poll, it may be the stalled worker that counts as searching.
+        if pool.slots[stalled].is_polling() { pool.wake_one() } else { pool.wake_any() }
+    }
+
+    /// A job is shared in a computation that has lasted since the last look: it is worth a thief.
+    fn see_to_jobs(&mut self, pool: &Pool) {
         let mut wanted = false;
         for (computed, slot) in self.computed.iter_mut().zip(&pool.slots) {
             let computes = slot.is_computing();
@@ -169,54 +194,68 @@ impl Watcher {
         }
     }
 
-    /// How long a worker has been in the poll it is in, as far as was seen; `None` if it is in none.
-    fn stalled(&self, pool: &Pool, index: usize, now: Instant) -> Option<Duration> {
-        let (tick, since) = self.seen[index];
-        let slot = &pool.slots[index];
-        let in_poll = tick % 2 == 1 && slot.occupied.load(Plain::Relaxed);
-        // One that says so need not be waited for.
-        let blocked = slot.is_blocked();
-        in_poll.then(|| if blocked { Duration::MAX } else { now.duration_since(since) })
-    }
-
-    /// True if a worker is awake, has not been in one poll for as long as `patience`, and does not leave tasks to a
-    /// spare while it computes.
-    pub(crate) fn any_gets_on(&self, pool: &Pool, now: Instant, patience: Duration) -> bool {
-        let stalled = (0..pool.slots.len())
-            .filter(|&index| {
-                let slot = &pool.slots[index];
-                let in_poll = self.stalled(pool, index, now);
-                let relieved = slot.is_computing() && slot.spare().is_some();
-                in_poll.is_some_and(|time| time >= patience || relieved)
-            })
-            .count();
-        pool.at_work() > pool.sleepers.sleeping() + stalled
-    }
-
-    /// Has the workers know of those that have been in one poll for as long as `patience`: who is called
-    /// in their place must not leave things to them.
-    pub(crate) fn tell_held_up(&self, pool: &Pool, now: Instant, patience: Duration) {
-        for (index, slot) in pool.slots.iter().enumerate() {
-            if self.stalled(pool, index, now).is_some_and(|time| time >= patience) {
-                slot.is_held_up_at(self.seen[index].0);
+    /// Sees to it that somebody looks at the OS, if all workers that are awake are stalled.
+    fn see_to_os(&mut self, pool: &Pool, now: Instant) {
+        let mut awake = 0;
+        let mut stalled = 0;
+        for (index, slot) in pool.slots.iter().enumerate().filter(|(_, slot)| slot.is_awake()) {
+            awake += 1;
+            if self.stalled(pool, index, now).is_some() {
+                stalled += 1;
+                slot.saw_stalled(self.seen[index].0);
             }
         }
+        let nobody = awake > 0 && stalled == awake && !pool.sleepers.is_seat_taken();
+        // Whoever is woken does not rely on those that are stalled, and takes the seat.
+        self.last_resort = nobody && !pool.wake_any();
     }
 
-    /// Stops watching if all workers sleep.
+    fn set_pause(&mut self, pool: &Pool, moved: bool, waits: bool, closely: bool) {
+        let longest = MONITOR_PAUSE.1.min(pool.config.stuck_after / 2);
+        if closely {
+            self.pause = LONG_COMPUTATION / 2;
+        } else if self.pause > MONITOR_PAUSE.0 * 8 && pool.monitor.hurried.load(Ordering::Relaxed) {
+            // Somebody asked for it.
+            pool.monitor.settle();
+            self.pause = MONITOR_PAUSE.0;
+        } else {
+            let longest = if moved || waits { longest } else { MONITOR_REST.max(longest) };
+            self.pause = (self.pause * 2).min(longest);
+        }
+    }
+
+    /// Returns for how long a worker has made no progress although it is awake, as far as was seen; `None` if it
+    /// sleeps or has made progress lately.
+    fn stalled(&self, pool: &Pool, index: usize, now: Instant) -> Option<Duration> {
+        let slot = &pool.slots[index];
+        let time = now.duration_since(self.seen[index].1);
+        let least = if self.seen[index].0 % 2 == 1 { MONITOR_PAUSE.0 } else { SEARCH };
+        (slot.is_awake() && time >= least).then_some(time)
+    }
+
+    /// True if a worker is awake, has not been stalled for `patience`, and does not leave tasks to a
+    /// spare while it computes.
+    fn any_makes_progress(&self, pool: &Pool, now: Instant, patience: Duration) -> bool {
+        pool.slots.iter().enumerate().any(|(index, slot)| {
+            let relieved = slot.is_computing() && slot.spare().is_some();
+            let stalled = self.stalled(pool, index, now).is_some_and(|time| time >= patience);
+            slot.is_awake() && !relieved && !stalled
+        })
+    }
+
+    /// Stops looking if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        if pool.sleepers.sleeping() < pool.at_work() {
+        if pool.sleepers.sleeping() < pool.present() || self.dismiss_spares(pool) {
             return false;
         }
-        if self.dismiss_spares(pool) {
+        let switch = &pool.monitor.on;
+        switch.store(false, Ordering::Relaxed);
+        if pool.sleepers.sleeping_settled() < pool.present() {
+            switch.store(true, Ordering::Relaxed);
             return false;
         }
-        let before = pool.watch.level.swap(Level::Off as usize, Ordering::Relaxed);
-        if pool.sleepers.sleeping_settled() < pool.at_work() {
-            pool.watch.level.fetch_max(before, Ordering::Relaxed);
-            return false;
-        }
-        self.pause = FINE.0;
+        self.pause = MONITOR_PAUSE.0;
+        pool.monitor.settle();
         true
     }
 }

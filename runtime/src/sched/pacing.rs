@@ -1,36 +1,80 @@
-//! What a busy worker does by time: it looks out for what comes from outside, and sees when there is too much for it alone.
+//! What a busy worker does by time: when it reads the clock, looks at the shared queues, the timers and the OS, and how
+//! long its polls take.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::slot::LONG_POLL;
+use super::policy::{
+    LASTING_BACKLOG, LONG_POLL, LOOK_OUT, POLLS_PER_CLOCK, PUSHES_PER_THOUGHT, WAKE_COST,
+};
+use super::round::Round;
 use super::worker::Worker;
-use crate::poller::times_preempted;
 use crate::task::Runnable;
 
-/// Polls between two looks at the clock, while polls are short.
-pub(super) const POLLS_PER_CLOCK: u32 = 16;
-/// Running time after which the lane and the injector are looked at, in nanoseconds.
-const LOOK_OUT_EVERY: u64 = 50_000;
-const LOOK_OUT: Duration = Duration::from_nanos(LOOK_OUT_EVERY);
-/// What it costs to wake a thread on an idle core, in nanoseconds. Queued work that is done sooner
-/// than that is not worth a second worker.
-const WAKE_COST: u64 = 30_000;
-/// How long a smaller backlog must last to be worth a second worker, in nanoseconds.
-const LONG_BACKLOG: u64 = 200_000;
-/// A backlog that is worth a second worker also where the CPUs are wanted by others, in nanoseconds.
-const LARGE_BACKLOG: u64 = 1_000_000;
+/// One worker's clock.
+pub(crate) struct Pacing {
+    /// When the clock was last read.
+    now: Cell<Instant>,
+    /// Polls left before the clock is read again.
+    until_clock: Cell<u32>,
+    polls_per_clock: Cell<u32>,
+    /// The last poll turned out to be a computation, whose time says nothing about polls.
+    computed: Cell<bool>,
+    last_look_out: Cell<Instant>,
+    /// Since when there has been a backlog.
+    busy_since: Cell<Instant>,
+    /// Pushes left before the worker thinks about a second one.
+    until_thought: Cell<u32>,
+    round: Round,
+}
 
-impl Worker {
+impl Pacing {
+    pub(crate) fn new(now: Instant) -> Self {
+        Self {
+            now: Cell::new(now),
+            until_clock: Cell::new(POLLS_PER_CLOCK),
+            polls_per_clock: Cell::new(POLLS_PER_CLOCK),
+            computed: Cell::new(false),
+            last_look_out: Cell::new(now),
+            busy_since: Cell::new(now),
+            until_thought: Cell::new(PUSHES_PER_THOUGHT),
+            round: Round::new(now),
+        }
+    }
+
+    /// Counts a poll. Returns true if the clock is to be read.
+    #[inline]
+    pub(crate) fn counts_poll(&self) -> bool {
+        let left = self.until_clock.get() - 1;
+        self.until_clock.set(left);
+        left == 0
+    }
+
+    /// Counts a push. Returns true if it is time to think about a second worker.
+    #[inline]
+    pub(crate) fn counts_push(&self) -> bool {
+        let left = self.until_thought.get() - 1;
+        self.until_thought.set(if left == 0 { PUSHES_PER_THOUGHT } else { left });
+        left == 0
+    }
+
     /// From here on the clock counts afresh: what was done until now says nothing about polls.
-    pub(crate) fn restart_clock(&self, now: Instant) {
-        self.clock.set(now);
+    pub(crate) fn restart(&self, now: Instant) {
+        self.now.set(now);
         self.until_clock.set(self.polls_per_clock.get());
     }
 
-    /// A poll that turned out to be a computation is over. How long it took says nothing about polls; but if the next
-    /// ones compute as well, nobody would look out.
-    pub(crate) fn look_at_clock_next(&self, now: Instant) {
-        self.restart_clock(now);
+    /// A search is over. What it found may take long, and there was no backlog until now.
+    pub(crate) fn begin(&self, now: Instant) {
+        self.restart(now);
+        self.last_look_out.set(now);
+        self.busy_since.set(now);
+    }
+
+    /// A poll that turned out to be a computation is over. If the next polls compute as well, nobody would look at
+    /// the shared queues, so the clock is read before the next.
+    pub(crate) fn computed(&self, now: Instant) {
+        self.restart(now);
         // Models must not go by how fast the machine is: no time passes there.
         if cfg!(not(loom)) {
             self.until_clock.set(1);
@@ -38,91 +82,130 @@ impl Worker {
         }
     }
 
-    /// Keeps the average up to date, looks out for what came from outside, and wakes a second
+    /// Returns true if the worker has not looked at the shared queues for `time`.
+    pub(crate) fn looks_out_after(&self, now: Instant, time: Duration) -> bool {
+        now.saturating_duration_since(self.last_look_out.get()) >= time
+    }
+
+    pub(crate) fn looked_out(&self, now: Instant) {
+        self.last_look_out.set(now);
+    }
+
+    /// The clock was read. Returns the new average time of a poll, if the polls since the last reading tell.
+    fn measure(&self, now: Instant, average: u64) -> Option<u64> {
+        if self.computed.replace(false) {
+            self.restart(now);
+            return None;
+        }
+        let elapsed = nanos(now.saturating_duration_since(self.now.replace(now)));
+        let average = (average * 3 + elapsed / u64::from(self.polls_per_clock.get())) / 4;
+        // With long polls the clock is read more often, so that looking out stays in time; and a second worker is
+        // thought about more often.
+        let within =
+            |time: Duration, most: u32| (nanos(time) / average.max(1)).clamp(1, most.into()) as u32;
+        self.polls_per_clock.set(within(LOOK_OUT, POLLS_PER_CLOCK));
+        self.until_clock.set(self.polls_per_clock.get());
+        let thought = within(WAKE_COST, PUSHES_PER_THOUGHT);
+        self.until_thought.set(self.until_thought.get().min(thought));
+        Some(average)
+    }
+
+    /// More waits in the shared queues than was taken: the worker looks there again after this many polls, so that
+    /// both sides advance.
+    fn look_out_after(&self, polls: u32) {
+        let polls = polls.min(POLLS_PER_CLOCK * 4);
+        self.until_clock.set(polls);
+        self.polls_per_clock.set(polls);
+        let now = self.now.get();
+        self.last_look_out.set(now.checked_sub(LOOK_OUT).unwrap_or(now));
+    }
+
+    /// Returns true if a backlog of this many nanoseconds is worth a second worker.
+    fn is_worth_another(&self, backlog: u64) -> bool {
+        let now = self.now.get();
+        if backlog < nanos(WAKE_COST) / 8 {
+            self.busy_since.set(now);
+        }
+        backlog > nanos(WAKE_COST)
+            || now.saturating_duration_since(self.busy_since.get()) > LASTING_BACKLOG
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+impl Pacing {
+    pub(super) fn pretend_long_backlog(&self) {
+        let long_ago = self.now.get().checked_sub(LASTING_BACKLOG * 2);
+        self.busy_since.set(long_ago.expect("the machine has been up for longer"));
+    }
+}
+
+impl Worker {
+    /// Reads the clock: keeps the average up to date, looks out for what came from outside, and wakes a second
     /// worker if there is enough to do.
     pub(super) fn look_at_clock(&self) -> Option<Runnable> {
         let now = Instant::now();
-        if self.computed.replace(false) {
-            self.restart_clock(now);
-        } else {
-            self.measure_polls(now);
+        let poll_time = &self.slot().counters.poll_time;
+        if let Some(average) = self.pacing.measure(now, poll_time.get()) {
+            poll_time.set(average);
         }
+        self.note_contention(now);
         self.consider_waking();
-
-        if nanos_between(self.last_look_out.get(), now) < LOOK_OUT_EVERY {
+        if !self.pacing.looks_out_after(now, LOOK_OUT) {
             return None;
         }
-        self.last_look_out.set(now);
+        self.pacing.looked_out(now);
         // Computations get their turn also if there is no end of tasks. Inside, split points look out.
         if let Some(root) = self.take_root() {
             return Some(root);
         }
-        if self.slot().counters.poll_time.get() >= LONG_POLL {
+        if poll_time.get() >= nanos(LONG_POLL) {
             // Whatever we took would wait behind our own long polls: others get there sooner. But
-            // one task we owe to those who wait.
+            // one task we owe to those that wait.
             return self.pool.take_one();
         }
-        if self.look_at_os(now) {
-            self.watch_over_kept();
-        }
+        self.look_at_os(now);
         let first = self.take_shared()?;
         if !self.pool.injector.is_empty() {
-            // More is waiting than one batch: look again after one round of what is queued, so
-            // that both sides advance.
-            let round = self.queue.len() as u32 + 1;
-            self.until_clock.set(round.min(POLLS_PER_CLOCK * 4));
-            self.polls_per_clock.set(self.until_clock.get());
-            self.last_look_out.set(now.checked_sub(LOOK_OUT).unwrap_or(now));
+            self.pacing.look_out_after(self.queue.len() as u32 + 1);
         }
         Some(first)
     }
 
-    fn measure_polls(&self, now: Instant) {
-        let polls = self.polls_per_clock.get();
-        let elapsed = nanos_between(self.clock.replace(now), now);
-        let average = &self.slot().counters.poll_time;
-        average.set((average.get() * 3 + elapsed / u64::from(polls)) / 4);
-        // With long polls the clock is read more often, so that looking out stays in time.
-        let in_time = LOOK_OUT_EVERY / average.get().max(1);
-        let polls = in_time.clamp(1, POLLS_PER_CLOCK.into()) as u32;
-        self.polls_per_clock.set(polls);
-        self.until_clock.set(polls);
-    }
-
-    /// Harvests if the round is over, and else fires the timers that are due; true if that woke anybody.
-    fn look_at_os(&self, now: Instant) -> bool {
-        if !self.round.is_over(now, self.slot().polls_done()) {
-            return self.fire_timers();
+    /// Takes events if the round is over, and else only fires the timers that are due.
+    fn look_at_os(&self, now: Instant) {
+        if self.pacing.round.is_over(now, self.slot().polls_done()) {
+            self.poll_os();
+            self.begin_round(now);
+        } else {
+            self.fire_timers();
         }
-        let harvested = self.harvest();
-        self.begin_round(now);
-        harvested
     }
 
     /// The OS has just been looked at.
     pub(super) fn begin_round(&self, now: Instant) {
-        self.round.begin(now, self.slot().polls_done(), self.queue.len());
+        self.pacing.round.begin(now, self.slot().polls_done(), self.queue.len());
     }
 
     /// Wakes a sleeper if this worker has more to do than a wake-up costs, or for long has had
-    /// some part of that; where the CPUs are wanted by others, if it has a lot to do.
+    /// some part of that.
     pub(super) fn consider_waking(&self) {
-        let backlog = self.slot().backlog();
-        if backlog < WAKE_COST / 8 {
-            self.busy_since.set(self.clock.get());
-        }
-        let for_long = nanos_between(self.busy_since.get(), self.clock.get()) > LONG_BACKLOG;
-        let enough = backlog > WAKE_COST || for_long;
-        if enough
+        let now = self.pacing.now.get();
+        if self.pacing.is_worth_another(self.slot().backlog())
             && self.pool.sleepers.would_wake()
-            && (backlog > LARGE_BACKLOG || !self.crowd.is_dense(self.clock.get(), times_preempted))
+            && !self.pool.cpu_share.is_crowded(now)
         {
-            self.busy_since.set(self.clock.get());
+            self.pacing.busy_since.set(now);
             self.pool.wake_one();
         }
     }
+
+    /// Asks the OS, now and then, whether the CPUs are contended.
+    pub(super) fn note_contention(&self, now: Instant) {
+        let alone = self.pool.awake() <= (self.pool.config.cpus / 2).max(1);
+        self.contention.ask(now, alone, &self.pool.cpu_share);
+    }
 }
 
-fn nanos_between(earlier: Instant, later: Instant) -> u64 {
-    later.saturating_duration_since(earlier).as_nanos() as u64
+fn nanos(time: Duration) -> u64 {
+    time.as_nanos() as u64
 }

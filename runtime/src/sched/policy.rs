@@ -87,17 +87,27 @@ pub(crate) fn relies(awake: usize, cpus: usize) -> bool {
 
 // --- Contention for the CPUs ---
 
-/// The time between two questions to the OS how long this thread has waited for a CPU; each takes about a microsecond.
-/// Read by `Contention`.
-pub(crate) const CONTENTION_SAMPLE: Duration = Duration::from_millis(2);
+/// The time between two questions of a worker to the OS how long it has waited for a CPU; each takes about a
+/// microsecond. Read by `Contention`.
+pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(2);
 
-/// The CPUs are contended if a worker waits for one for more than this percentage of the time in which it could run.
-/// With one load process 0 to 8 % were measured, with two load processes or one neighbour 30 to 60 %. Read by
-/// `Contention`.
+/// Time in which a thread ran or waited, within a sample, below which it says nothing. Read by `Contention`.
+pub(crate) const SAMPLE_AT_LEAST: Duration = Duration::from_micros(100);
+
+/// A new sample counts as this part of the average. Larger is steadier, smaller is sooner. Read by `CpuShare`.
+pub(crate) const SAMPLE_WEIGHT: u64 = 4;
+
+/// The CPUs are contended if a worker that is alone waits for one for more than this percentage of the time. With one
+/// load process 0 to 8 % were measured, with two load processes or one neighbour 30 to 60 %. Read by `CpuShare`.
 pub(crate) const CONTENDED_ABOVE: u64 = 20;
 
-/// Running time within a sample, below which it says nothing. Read by `Contention`.
-pub(crate) const SAMPLE_AT_LEAST: Duration = Duration::from_micros(100);
+/// One more worker brings hardly any CPU time if those that are awake wait for more than this percentage of the time:
+/// two that wait for 37 % have 1.25 CPUs together, and one alone has one. Read by `CpuShare`.
+pub(crate) const CROWDED_ABOVE: u64 = 37;
+
+/// How long that counts before a second worker is tried again. With a try of some 4 ms each time, one message in fifty
+/// is handled while workers are crowded. Read by `CpuShare`.
+pub(crate) const CROWDED_FOR: Duration = Duration::from_millis(200);
 
 // --- The monitor ---
 

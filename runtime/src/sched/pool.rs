@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
 
+use super::contention::CpuShare;
 use super::home::HomeShard;
+use super::monitor::MonitorSwitch;
 use super::queue::Injector;
-use super::sleepers::Sleepers;
+use super::sleepers::{Place, Popped, Sleepers};
 use super::slot::{Counter, Counters, Slot};
 use super::threads::Threads;
-use super::watch::{Level, Watch};
 use crate::blocking::BlockingPool;
 use crate::companion::Companion;
 use crate::hooks::Hooks;
@@ -28,6 +29,8 @@ pub(crate) struct Config {
     /// A worker spins only while no more workers than this are awake: a core must be left over for
     /// those whose answer it waits for.
     pub(crate) awake_to_spin: usize,
+    /// CPUs that the process may use.
+    pub(crate) cpus: usize,
     /// Percentage of its time that a worker leaves to a computation while tasks wait.
     pub(crate) compute_share: u32,
     pub(crate) stuck_after: Duration,
@@ -58,7 +61,10 @@ pub(crate) struct Pool {
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
     pub(super) homes: Box<[HomeShard]>,
-    pub(crate) watch: CachePadded<Watch>,
+    pub(crate) monitor: CachePadded<MonitorSwitch>,
+    /// How many workers and spares there are at this moment.
+    present: CachePadded<PlainUsize>,
+    pub(super) cpu_share: CachePadded<CpuShare>,
     poller: Arc<Poller>,
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
@@ -86,7 +92,9 @@ impl Pool {
             slots: (0..slots).map(new_slot).collect(),
             owned,
             homes,
-            watch: CachePadded::new(Watch::new(poller.clone())),
+            monitor: CachePadded::new(MonitorSwitch::new(poller.clone())),
+            present: CachePadded::default(),
+            cpu_share: CachePadded::default(),
             poller,
             blocking: BlockingPool::new(),
             threads: Threads::new(),
@@ -131,41 +139,43 @@ impl Pool {
         self.call_somebody();
     }
 
-    /// Work waits that no particular worker answers for: wakes a sleeper, or has the watch look
-    /// after it if all are busy. A searcher will come to it by itself.
+    /// Work waits that no particular worker answers for: wakes a sleeper, or has the monitor look soon if all are busy
+    /// and may be so for long. A searcher will come to it by itself.
     pub(crate) fn call_somebody(&self) {
         if !self.wake_one() && self.sleepers.all_busy() {
-            // A computation may show no split point, and who is blocked in place has said so: then a spare must come soon.
-            let soon = self.slots.iter().any(|slot| slot.is_computing() || slot.is_blocked());
-            self.watch.request(if soon { Level::Fine } else { Level::Coarse });
+            // A computation may show no split point, and a worker that is blocked in place has said so: then a spare
+            // must come soon. A manual loop has nobody but itself.
+            let soon = |slot: &Arc<CachePadded<Slot>>| slot.is_computing() || slot.is_blocked();
+            if self.poller.is_manual() || self.slots.iter().any(soon) {
+                self.monitor.hurry();
+            }
         }
     }
 
-    /// Wakes one sleeper, unless somebody searches; true if it did.
+    /// Wakes one sleeper, unless somebody searches. Returns true if it did.
     pub(crate) fn wake_one(&self) -> bool {
-        let woken = if self.sleepers.would_wake() { self.sleepers.pop() } else { None };
-        if let Some(index) = woken {
-            self.wake(index);
-        }
-        woken.is_some()
+        let popped = if self.sleepers.would_wake() { self.sleepers.pop() } else { None };
+        popped.map(|popped| self.wake(popped)).is_some()
+    }
+
+    /// Wakes one sleeper, even if somebody searches. Returns true if it did.
+    pub(super) fn wake_any(&self) -> bool {
+        self.sleepers.pop_any().map(|popped| self.wake(popped)).is_some()
     }
 
     /// Wakes a worker that was popped.
-    pub(crate) fn wake(&self, index: usize) {
-        let slot = &self.slots[index];
-        slot.unparker.unpark();
-        // Partner of the fence in `Worker::sit`: either the worker sees its token before it waits,
-        // or we see that it sits.
-        fence(Ordering::SeqCst);
-        if slot.seated.load(Ordering::Relaxed) {
+    fn wake(&self, popped: Popped) {
+        self.slots[popped.index].unparker.unpark();
+        if popped.place == Place::Seat {
+            // The token first: the worker looks for it when it returns from the OS.
             self.poller.kick_seat();
         }
     }
 
     /// Wakes every sleeper, those in joins too.
     pub(crate) fn wake_all(&self) {
-        for index in self.sleepers.pop_all() {
-            self.wake(index);
+        for popped in self.sleepers.pop_all() {
+            self.wake(popped);
         }
         if self.has_joiners() {
             for index in 0..self.slots.len() {
@@ -179,24 +189,46 @@ impl Pool {
         self.lane.take().or_else(|| self.injector.take())
     }
 
-    /// True if, of those who are not asleep, at least `more_than` plus one get on.
-    pub(crate) fn get_on(&self, more_than: usize) -> bool {
-        let (mut at_work, mut slow) = (0, 0);
-        for slot in &self.slots {
-            at_work += usize::from(slot.occupied.load(Plain::Relaxed));
-            slow += usize::from(slot.is_slow());
-        }
-        at_work > self.sleepers.sleeping() + slow + more_than
+    /// Returns how many workers and spares there are at this moment.
+    pub(crate) fn present(&self) -> usize {
+        self.present.load(Plain::Relaxed)
     }
 
-    /// How many workers and spares there are at this moment.
-    pub(crate) fn at_work(&self) -> usize {
-        self.slots.iter().filter(|slot| slot.occupied.load(Plain::Relaxed)).count()
-    }
-
-    /// How many of them are not asleep.
+    /// Returns how many of them are not asleep.
     pub(crate) fn awake(&self) -> usize {
-        self.at_work().saturating_sub(self.sleepers.sleeping())
+        self.present().saturating_sub(self.sleepers.sleeping())
+    }
+
+    /// A thread moves into a slot.
+    pub(super) fn moves_in(&self, index: usize) {
+        self.present.fetch_add(1, Plain::Relaxed);
+        self.slots[index].occupied.store(true, Plain::Relaxed);
+    }
+
+    /// The thread in a slot has moved out, or could not be started.
+    pub(super) fn moves_out(&self, index: usize) {
+        // Release pairs with the Acquire in `Monitor::relieve`.
+        self.slots[index].occupied.store(false, Plain::Release);
+        self.present.fetch_sub(1, Plain::Relaxed);
+    }
+
+    /// True if another worker is awake that will look at the OS soon. A hint: orders nothing.
+    pub(super) fn has_attentive_besides(&self, own: usize) -> bool {
+        self.slots
+            .iter()
+            .enumerate()
+            .any(|(index, slot)| index != own && slot.is_awake() && !slot.is_held_up())
+    }
+
+    /// True if all workers sleep, and none of them in the seat. The caller has passed a fence after it has given up
+    /// the seat, or has announced that it sleeps. See `poller/seat.rs`.
+    pub(crate) fn nobody_looks(&self) -> bool {
+        // The lock last: it is touched only if nobody could be misled by that.
+        self.awake() == 0
+            && !self.sleepers.is_seat_taken()
+            && !self.poller.is_seat_of_thread()
+            && !self.poller.is_thread_in_seat()
+            && self.poller.is_seat_free()
     }
 
     /// True if tasks wait that no particular worker answers for.
@@ -212,15 +244,6 @@ impl Pool {
     /// True if a computation waits to be begun.
     pub(crate) fn has_root(&self) -> bool {
         !self.roots.is_empty()
-    }
-
-    /// A worker keeps work for itself: has the watch step in if the worker does not get to it.
-    #[inline]
-    pub(crate) fn watch_over_kept(&self) {
-        if self.watch.level() < Level::Fine {
-            let level = if self.sleepers.sleeping() > 0 { Level::Fine } else { Level::Coarse };
-            self.watch.request(level);
-        }
     }
 
     /// No task is taken in from now on; all there are get cancelled, and the workers leave when
@@ -295,6 +318,7 @@ impl Pool {
             spares: 0,
             searchers: 1,
             awake_to_spin: 0,
+            cpus: 1,
             compute_share: 50,
             stuck_after: Duration::from_secs(3600),
             next_job: None,
@@ -306,6 +330,6 @@ impl Pool {
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
             .expect("the OS has what a poller needs");
-        Self::new(config, Arc::new(poller))
+        Self::new(config, poller)
     }
 }

@@ -1,21 +1,17 @@
-//! A worker without work: where it looks, how it falls asleep and how it is called back.
+//! A worker without work: where it looks, how it falls asleep and how it is woken.
 //!
-//! The handshake with those who push is explained, with its proof, in this folder's `README.md`.
+//! The handshake with the threads that push is explained, with its proof, in this folder's `README.md`.
 
 use std::time::Instant;
 
-use super::slot::{LONG_POLL, Slot};
+use super::policy::{self, LONG_POLL, SMALL_BACKLOG};
+use super::sleepers::Place;
+use super::slot::Slot;
 use super::worker::Worker;
 use crate::fork::JobRef;
 use crate::poller::Seat;
-use crate::primitives::{Ordering, fence, hint};
+use crate::primitives::{Ordering, fence};
 use crate::task::Runnable;
-
-/// Turns of a spin, some microseconds, that a thief gives the owner of what it is after.
-const PATIENCE: u32 = if cfg!(loom) { 0 } else { 128 };
-
-/// A backlog of less, in nanoseconds, is left to its owner.
-const LITTLE: u64 = 5_000;
 
 /// What a search came to.
 pub(super) enum Search {
@@ -63,28 +59,19 @@ impl Worker {
             if pool.has_shared_work() || pool.has_root() {
                 pool.call_somebody();
             } else if pool.has_offer() {
-                // Whoever made the job has left it to us. The watch wakes somebody if that lasts.
-                pool.watch_over_kept();
+                // Whoever made the job has left it to us. The monitor wakes somebody if that lasts.
+                pool.monitor.hurry();
             }
         }
-        self.watch_over_kept();
-        // What was found may take long: from here on the clock counts afresh.
         let now = Instant::now();
-        self.clock.set(now);
-        self.last_look_out.set(now);
-        // And there was no backlog until now.
-        self.busy_since.set(now);
-        self.until_clock.set(self.polls_per_clock.get());
+        self.note_contention(now);
+        self.pacing.begin(now);
     }
 
-    /// Looks once and, if nobody else is awake who would look, keeps its eyes open for a while.
+    /// Looks once, and waits awake for a while if that has been paying.
     fn look_everywhere(&self) -> Option<Search> {
-        let neglected = self.pool.poller().is_neglected();
-        let alone = neglected || !self.pool.get_on(1);
-        // Who is to look for the others does not leave it to its sleep.
-        let looks = neglected || (alone && self.spin.looks_first());
-        self.look_once(looks).or_else(|| {
-            if !alone || self.pool.awake() > self.pool.config.awake_to_spin {
+        self.look_once().or_else(|| {
+            if !self.may_spin() {
                 return None;
             }
             // A timer is no reason to stay awake: when it is due is known. Nor is the runtime's end.
@@ -92,39 +79,40 @@ impl Worker {
             let may_compute = self.may_compute();
             let computation = || may_compute && (pool.has_root() || pool.has_offer());
             let enough = || {
-                pool.has_shared_work()
-                    || computation()
-                    || self.harvest_events()
-                    || pool.is_closing()
+                pool.has_shared_work() || computation() || self.poll_events() || pool.is_closing()
             };
             self.spin.wait_for(enough)?;
             self.begin_round(Instant::now());
-            self.look_once(alone)
+            self.look_once()
         })
     }
 
-    /// With `looks`, the OS is ours to look at. Otherwise we are about to sleep there; or a worker is awake that does it when it
-    /// runs dry, and takes what it finds in one go: two that snatch single events from each other get
-    /// less done.
-    fn look_once(&self, looks: bool) -> Option<Search> {
+    fn may_spin(&self) -> bool {
+        self.spin.pays()
+            && self.pool.awake() <= self.pool.config.awake_to_spin
+            && !self.pool.cpu_share.is_contended()
+            && !self.relies_on_others()
+    }
+
+    /// True if this worker leaves the OS to others, which are awake and will look there: two that snatch single events
+    /// from each other get less done than one that takes them all in one go.
+    fn relies_on_others(&self) -> bool {
+        let pool = &*self.pool;
+        let others = pool.awake().saturating_sub(1);
+        others > 0
+            && policy::relies(others, pool.config.cpus)
+            && !pool.cpu_share.is_contended()
+            && pool.has_attentive_besides(self.index)
+    }
+
+    /// Looks at all queues. The OS is not among them: a worker that finds nothing is about to sleep there.
+    fn look_once(&self) -> Option<Search> {
         self.take_own()
             .or_else(|| self.take_shared())
             .or_else(|| self.take_root())
-            .or_else(|| if looks { self.take_harvest() } else { None })
             .or_else(|| self.steal_task())
             .map(Search::Found)
             .or_else(|| if self.may_compute() { self.next_job().map(Search::Job) } else { None })
-    }
-
-    /// Looks at the OS.
-    fn take_harvest(&self) -> Option<Runnable> {
-        let found = self.harvest();
-        self.spin.looked(found);
-        if !found {
-            return None;
-        }
-        self.begin_round(Instant::now());
-        self.take_own()
     }
 
     /// Looks for fork-join work alone.
@@ -141,16 +129,16 @@ impl Worker {
     /// Takes half of a worker's queue, if that is worth the trouble: what its owner will have done in
     /// a moment is better left to it.
     fn take_from_backlog(&self, victim: &Slot) -> Option<Runnable> {
-        // One task is no backlog of a worker between two polls, who is about to take it.
+        // One task is no backlog of a worker between two polls, which is about to take it.
         let at_once = victim.stealer.len() == 1 && !victim.is_polling();
-        if victim.stealer.is_empty() || ((at_once || victim.backlog() < LITTLE) && gets_on(victim))
-        {
+        let is_small = at_once || victim.backlog() < SMALL_BACKLOG.as_nanos() as u64;
+        if victim.stealer.is_empty() || (is_small && victim.makes_progress_soon()) {
             return None;
         }
         let stolen = victim.stealer.steal_into(&self.queue)?;
-        // Who takes over long polls is not to be counted on from the first of them.
+        // A worker that takes over long polls is not to be relied on from the first of them.
         let poll_time = victim.counters.poll_time.get();
-        if poll_time >= LONG_POLL {
+        if poll_time >= LONG_POLL.as_nanos() as u64 {
             self.slot().counters.poll_time.set(poll_time);
         }
         Some(stolen)
@@ -180,14 +168,34 @@ impl Worker {
         x
     }
 
-    /// Announces, looks once more, and sleeps: parked, or in the seat on the OS. The look after the
-    /// fence is the partner of the one in `Pool::after_push`.
+    /// Announces, looks once more, and sleeps, in the seat or parked.
     fn sleep(&self, searching: bool) {
         let pool = &*self.pool;
-        pool.sleepers.announce(self.index, searching);
+        let seat = if self.relies_on_others() { None } else { pool.poller().take_seat() };
+        let place = if seat.is_some() { Place::Seat } else { Place::Parker };
+        pool.sleepers.announce(self.index, place, searching);
+        // Partner of the fence in `Pool::after_push`, and of many others: see `README.md`.
         fence(Ordering::SeqCst);
+        self.look_once_more(place);
+        let counters = &self.slot().counters;
+        counters.parks.bump();
+        self.spin.measure_sleep(|| match seat {
+            Some(seat) => self.sleep_in_seat(seat),
+            None => {
+                self.parker.park();
+                true
+            }
+        });
+        counters.wakeups.bump();
+        // Somebody is awake.
+        pool.monitor.switch_on();
+    }
+
+    /// After the announcement: whatever came before it is seen here, or its pusher sees us.
+    fn look_once_more(&self, place: Place) {
+        let pool = &*self.pool;
         // A spare that was sent for us at the last moment is not needed. Partner of the fence in
-        // `Watcher::relieve`.
+        // `Monitor::relieve`.
         self.end_relief();
         if self.may_leave() {
             // It may be somebody else who is popped: all come, all see it, all leave.
@@ -200,83 +208,47 @@ impl Worker {
             // This spare may have been called for what is not for it. Others lie below it on the stack.
             pool.wake_all();
         }
-        let counters = &self.slot().counters;
-        counters.parks.bump();
-        self.spin.measure_sleep(|| {
-            // As long as a worker gets on, it looks at the OS, and the poller stands guard over it.
-            let relied_on = pool.poller().is_on_guard() && pool.get_on(0);
-            let seat = if relied_on { None } else { pool.poller().seat() };
-            match seat {
-                Some(seat) => self.sit(seat),
-                None => {
-                    if !relied_on {
-                        pool.poller().do_without_seat();
-                    }
-                    pool.poller().entrust_timers(relied_on);
-                    self.parker.park();
-                    true
-                }
+        if place == Place::Parker {
+            if pool.nobody_looks() {
+                // Those that were relied on sleep too.
+                pool.wake_one();
             }
-        });
-        counters.wakeups.bump();
+            pool.poller().reclaim_seat();
+            pool.poller().entrust_timers();
+        }
     }
 
-    /// Sleeps on the OS: what a parked worker learns from the poller, by way of another thread, this
-    /// one learns at first hand. False if it was for timers only.
-    fn sit(&self, mut seat: Seat<'_>) -> bool {
-        let pool = &*self.pool;
-        let slot = self.slot();
-        slot.seated.store(true, Ordering::Relaxed);
-        // Partner of the fence in `Pool::wake`.
-        fence(Ordering::SeqCst);
-        let (mut token, mut events) = (self.parker.take_token(), 0);
-        while !token && events == 0 {
-            events = seat.wait();
-            token = self.parker.take_token();
+    /// Sleeps in the seat, until there are events or a timer is due, or until another thread wakes us. Returns false if
+    /// it was for timers only.
+    fn sleep_in_seat(&self, mut seat: Seat<'_>) -> bool {
+        let mut popped = self.parker.take_token();
+        while !popped && !seat.wait(None) {
+            // A kick comes with a token, or because the next deadline has changed.
+            popped = self.parker.take_token();
         }
-        slot.seated.store(false, Ordering::Relaxed);
-        if !token {
-            // Nobody has called us: off the stack, as whoever is on top of it. Nearly always that is
-            // us, the last to fall asleep.
-            match pool.sleepers.pop_any() {
-                Some(index) if index == self.index => {}
-                Some(other) => {
-                    pool.wake(other);
-                    seat.leave();
-                    self.hand_over();
-                    self.parker.park();
-                    return true;
-                }
-                // We are being called at this very moment.
-                None => self.parker.park(),
-            }
+        if !popped && !self.pool.sleepers.leave_seat(self.index) {
+            // We are being popped at this very moment.
+            self.parker.park();
+            popped = true;
         }
-        let for_events = token || seat.has_events();
-        seat.leave();
+        let for_events = popped || seat.has_events();
+        if seat.leave() > 1 {
+            self.consider_waking();
+        }
         self.begin_round(Instant::now());
         for_events
     }
 }
 
-/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that gets on is
+/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that makes progress is
 /// about to run it, with its cache warm.
 fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
-    if victim.lifo.is_empty() || gets_on(victim) { None } else { victim.lifo.take() }
-}
-
-/// Watches a worker for some microseconds; true if its tick moves.
-fn gets_on(worker: &Slot) -> bool {
-    let before = worker.progress();
-    (0..PATIENCE).any(|_| {
-        hint::spin_loop();
-        worker.progress() != before
-    })
+    if victim.lifo.is_empty() || victim.makes_progress_soon() { None } else { victim.lifo.take() }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::panic::Location;
-    use std::time::Duration;
 
     use super::*;
     use crate::sched::pool::Pool;
@@ -296,10 +268,9 @@ mod tests {
         let worker = Worker::new(pool.clone(), 0).unwrap();
         // Together 6 µs: less than it costs to wake somebody, but not next to nothing.
         worker.slot().counters.poll_time.set(100);
-        let long_ago = worker.clock.get().checked_sub(Duration::from_millis(1)).unwrap();
         let take_crowd = || {
-            pool.sleepers.announce(1, false);
-            worker.busy_since.set(long_ago);
+            pool.sleepers.announce(1, Place::Parker, false);
+            worker.pacing.pretend_long_backlog();
             worker.take_ready().into_iter()
         };
 
@@ -320,15 +291,23 @@ mod tests {
     }
 
     #[test]
-    fn who_is_called_because_nobody_looks_at_the_os_does_not_leave_it_to_its_sleep() {
-        let pool = Pool::for_tests(1);
-        let worker = Worker::new(pool.clone(), 0).unwrap();
-        worker.spin.looked(false);
-        // Without sources there is nothing to look at, and it must not be told so for ever.
-        for sources in [1, 0] {
-            pool.poller().neglect(sources);
-            assert!(worker.look_everywhere().is_none(), "there is nothing");
-            assert!(!pool.poller().is_neglected(), "it has looked");
-        }
+    fn only_a_worker_that_looks_at_the_os_soon_is_relied_on() {
+        let pool = Pool::for_tests(2);
+        let slot = &pool.slots[0];
+        let relied_on = || pool.has_attentive_besides(1);
+        assert!(!relied_on(), "there is nobody");
+        pool.moves_in(0);
+        assert!(relied_on(), "it is between two polls");
+        slot.counters.tick.bump();
+        assert!(relied_on(), "its polls are short");
+        slot.counters.poll_time.set(LONG_POLL.as_nanos() as u64);
+        assert!(!relied_on(), "with polls this long it leaves the OS to others");
+        slot.counters.poll_time.set(1);
+        slot.saw_stalled(slot.progress());
+        assert!(!relied_on(), "the monitor has seen it stand still");
+        slot.counters.tick.bump();
+        assert!(relied_on(), "it has moved since");
+        slot.counters.parks.bump();
+        assert!(!relied_on(), "it sleeps");
     }
 }

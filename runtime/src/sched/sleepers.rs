@@ -145,8 +145,11 @@ impl Sleepers {
     #[must_use]
     pub(crate) fn leave_seat(&self, index: usize) -> bool {
         self.update(|word| {
-            (word.seat() == Some(index))
-                .then(|| Word { seat: 0, searching: word.searching + 1, ..word })
+            (word.seat() == Some(index)).then(|| Word {
+                seat: 0,
+                searching: word.searching + 1,
+                ..word
+            })
         })
         .is_some()
     }

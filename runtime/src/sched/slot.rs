@@ -6,11 +6,12 @@ use std::ptr::{self, NonNull};
 use crate::primitives::plain::{
     AtomicBool as PlainBool, AtomicPtr as PlainPtr, AtomicU64 as PlainU64, Ordering as Plain,
 };
-use crate::primitives::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering};
+use crate::primitives::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, hint};
 
 use windlass_sync::{Parker, Unparker};
 
 use super::lifo::LifoSlot;
+use super::policy::{LONG_POLL, THIEF_SPINS};
 use super::queue::{LocalQueue, Stealer};
 use crate::fork::{Offers, Pending};
 use crate::task::{Header, Runnable};
@@ -31,8 +32,6 @@ pub(crate) struct Slot {
     pub(crate) retire: AtomicBool,
     /// True while a thread works here.
     pub(crate) occupied: PlainBool,
-    /// True while the worker waits on the OS instead of being parked.
-    pub(crate) seated: AtomicBool,
     /// True while the worker sleeps in a join, or between two jobs, to be called by whoever has what it waits for.
     pub(crate) joining: AtomicBool,
     /// True while the worker waits for its next job and leaves tasks to a spare.
@@ -48,9 +47,9 @@ pub(crate) struct Slot {
     /// The task that is being polled or was last, and the one that is polled in place within that poll;
     /// null for none. Compared, never followed.
     polled: [PlainPtr<Header>; 2],
-    /// Where [`progress`](Self::progress) stood when the poller's thread found the worker held up in a
-    /// poll. Says nothing any more as soon as that moves.
-    held_up_at: Counter,
+    /// Where [`progress`](Self::progress) stood when the monitor found the worker stalled. Says nothing any more as
+    /// soon as that moves.
+    stalled_at: Counter,
     /// Spawn site of the innermost of those polled, if that is in no list; else null.
     unlisted: PlainPtr<Location<'static>>,
     /// What the thread takes along when it moves in, and leaves when it moves out.
@@ -77,7 +76,6 @@ impl Slot {
             relief: AtomicUsize::new(0),
             retire: AtomicBool::new(for_spare),
             occupied: PlainBool::new(false),
-            seated: AtomicBool::new(false),
             joining: AtomicBool::new(false),
             awaiting: AtomicBool::new(false),
             computing: PlainBool::new(false),
@@ -85,7 +83,7 @@ impl Slot {
             fine: PlainBool::new(false),
             for_tasks: PlainBool::new(false),
             polled: Default::default(),
-            held_up_at: Counter::default(),
+            stalled_at: Counter::new(NOWHERE),
             unlisted: PlainPtr::new(ptr::null_mut()),
             kit: Mutex::new(Some(kit)),
         }
@@ -97,19 +95,37 @@ impl Slot {
         (self.stealer.len() as u64).saturating_mul(self.counters.poll_time.get())
     }
 
-    /// True for a worker in a poll that nobody should count on to come out of it soon: it computes, its
-    /// recent polls were long, or this one is.
-    pub(crate) fn is_slow(&self) -> bool {
-        self.is_polling()
-            && (self.counters.poll_time.get() >= LONG_POLL
-                || self.is_blocked()
-                || self.is_computing()
-                || self.held_up_at.get() == self.progress())
+    /// True if nobody should rely on the worker to look after anything soon: it computes, it is blocked, its recent
+    /// polls were long, or the monitor has seen it stalled.
+    pub(crate) fn is_held_up(&self) -> bool {
+        let long = self.counters.poll_time.get() >= LONG_POLL.as_nanos() as u64;
+        self.is_polling() && (long || self.is_blocked() || self.is_computing())
+            || self.is_seen_stalled()
     }
 
-    /// Has others know that the worker is held up in the poll in which it had made this progress.
-    pub(super) fn is_held_up_at(&self, progress: u64) {
-        self.held_up_at.set(progress);
+    /// The monitor has seen the worker stalled at this progress.
+    pub(super) fn saw_stalled(&self, progress: u64) {
+        self.stalled_at.set(progress);
+    }
+
+    /// True if the monitor has seen the worker stalled, and it has made no progress since.
+    pub(crate) fn is_seen_stalled(&self) -> bool {
+        self.stalled_at.get() == self.progress()
+    }
+
+    /// Watches the worker for some microseconds; true if it makes progress.
+    pub(super) fn makes_progress_soon(&self) -> bool {
+        let before = self.progress();
+        (0..THIEF_SPINS).any(|_| {
+            hint::spin_loop();
+            self.progress() != before
+        })
+    }
+
+    /// True if a worker is here that does not sleep. Orders nothing.
+    pub(crate) fn is_awake(&self) -> bool {
+        let is_asleep = self.counters.parks.get() != self.counters.wakeups.get();
+        self.occupied.load(Plain::Relaxed) && (!is_asleep || self.is_polling())
     }
 
     /// The spare that stands in for this worker, if one does. Orders nothing.
@@ -144,7 +160,8 @@ impl Slot {
         self.blocked.load(Plain::Relaxed)
     }
 
-    /// Moves when the worker gets on; odd while it is in a poll.
+    /// Moves when the worker makes progress: it begins or ends a poll, or comes to a split point. Odd while it is in a
+    /// poll.
     pub(crate) fn progress(&self) -> u64 {
         self.counters.tick.get().wrapping_add(self.counters.splits.get().wrapping_mul(2))
     }
@@ -197,10 +214,6 @@ impl Slot {
     }
 }
 
-/// Polls of this length, in nanoseconds, keep a worker from what it owes to others: looking at the OS
-/// in time, and getting soon to what it takes from the shared queues.
-pub(crate) const LONG_POLL: u64 = 50_000;
-
 /// What a worker counts. Each is written by its owner only and lies on the owner's cache line, so
 /// counting costs a plain add.
 #[derive(Default)]
@@ -230,11 +243,18 @@ impl Counters {
     }
 }
 
+/// A progress that no worker ever makes.
+const NOWHERE: u64 = u64::MAX;
+
 /// A number with one writer and any number of readers.
 #[derive(Default)]
 pub(crate) struct Counter(PlainU64);
 
 impl Counter {
+    fn new(value: u64) -> Self {
+        Self(PlainU64::new(value))
+    }
+
     /// Adds one, by the only writer.
     #[inline]
     pub(crate) fn bump(&self) {

@@ -1,26 +1,22 @@
-//! Spares: how the watch sends for one, what a worker leaves to the one that came, and how it is sent home.
+//! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is sent home.
 //!
 //! `README.md` in this folder says who tells whom. Started threads and slots are elsewhere: this is what the
 //! watch, the worker that is relieved and the spare say to each other, in `relief` and `retire`.
 
-use std::time::Duration;
-
+use super::monitor::Monitor;
+use super::policy::SPARE_LINGERS;
 use super::pool::Pool;
 use super::slot::Slot;
-use super::watch::Watcher;
 use super::worker::Worker;
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence};
 
-/// How long after a computation the spare stays that has looked after tasks meanwhile.
-const LINGER: Duration = Duration::from_millis(20);
-
-impl Watcher {
+impl Monitor {
     /// Starts a spare for a worker that is stuck, if it has none and one is left.
     pub(super) fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
         let relief = &pool.slots[stuck].relief;
         // Relaxed: nobody else sets it.
-        if relief.load(Ordering::Relaxed) != 0 || pool.sleepers.searching() > 0 {
+        if relief.load(Ordering::Relaxed) != 0 || self.somebody_searches(pool) {
             return;
         }
         let vacant = (pool.config.workers..pool.slots.len()).find(|&index| {
@@ -48,6 +44,12 @@ impl Watcher {
             // The place is vacant again. If the worker was faster, it is so when the worker has said this.
             pool.slots[spare].retire.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// True if a worker searches that is not stalled.
+    fn somebody_searches(&self, pool: &Pool) -> bool {
+        let stalled = pool.slots.iter().filter(|slot| slot.is_seen_stalled() && !slot.is_polling());
+        pool.sleepers.searching() > stalled.count()
     }
 
     /// Sends spares home that linger after a computation, now that nothing goes on any more; true if
@@ -83,7 +85,7 @@ impl Worker {
     /// need it again at once.
     pub(super) fn end_relief(&self) {
         if self.slot().spare().is_some()
-            && !(self.has_spare_for_tasks() && self.computed_within(LINGER))
+            && !(self.has_spare_for_tasks() && self.computed_within(SPARE_LINGERS))
         {
             self.send_spare_home();
         }

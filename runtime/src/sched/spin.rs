@@ -74,7 +74,8 @@ impl Spin {
     }
 
     fn learn(&self, experience: i32) {
-        self.score.set((self.score.get() + experience).clamp(*SPIN_SCORE.start(), *SPIN_SCORE.end()));
+        self.score
+            .set((self.score.get() + experience).clamp(*SPIN_SCORE.start(), *SPIN_SCORE.end()));
     }
 }
 

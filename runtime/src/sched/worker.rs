@@ -19,11 +19,11 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 use windlass_sync::Parker;
 
-use super::crowd::Crowd;
-use super::look_out::POLLS_PER_CLOCK;
+use super::contention::Contention;
+use super::pacing::Pacing;
+use super::policy::LIFO_RUNS;
 use super::pool::Pool;
 use super::queue::LocalQueue;
-use super::round::Round;
 use super::search::Search;
 use super::slot::{Kit, Slot};
 use super::spin::Spin;
@@ -32,11 +32,6 @@ use crate::coop;
 use crate::fork::{Pace, Pending};
 use crate::primitives::{Arc, Ordering, fence};
 use crate::task::Runnable;
-
-/// Runs of the LIFO slot before the queue gets its turn.
-const LIFO_RUNS: u32 = 3;
-/// Pushes onto the queue between two thoughts about a second worker.
-const PUSHES_PER_LOOK: u32 = 64;
 
 /// The thread-bound part of a worker. Others see only its [`Slot`].
 pub(crate) struct Worker {
@@ -49,19 +44,9 @@ pub(crate) struct Worker {
     pub(crate) pending: Pending,
     pub(crate) pace: Pace,
     pub(super) spin: Spin,
-    pub(super) crowd: Crowd,
-    pub(super) round: Round,
+    pub(super) contention: Contention,
+    pub(crate) pacing: Pacing,
     lifo_runs: Cell<u32>,
-    /// Polls left before the clock is read.
-    pub(super) until_clock: Cell<u32>,
-    pub(super) polls_per_clock: Cell<u32>,
-    /// The last poll turned out to be a computation.
-    pub(super) computed: Cell<bool>,
-    pub(super) clock: Cell<Instant>,
-    pub(crate) last_look_out: Cell<Instant>,
-    /// Since when there has been a backlog.
-    pub(super) busy_since: Cell<Instant>,
-    pushes: Cell<u32>,
     /// It was called out of its sleep since it last computed.
     pub(crate) called: Cell<bool>,
     /// The next `reschedule` goes through the injector.
@@ -85,16 +70,9 @@ impl Worker {
             parker,
             pending,
             pace: Pace::new(now),
-            crowd: Crowd::new(now),
-            round: Round::new(now),
+            contention: Contention::new(now),
+            pacing: Pacing::new(now),
             lifo_runs: Cell::new(0),
-            until_clock: Cell::new(POLLS_PER_CLOCK),
-            polls_per_clock: Cell::new(POLLS_PER_CLOCK),
-            computed: Cell::new(false),
-            clock: Cell::new(now),
-            last_look_out: Cell::new(now),
-            busy_since: Cell::new(now),
-            pushes: Cell::new(0),
             called: Cell::new(false),
             hop: Cell::new(false),
             in_order: Cell::new(false),
@@ -118,6 +96,7 @@ impl Worker {
     /// out.
     pub(crate) fn run(self) {
         self.pace.may_poll.set(true);
+        self.pool.monitor.switch_on();
         context::enter_worker(&self, || {
             loop {
                 self.end_relief();
@@ -191,9 +170,7 @@ impl Worker {
 
     /// The next task from what is at hand.
     pub(crate) fn next(&self) -> Option<Runnable> {
-        let left = self.until_clock.get() - 1;
-        self.until_clock.set(left);
-        if left == 0 {
+        if self.pacing.counts_poll() {
             if let Some(runnable) = self.look_at_clock() {
                 return Some(runnable);
             }
@@ -215,22 +192,8 @@ impl Worker {
     /// Takes a batch from the lane or the injector; what it leaves in our queue is ours to answer
     /// for.
     pub(super) fn take_shared(&self) -> Option<Runnable> {
-        let first = self.take_batch()?;
-        self.watch_over_kept();
-        Some(first)
-    }
-
-    fn take_batch(&self) -> Option<Runnable> {
         let Pool { lane, injector, .. } = &*self.pool;
         lane.take_into(&self.queue).or_else(|| injector.take_into(&self.queue))
-    }
-
-    /// Work stays in our queue while we run something else: has the watch step in if we don't get
-    /// to it.
-    pub(crate) fn watch_over_kept(&self) {
-        if self.has_own() {
-            self.pool.watch_over_kept();
-        }
     }
 
     pub(crate) fn has_own(&self) -> bool {
@@ -240,33 +203,34 @@ impl Worker {
     /// Everything that is ready at this moment, without running any of it.
     pub(crate) fn take_ready(&self) -> Vec<Runnable> {
         let mut ready = Vec::new();
-        let more = || self.take_own().or_else(|| self.take_batch()).or_else(|| self.take_root());
+        let more = || self.take_own().or_else(|| self.take_shared()).or_else(|| self.take_root());
         while let Some(runnable) = more() {
             ready.push(runnable);
         }
         ready
     }
 
-    /// Looks at the OS; true if there were events. What they woke is in our own queue.
-    pub(crate) fn harvest(&self) -> bool {
-        self.harvested(self.pool.poller().harvest())
+    /// Takes events from the OS and fires timers, without blocking. Returns true if there were any. What they woke is
+    /// in our own queue.
+    pub(crate) fn poll_os(&self) -> bool {
+        self.polled(self.pool.poller().poll())
     }
 
-    /// As [`harvest`](Self::harvest), timers aside.
-    pub(super) fn harvest_events(&self) -> bool {
-        self.harvested(self.pool.poller().harvest_sources())
+    /// As [`poll_os`](Self::poll_os), timers aside.
+    pub(super) fn poll_events(&self) -> bool {
+        self.polled(self.pool.poller().poll_events())
     }
 
-    /// Fires the timers that are due; true if there were any.
+    /// As [`poll_os`](Self::poll_os), for timers alone.
     pub(super) fn fire_timers(&self) -> bool {
-        self.harvested(self.pool.poller().fire_due())
+        self.polled(self.pool.poller().fire_due())
     }
 
-    fn harvested(&self, harvested: usize) -> bool {
-        if harvested > 1 {
+    fn polled(&self, found: usize) -> bool {
+        if found > 1 {
             self.consider_waking();
         }
-        harvested > 0
+        found > 0
     }
 
     pub(crate) fn take_own(&self) -> Option<Runnable> {
@@ -286,28 +250,16 @@ impl Worker {
         if self.in_order.get() && self.has_own() {
             return self.push(runnable);
         }
-        match self.slot().lifo.put(runnable) {
-            Some(evicted) => self.push(evicted),
-            None => self.pushed(),
+        if let Some(evicted) = self.slot().lifo.put(runnable) {
+            self.push(evicted);
         }
     }
 
     /// A task spawned or polled by this worker: it queues.
     pub(crate) fn push(&self, runnable: Runnable) {
         self.queue.push(runnable);
-        let pushes = self.pushes.get().wrapping_add(1);
-        self.pushes.set(pushes);
-        if pushes % PUSHES_PER_LOOK == 0 {
+        if self.pacing.counts_push() {
             self.consider_waking();
-        }
-        self.pushed();
-    }
-
-    /// What a poll pushes waits for the poll to end. Between polls, `found` sees to it.
-    #[inline]
-    fn pushed(&self) {
-        if self.slot().is_polling() {
-            self.pool.watch_over_kept();
         }
     }
 

@@ -6,14 +6,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use super::{Events, Selector, Woken, raw};
+use super::{Events, Selector, raw};
 use crate::poller::source::Readiness;
 
 /// Long enough for any machine; never waited for when all is well.
 const LONG: Option<Duration> = Some(Duration::from_secs(60));
-const GATE: Woken = Woken { gate: true, kicked: false };
-const KICKED: Woken = Woken { gate: false, kicked: true };
-const NEITHER: Woken = Woken { gate: false, kicked: false };
+const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
 
 const FIRST: u64 = 0x0000_0001_0000_0000;
 const SECOND: u64 = 0xffff_fffe_0000_0007;
@@ -36,10 +34,10 @@ fn pipe() -> (File, File) {
     (reader, writer)
 }
 
-/// All that there is to harvest of a token, put together.
-fn harvest(selector: &Selector, token: u64) -> Readiness {
+/// All events of a token that there are, put together.
+fn taken(selector: &Selector, token: u64) -> Readiness {
     let mut events = Events::new();
-    selector.harvest(&mut events).unwrap();
+    selector.wait(&mut events, AT_ONCE).unwrap();
     together(&events, token)
 }
 
@@ -70,18 +68,18 @@ fn both_directions_are_reported_once_a_change() {
     selector.register(b.as_fd(), SECOND).unwrap();
     let (first, second) = {
         let mut events = Events::new();
-        selector.harvest(&mut events).unwrap();
+        selector.wait(&mut events, AT_ONCE).unwrap();
         (together(&events, FIRST), together(&events, SECOND))
     };
     assert!(first.write && !first.read && !first.broken, "{first:?}");
     assert_eq!(first, second);
 
     a.write_all(b"x").unwrap();
-    let readable = harvest(&selector, SECOND);
+    let readable = taken(&selector, SECOND);
     assert!(readable.read && !readable.broken, "{readable:?}");
-    assert!(!harvest(&selector, SECOND).read, "reported twice");
+    assert!(!taken(&selector, SECOND).read, "reported twice");
     a.write_all(b"y").unwrap();
-    assert!(harvest(&selector, SECOND).read, "a second byte on top of the first is news");
+    assert!(taken(&selector, SECOND).read, "a second byte on top of the first is news");
     assert_eq!(b.read(&mut [0; 8]).unwrap(), 2);
 }
 
@@ -90,9 +88,9 @@ fn a_peer_that_will_send_no_more() {
     let selector = Selector::new().unwrap();
     let (a, b) = pair();
     selector.register(a.as_fd(), FIRST).unwrap();
-    harvest(&selector, FIRST);
+    taken(&selector, FIRST);
     b.shutdown(std::net::Shutdown::Write).unwrap();
-    let ended = harvest(&selector, FIRST);
+    let ended = taken(&selector, FIRST);
     assert!(ended.read && ended.read_ends, "{ended:?}");
 }
 
@@ -101,9 +99,9 @@ fn a_peer_that_has_gone_breaks_both_directions() {
     let selector = Selector::new().unwrap();
     let (a, b) = pair();
     selector.register(a.as_fd(), FIRST).unwrap();
-    harvest(&selector, FIRST);
+    taken(&selector, FIRST);
     drop(b);
-    let gone = harvest(&selector, FIRST);
+    let gone = taken(&selector, FIRST);
     assert!(gone.broken || (gone.read_ends && gone.write), "{gone:?}");
 }
 
@@ -114,14 +112,14 @@ fn the_ends_of_a_pipe() {
     selector.register(reader.as_fd(), FIRST).unwrap();
     selector.register(writer.as_fd(), SECOND).unwrap();
     let mut events = Events::new();
-    selector.harvest(&mut events).unwrap();
+    selector.wait(&mut events, AT_ONCE).unwrap();
     assert!(together(&events, SECOND).write);
     assert!(!together(&events, FIRST).read);
     writer.write_all(b"x").unwrap();
-    assert!(harvest(&selector, FIRST).read);
+    assert!(taken(&selector, FIRST).read);
     selector.deregister(raw(writer.as_fd()));
     drop(writer);
-    let ended = harvest(&selector, FIRST);
+    let ended = taken(&selector, FIRST);
     assert!(ended.broken || ended.read_ends, "{ended:?}");
 
     // One whose other end has gone before: the write that would tell is for the caller to make.
@@ -139,10 +137,10 @@ fn a_descriptor_is_taken_once() {
     let error = selector.register(a.as_fd(), SECOND).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     b.write_all(b"x").unwrap();
-    assert!(harvest(&selector, FIRST).read, "the second attempt has taken the place of the first");
+    assert!(taken(&selector, FIRST).read, "the second attempt has taken the place of the first");
     selector.deregister(raw(a.as_fd()));
     selector.register(a.as_fd(), SECOND).unwrap();
-    assert!(harvest(&selector, SECOND).read);
+    assert!(taken(&selector, SECOND).read);
 }
 
 #[test]
@@ -157,7 +155,7 @@ fn what_has_no_readiness_is_refused() {
 }
 
 #[test]
-fn nothing_is_harvested_of_what_was_taken_off() {
+fn no_event_comes_of_what_was_taken_off() {
     let selector = Selector::new().unwrap();
     let (a, mut b) = pair();
     selector.register(a.as_fd(), FIRST).unwrap();
@@ -165,83 +163,35 @@ fn nothing_is_harvested_of_what_was_taken_off() {
     selector.deregister(raw(a.as_fd()));
     selector.deregister(raw(a.as_fd()));
     let mut events = Events::new();
-    selector.harvest(&mut events).unwrap();
+    selector.wait(&mut events, AT_ONCE).unwrap();
     assert_eq!(events.iter().count(), 0);
 }
 
-#[test]
-fn the_gate_fires_once_for_what_comes_and_at_once_for_what_waits() {
-    let selector = Selector::new().unwrap();
-    let (mut a, b) = pair();
-    selector.register(b.as_fd(), FIRST).unwrap();
-    assert_eq!(selector.wait(Some(Duration::ZERO)).unwrap(), NEITHER, "not armed yet");
-    selector.arm_gate().unwrap();
-    assert_eq!(selector.wait(LONG).unwrap(), GATE, "it was writable already");
-    assert_eq!(selector.wait(Some(Duration::ZERO)).unwrap(), NEITHER, "once only");
-
-    harvest(&selector, FIRST);
-    selector.arm_gate().unwrap();
-    selector.arm_gate().unwrap();
-    assert_eq!(selector.wait(Some(Duration::ZERO)).unwrap(), NEITHER, "nothing to harvest");
-    std::thread::scope(|scope| {
-        scope.spawn(|| a.write_all(b"x").unwrap());
-        assert_eq!(selector.wait(LONG).unwrap(), GATE);
-    });
-    assert_eq!(selector.wait(Some(Duration::ZERO)).unwrap(), NEITHER);
-    assert!(harvest(&selector, FIRST).read);
+/// Waits, and returns true if there were events.
+fn wait(selector: &Selector, timeout: Option<Duration>) -> bool {
+    let mut events = Events::new();
+    selector.wait(&mut events, timeout).unwrap();
+    events.iter().next().is_some()
 }
 
 #[test]
-fn the_gate_may_be_armed_while_somebody_waits() {
-    let selector = Selector::new().unwrap();
-    let (mut a, b) = pair();
-    selector.register(b.as_fd(), FIRST).unwrap();
-    harvest(&selector, FIRST);
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            a.write_all(b"x").unwrap();
-            selector.arm_gate().unwrap();
-        });
-        assert_eq!(selector.wait(LONG).unwrap(), GATE);
-    });
-}
-
-#[test]
-fn kicks_are_kept_and_taken_together() {
+fn a_wait_ends_with_a_kick_or_with_events() {
     let selector = Selector::new().unwrap();
     selector.kick();
     selector.kick();
-    assert_eq!(selector.wait(LONG).unwrap(), KICKED);
-    assert_eq!(selector.wait(Some(Duration::ZERO)).unwrap(), NEITHER);
+    assert!(!wait(&selector, None), "kicks are kept, and are no events");
     for _ in 0..1000 {
         std::thread::scope(|scope| {
             scope.spawn(|| selector.kick());
-            assert_eq!(selector.wait(LONG).unwrap(), KICKED);
-        });
-    }
-}
-
-#[test]
-fn who_sits_is_kicked_or_gets_the_events() {
-    let selector = Selector::new().unwrap();
-    let mut events = Events::new();
-    selector.kick_seat();
-    selector.sit(&mut events, None).unwrap();
-    assert_eq!(events.iter().count(), 0);
-    for _ in 0..1000 {
-        std::thread::scope(|scope| {
-            scope.spawn(|| selector.kick_seat());
-            selector.sit(&mut events, None).unwrap();
+            assert!(!wait(&selector, None));
         });
     }
     let (mut a, b) = pair();
     selector.register(b.as_fd(), FIRST).unwrap();
-    harvest(&selector, FIRST);
+    taken(&selector, FIRST);
     std::thread::scope(|scope| {
         scope.spawn(|| a.write_all(b"x").unwrap());
-        while !together(&events, FIRST).read {
-            selector.sit(&mut events, None).unwrap();
-        }
+        while !wait(&selector, LONG) {}
     });
 }
 
@@ -250,16 +200,15 @@ fn its_descriptor_is_readable_when_a_wait_would_return() {
     let selector = Selector::new().unwrap();
     let (mut a, b) = pair();
     selector.register(b.as_fd(), FIRST).unwrap();
-    harvest(&selector, FIRST);
-    selector.arm_gate().unwrap();
+    taken(&selector, FIRST);
     assert!(!is_readable(selector.descriptor()));
     a.write_all(b"x").unwrap();
     assert!(is_readable(selector.descriptor()));
-    assert_eq!(selector.wait(LONG).unwrap(), GATE);
+    assert!(taken(&selector, FIRST).read);
     assert!(!is_readable(selector.descriptor()));
     selector.kick();
     assert!(is_readable(selector.descriptor()));
-    assert_eq!(selector.wait(LONG).unwrap(), KICKED);
+    assert!(!wait(&selector, LONG));
     assert!(!is_readable(selector.descriptor()));
 }
 
@@ -269,20 +218,7 @@ fn a_wait_is_never_too_short() {
     for micros in [1, 50, 999, 1000, 1001, 2500] {
         let time = Duration::from_micros(micros);
         let since = Instant::now();
-        assert_eq!(selector.wait(Some(time)).unwrap(), NEITHER);
-        assert!(since.elapsed() >= time, "{:?} for {time:?}", since.elapsed());
-    }
-}
-
-#[test]
-fn sitting_is_never_too_short() {
-    let selector = Selector::new().unwrap();
-    let mut events = Events::new();
-    for micros in [1, 999, 1001, 2500] {
-        let time = Duration::from_micros(micros);
-        let since = Instant::now();
-        selector.sit(&mut events, Some(time)).unwrap();
-        assert_eq!(events.iter().count(), 0);
+        assert!(!wait(&selector, Some(time)));
         assert!(since.elapsed() >= time, "{:?} for {time:?}", since.elapsed());
     }
 }
@@ -302,7 +238,7 @@ fn the_alarm_makes_its_descriptor_readable_and_can_be_taken_back() {
             std::thread::yield_now();
         }
         assert!(since.elapsed() >= time);
-        assert_eq!(selector.wait(LONG).unwrap(), NEITHER);
+        assert!(!wait(&selector, LONG));
         selector.alarm(None).unwrap();
         assert!(!readable());
     }
@@ -316,7 +252,7 @@ fn a_time_out_longer_than_the_os_takes_is_cut() {
     for time in [Duration::MAX, Duration::from_secs(u64::from(u32::MAX))] {
         std::thread::scope(|scope| {
             scope.spawn(|| selector.kick());
-            assert_eq!(selector.wait(Some(time)).unwrap(), KICKED);
+            assert!(!wait(&selector, Some(time)));
         });
     }
 }
