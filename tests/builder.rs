@@ -40,7 +40,7 @@ fn extreme_values_that_make_sense_work() {
         Builder::new().workers(1).blocking_keep_alive(Duration::ZERO),
         Builder::new().workers(1).blocking_keep_alive(Duration::MAX),
         Builder::new().workers(1).max_blocking(usize::MAX),
-        Builder::new().workers(1).max_spares(2_000),
+        Builder::new().workers(1).max_spares(1_000),
         Builder::new().workers(1).max_spares(0),
         Builder::new().workers(1).thread_name(""),
         Builder::new().workers(1).thread_name("größer als fünfzehn Zeichen"),

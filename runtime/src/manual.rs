@@ -73,7 +73,7 @@ impl Loop {
             // loop's drop, neither of which leaves this thread.
             unsafe { pool.spawn_unchecked(future, origin) }
         });
-        // A worker would come to its own queue by itself; a loop must be told to look.
+        // As in `Runnable::run`.
         pool.poller().kick();
         handle
     }
@@ -217,6 +217,10 @@ impl Runnable {
                 self.worker.run_task(inner);
                 // The task may have dropped the loop, and then waited: nobody else would cancel it.
                 while self.worker.pool().is_closing() && run_all(&self.worker) {}
+                if self.worker.has_own() {
+                    // A worker would come to its own queue by itself; a loop must be told to look.
+                    self.worker.pool().poller().kick();
+                }
             });
         }
     }

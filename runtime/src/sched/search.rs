@@ -177,18 +177,21 @@ impl Worker {
         // Partner of the fence in `Pool::after_push`, and of many others: see `README.md`.
         fence(Ordering::SeqCst);
         self.look_once_more(place);
-        let counters = &self.slot().counters;
-        counters.parks.bump();
+        self.slot().counters.parks.bump();
         self.spin.measure_sleep(|| match seat {
             Some(seat) => self.sleep_in_seat(seat),
             None => {
                 self.parker.park();
+                self.woke_up();
                 true
             }
         });
-        counters.wakeups.bump();
-        // Somebody is awake.
-        pool.monitor.switch_on();
+    }
+
+    /// The worker is awake, and calls no waker before it says so: that may block.
+    fn woke_up(&self) {
+        self.slot().counters.wakeups.bump();
+        self.pool.monitor.switch_on();
     }
 
     /// After the announcement: whatever came before it is seen here, or its pusher sees us.
@@ -231,6 +234,7 @@ impl Worker {
             self.parker.park();
             popped = true;
         }
+        self.woke_up();
         let for_events = popped || seat.has_events();
         if seat.leave() > 1 {
             self.consider_waking();
