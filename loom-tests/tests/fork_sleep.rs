@@ -100,7 +100,7 @@ fn a_spare_for_tasks_stands_in_for_a_worker_that_blocks() {
         }));
         let worker = thread::spawn(move || place.work());
         in_poll.park();
-        let mut watcher = pool.watcher();
+        let mut watcher = pool.monitor();
         drop(pool.compute(move || ended.unpark()));
         let spare = thread::spawn(move || spare.work());
         // As the thread does, it looks until there is nothing left to see to.

@@ -105,7 +105,7 @@ fn events_that_concern_no_task_do_not_hold_up_a_computation() {
             }
         }));
         pool.occupy(0).work();
-        pool.harvest();
+        pool.poll_os();
         assert!(pool.is_over());
     });
 }
@@ -123,7 +123,7 @@ fn work_is_kept_in_place_while_the_watch_switches_off() {
         let worker = thread::spawn(move || place.work());
         let watch = {
             let pool = pool.clone();
-            thread::spawn(move || pool.watcher().look(&pool, Duration::ZERO))
+            thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
         let home = pool.clone();
         drop(pool.compute(move || {
@@ -132,7 +132,7 @@ fn work_is_kept_in_place_while_the_watch_switches_off() {
                 async move {
                     drop(pool.spawn(async {}));
                     watch.join().unwrap();
-                    assert!(pool.is_watched());
+                    assert!(pool.is_monitored());
                     close(&pool);
                 }
             }));
@@ -165,7 +165,7 @@ fn a_computation_ends_while_its_spare_falls_asleep() {
                 pool.split_point();
                 drop(pool.spawn(async move { ran.unpark() }));
                 // As the poller's thread would.
-                let mut watcher = pool.watcher();
+                let mut watcher = pool.monitor();
                 watcher.look(&pool, Duration::ZERO);
                 watcher.look(&pool, Duration::from_secs(1));
                 back.park();
@@ -177,7 +177,7 @@ fn a_computation_ends_while_its_spare_falls_asleep() {
         }));
         let worker = thread::spawn(move || place.work());
         ended.park();
-        pool.watcher().look(&pool, Duration::ZERO);
+        pool.monitor().look(&pool, Duration::ZERO);
         worker.join().unwrap();
         while pool.is_occupied(1) {
             thread::yield_now();

@@ -1,24 +1,57 @@
-//! A worker that sleeps on the OS is called back like any other.
+//! Events reach the tasks that wait for them, whoever sits on the OS, sits down or leaves; and a worker that sits is
+//! woken like any other. Here the OS is a stand-in and everything above it is the real thing. An event that nobody
+//! takes shows as a deadlock, for the pool is closed by the task that waits for it and by nobody else.
 #![cfg(loom)]
 
-use loom::thread;
-use windlass_loom_tests::{check, output};
-use windlass_runtime::model::Pool;
+use std::time::Duration;
 
-/// Property: a task spawned while a worker sits down, sits, or gets up is run.
+use loom::thread;
+use windlass_loom_tests::{Poison, check, check_large, output};
+use windlass_runtime::model::{Pipe, Pool, Reader};
+use windlass_sync::Parker;
+
+#[global_allocator]
+static POISON: Poison = Poison;
+
+/// A pool with a task that waits for a pipe, polled once and idle. It calls `then` when it has read.
+fn waiting(pool: &Pool, reader: Reader, then: impl FnOnce(&Pool) + Send + 'static) {
+    let home = pool.clone();
+    drop(pool.spawn(async move {
+        // Sends the worker home that polls it first.
+        home.retire(0);
+        reader.read().await;
+        then(&home);
+    }));
+    pool.occupy(0).work();
+}
+
+fn close(pool: &Pool) {
+    loom::skip_branch();
+    pool.close();
+}
+
+fn start(pool: &Pool, workers: usize) -> Vec<thread::JoinHandle<()>> {
+    let places = (0..workers).map(|index| pool.occupy(index)).collect::<Vec<_>>();
+    places.into_iter().map(|place| thread::spawn(move || place.work())).collect()
+}
+
+fn join(workers: Vec<thread::JoinHandle<()>>) {
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+}
+
+/// Property: a task spawned while a worker sits down, sits, or leaves the seat is run.
 ///
-/// Seen to fail with: `Pool::wake` that looks whether the worker sits before it gives it the token; a
-/// `sit` that does not look for the token before it waits; no fence in either.
+/// Seen to fail with: `Pool::wake` that does not kick the seat; one that kicks before it gives the token; a
+/// `sleep_in_seat` that does not look for the token after a wait; no fence in `Worker::sleep`.
 #[test]
 fn a_push_reaches_a_worker_that_sits_down() {
-    check(2, || {
-        let pool = Pool::new(1, 0).with_sources();
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+    check(3, || {
+        let pool = Pool::new(1, 0);
+        let workers = start(&pool, 1);
         let mut handle = pool.spawn(async { 1 });
         // The worker leaves when it is closed, with the task run or cancelled.
         pool.close();
-        worker.join().unwrap();
+        join(workers);
         assert!(output(&mut handle).is_ok_and(|one| one == 1) || pool.is_over());
     });
 }
@@ -29,28 +62,161 @@ fn a_push_reaches_a_worker_that_sits_down() {
 #[test]
 fn closing_reaches_a_worker_that_sits() {
     check(3, || {
-        let pool = Pool::new(1, 0).with_sources();
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let pool = Pool::new(1, 0);
+        let workers = start(&pool, 1);
         pool.close();
-        worker.join().unwrap();
+        join(workers);
         assert!(pool.is_over());
     });
 }
 
-/// Property: who sits is seen to sit, also if another has just left the seat. (Unseen, the thread and a worker that
-/// finds the seat taken would wake each other for ever.)
+/// Property: a worker that leaves the seat for an event is not left asleep, nor woken twice, by one that wakes it for a
+/// task at that moment.
 ///
-/// Seen to fail with: a `leave` that says so after it has released the seat's lock.
+/// Seen to fail with: a `sleep_in_seat` that does not wait for the token when it was popped.
 #[test]
-fn one_sits_down_while_another_leaves_the_seat() {
-    check(3, || {
-        let pool = Pool::new(2, 0).with_sources();
-        let leaving = {
+fn an_event_and_a_push_come_at_once() {
+    check(2, || {
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        waiting(&pool, pipe.register(), |_| ());
+        let workers = start(&pool, 1);
+        let writing = thread::spawn(move || pipe.write());
+        drop(pool.spawn({
             let pool = pool.clone();
-            thread::spawn(move || pool.is_seen_to_sit())
+            async move { close(&pool) }
+        }));
+        writing.join().unwrap();
+        join(workers);
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: an event that comes while the only worker falls asleep, sits down or leaves reaches the task.
+///
+/// Seen to fail with: a `Worker::sleep` that never takes the seat.
+#[test]
+fn an_event_comes_while_the_worker_falls_asleep() {
+    check(2, || {
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        waiting(&pool, pipe.register(), close);
+        let workers = start(&pool, 1);
+        pipe.write();
+        join(workers);
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: an event that comes while one worker parks and another looks at the OS, or sits, reaches the task, also if
+/// each of them relies on the other.
+///
+/// Seen to fail with: a `look_once_more` that does not ask whether nobody looks.
+#[test]
+fn an_event_comes_while_workers_rely_on_each_other() {
+    check_large(2, || {
+        let pool = Pool::new(2, 0);
+        let pipe = pool.pipe(1);
+        waiting(&pool, pipe.register(), close);
+        let workers = start(&pool, 2);
+        pipe.write();
+        join(workers);
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: an event reaches the task although the last worker falls asleep while the poller's thread has the seat's
+/// lock.
+///
+/// Seen to fail with: a `look_after_os` that does not ask whether nobody looks; no fence in it.
+#[test]
+fn the_thread_takes_events_while_the_last_worker_falls_asleep() {
+    check(3, || {
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        waiting(&pool, pipe.register(), close);
+        let workers = start(&pool, 1);
+        let polling = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.poll_as_last_resort())
         };
-        assert_ne!(pool.is_seen_to_sit(), Some(false));
-        assert_ne!(leaving.join().unwrap(), Some(false));
+        polling.join().unwrap();
+        pipe.write();
+        join(workers);
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: a worker is stuck in the task that its event was for; the next event reaches its task all the same, by the
+/// monitor and the other worker.
+///
+/// Seen to fail with: a `see_to_os` that wakes nobody; `relies_on_others` that does not ask who is held up.
+#[test]
+fn a_worker_gets_stuck_while_the_next_event_comes() {
+    check_large(1, || {
+        loom::stop_exploring();
+        let pool = Pool::new(2, 0);
+        let pipes: [Pipe; 2] = [pool.pipe(1), pool.pipe(2)];
+        let (stuck, heard) = (Parker::new(), Parker::new());
+        let (in_poll, go_on) = (stuck.unparker(), heard.unparker());
+        waiting(&pool, pipes[0].register(), move |pool| {
+            in_poll.unpark();
+            heard.park();
+            close(pool);
+        });
+        waiting(&pool, pipes[1].register(), move |_| go_on.unpark());
+        let mut monitor = pool.monitor();
+        let workers = start(&pool, 2);
+        while pool.sleeping() < 2 {
+            thread::yield_now();
+        }
+        pipes[0].write();
+        stuck.park();
+        monitor.look(&pool, Duration::ZERO);
+        loom::explore();
+        pipes[1].write();
+        monitor.look(&pool, Duration::from_secs(1));
+        join(workers);
+        assert!(pool.is_over());
+    });
+}
+
+/// Property: events are handed out once: a worker that is woken before it has waited leaves the seat with
+/// nothing in its hands.
+///
+/// Seen to fail with: `dispatch` that does not clear the events.
+#[test]
+fn events_are_handed_out_once() {
+    check(0, || {
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        let reader = pipe.register();
+        pipe.write();
+        pool.poll_os();
+        reader.try_read();
+        pool.sit_in_vain();
+        assert!(reader.is_blank(), "it was told of the same event twice");
+    });
+}
+
+/// Property: an event on its way for a source that goes does not reach the one that gets its place.
+///
+/// Seen to fail with: `Slab::event` that does not compare the generations.
+#[test]
+fn an_event_is_on_its_way_while_its_source_goes_and_another_comes() {
+    check(3, || {
+        let pool = Pool::new(1, 0);
+        let old = pool.pipe(1);
+        let reader = old.register();
+        old.write();
+        let polling = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.poll_os())
+        };
+        drop(reader);
+        let new = pool.pipe(2).register();
+        new.try_read();
+        polling.join().unwrap();
+        assert!(new.is_blank(), "it has met an event that was not its own");
     });
 }

@@ -126,8 +126,8 @@ fn an_event_wakes_all_who_wait() {
 /// Property: whoever kicks the poller's thread, alone or with others, what it did before is seen by
 /// the thread after a wait.
 ///
-/// Seen to fail with: a wait that clears the flag with a plain Relaxed store; a kick that sets the flag
-/// and does nothing else.
+/// Seen to fail with: a `sleep_in_seat` that does not look for the token before it waits; no fence in it, or none in
+/// `kick`; a `kick` that gives the token and does nothing else.
 #[test]
 fn no_kick_is_lost() {
     check(3, || {
@@ -140,8 +140,9 @@ fn no_kick_is_lost() {
                 kicks.kick();
             })
         });
+        let parker = kicks.parker();
         while !said.iter().all(|said| said.load(Ordering::Relaxed)) {
-            kicks.wait();
+            kicks.wait(&parker);
         }
         kickers.into_iter().for_each(|kicker| kicker.join().unwrap());
     });

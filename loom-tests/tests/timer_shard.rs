@@ -17,11 +17,11 @@ impl Driver for Nobody {
         0
     }
 
-    fn ring(&self) {}
+    fn wake_timekeeper(&self) {}
 }
 
 fn timers() -> Arc<Timers> {
-    Arc::new(Timers::new(0, false, Box::new(Nobody)))
+    Arc::new(Timers::new(0, Box::new(Nobody)))
 }
 
 fn fire(timers: &Timers, now: u64) -> usize {

@@ -24,7 +24,7 @@ impl Driver for Nobody {
         self.0.load(Relaxed)
     }
 
-    fn ring(&self) {}
+    fn wake_timekeeper(&self) {}
 }
 
 /// Notes its number when it is woken; another thread may come first. In a model, a portion is one timer.
@@ -44,7 +44,7 @@ fn fire(timers: &Timers, now: u64) -> usize {
 /// it really pass for so long before. Gives the order in which they were woken.
 fn order(count: usize, now: u64, passes: u64) -> Vec<usize> {
     let driver = Nobody::default();
-    let timers = Arc::new(Timers::new(0, false, Box::new(driver.clone())));
+    let timers = Arc::new(Timers::new(0, Box::new(driver.clone())));
     let log = Arc::new(Mutex::new(Vec::new()));
     let armed: Vec<_> = (0..count)
         .map(|number| {
@@ -122,7 +122,7 @@ impl Driver for Bell {
         20
     }
 
-    fn ring(&self) {
+    fn wake_timekeeper(&self) {
         *self.0.0.lock().unwrap() += 1;
         self.0.1.notify_one();
     }
@@ -136,7 +136,7 @@ impl Driver for Bell {
 fn a_turn_only_puts_off_what_was_published() {
     const MILLISECOND: u64 = 1_000_000;
     check(1, || {
-        let timers = Timers::new(0, false, Box::new(Nobody::default()));
+        let timers = Timers::new(0, Box::new(Nobody::default()));
         let home = timers.foreign(0);
         let mut armed = vec![arm(home, 5, Waker::noop()), arm(home, 5, Waker::noop())];
         let mut portions = 0;
@@ -176,7 +176,7 @@ impl Wake for Then {
 fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
     check(3, || {
         let bell = Bell::new();
-        let timers = Arc::new(Timers::new(0, false, Box::new(bell.clone())));
+        let timers = Arc::new(Timers::new(0, Box::new(bell.clone())));
         let (flag, waker) = Flag::new();
         let waker = Waker::from(Arc::new(Then(waker, bell.clone())));
         let first = arm(timers.foreign(0), 5, Waker::noop());

@@ -81,6 +81,11 @@ impl Pool {
         self.0.poller().poll();
     }
 
+    /// Takes what no worker does, as the poller's thread does that finds all of them stalled.
+    pub fn poll_as_last_resort(&self) {
+        poller::look_after_os(&self.0, true);
+    }
+
     /// The shard of a thread that is no worker.
     pub fn foreign_timers(&self) -> &windlass_timer::Home {
         self.0.poller().timers().foreign(0)

@@ -31,6 +31,8 @@ pub(crate) use seat::Seat;
 pub use source::{Direction, Seen};
 pub(crate) use sys::{CpuTimes, DROP_GRACE, RunDelay, keep_time, take_short_turns};
 pub use sys::{Descriptor, RawDescriptor, os};
+#[cfg(loom)]
+pub(crate) use thread::look_after_os;
 pub(crate) use thread::start;
 
 use windlass_sync::ManualResetEvent;

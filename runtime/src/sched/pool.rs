@@ -200,13 +200,13 @@ impl Pool {
     }
 
     /// A thread moves into a slot.
-    pub(super) fn moves_in(&self, index: usize) {
+    pub(crate) fn moves_in(&self, index: usize) {
         self.present.fetch_add(1, Plain::Relaxed);
         self.slots[index].occupied.store(true, Plain::Relaxed);
     }
 
     /// The thread in a slot has moved out, or could not be started.
-    pub(super) fn moves_out(&self, index: usize) {
+    pub(crate) fn moves_out(&self, index: usize) {
         // Release pairs with the Acquire in `Monitor::relieve`.
         self.slots[index].occupied.store(false, Plain::Release);
         self.present.fetch_sub(1, Plain::Relaxed);

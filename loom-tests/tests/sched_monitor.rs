@@ -1,4 +1,4 @@
-//! The watch over the workers: never off while a worker that is in a poll has work waiting.
+//! The monitor of the workers: never off while a worker is awake.
 #![cfg(loom)]
 
 use std::sync::{Arc, Mutex};
@@ -25,14 +25,14 @@ fn work_is_kept_while_the_watch_switches_off() {
         let worker = thread::spawn(move || place.work());
         let watch = {
             let pool = pool.clone();
-            thread::spawn(move || pool.watcher().look(&pool, Duration::ZERO))
+            thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
         drop(pool.spawn({
             let pool = pool.clone();
             async move {
                 drop(pool.spawn(async {}));
                 watch.join().unwrap();
-                assert!(pool.is_watched());
+                assert!(pool.is_monitored());
                 loom::skip_branch();
                 pool.close();
             }
@@ -53,7 +53,7 @@ fn work_is_pushed_while_the_watch_switches_off() {
         let worker = thread::spawn(move || place.work());
         let watch = {
             let pool = pool.clone();
-            thread::spawn(move || pool.watcher().look(&pool, Duration::ZERO))
+            thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
         let push = {
             let pool = pool.clone();
@@ -65,7 +65,7 @@ fn work_is_pushed_while_the_watch_switches_off() {
                 watch.join().unwrap();
                 push.join().unwrap();
                 // Unless the other task was first.
-                assert!(pool.is_watched() || pool.is_idle());
+                assert!(pool.is_monitored() || pool.is_idle());
                 loom::skip_branch();
                 pool.close();
             }
@@ -85,12 +85,12 @@ fn a_spare_is_sent_while_the_worker_comes_back() {
     check(2, || {
         let pool = Pool::new(1, 1);
         let place = pool.occupy(0);
-        let watcher = Arc::new(Mutex::new(pool.watcher()));
+        let monitor = Arc::new(Mutex::new(pool.monitor()));
         let parker = Parker::new();
         drop(pool.spawn({
-            let (pool, watcher, unparker) = (pool.clone(), watcher.clone(), parker.unparker());
+            let (pool, monitor, unparker) = (pool.clone(), monitor.clone(), parker.unparker());
             async move {
-                watcher.lock().unwrap().look(&pool, Duration::ZERO);
+                monitor.lock().unwrap().look(&pool, Duration::ZERO);
                 unparker.unpark();
             }
         }));
@@ -98,7 +98,7 @@ fn a_spare_is_sent_while_the_worker_comes_back() {
         let worker = thread::spawn(move || place.work());
         // The worker is in its first poll, and a second task waits.
         parker.park();
-        watcher.lock().unwrap().look(&pool, Duration::from_secs(1));
+        monitor.lock().unwrap().look(&pool, Duration::from_secs(1));
         while pool.is_occupied(1) {
             thread::yield_now();
         }
@@ -140,17 +140,17 @@ fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
             let pool = pool.clone();
             async move {
                 drop(pool.clone().spawn(async move { ran.unpark() }));
-                let mut watcher = pool.watcher();
-                watcher.look(&pool, Duration::ZERO);
+                let mut monitor = pool.monitor();
+                monitor.look(&pool, Duration::ZERO);
                 loom::explore();
                 go_on.unpark();
-                watcher.look(&pool, Duration::from_secs(1));
+                monitor.look(&pool, Duration::from_secs(1));
                 worker.join().unwrap();
                 // Stuck, until what waits has been run.
                 let mut later = 1;
                 while !back.take_token() {
                     later += 1;
-                    watcher.look(&pool, Duration::from_secs(later));
+                    monitor.look(&pool, Duration::from_secs(later));
                     thread::yield_now();
                 }
                 loom::skip_branch();
@@ -177,9 +177,9 @@ fn a_spare_that_lingers_is_dismissed_while_it_falls_asleep() {
         }));
         let worker = thread::spawn(move || place.work());
         let spare = thread::spawn(move || spare.work());
-        let mut watcher = pool.watcher();
+        let mut monitor = pool.monitor();
         while pool.is_occupied(1) {
-            watcher.look(&pool, Duration::ZERO);
+            monitor.look(&pool, Duration::ZERO);
             thread::yield_now();
         }
         spare.join().unwrap();
@@ -207,18 +207,18 @@ fn a_spare_is_dismissed_while_all_are_called() {
         while pool.sleeping() < 2 {
             thread::yield_now();
         }
-        let mut watcher = pool.watcher();
-        watcher.look(&pool, Duration::ZERO);
+        let mut monitor = pool.monitor();
+        monitor.look(&pool, Duration::ZERO);
         loom::explore();
         let calling = {
             let pool = pool.clone();
             thread::spawn(move || pool.wake_all())
         };
-        watcher.look(&pool, Duration::ZERO);
+        monitor.look(&pool, Duration::ZERO);
         calling.join().unwrap();
         loom::stop_exploring();
         while pool.is_occupied(1) {
-            watcher.look(&pool, Duration::ZERO);
+            monitor.look(&pool, Duration::ZERO);
             thread::yield_now();
         }
         spare.join().unwrap();
@@ -251,11 +251,11 @@ fn a_spare_is_sent_for_one_that_retires() {
         drop(pool.spawn(async {}));
         let retiring = thread::spawn(move || place.work());
         first.park();
-        let mut watcher = pool.watcher();
-        watcher.look(&pool, Duration::ZERO);
+        let mut monitor = pool.monitor();
+        monitor.look(&pool, Duration::ZERO);
         loom::explore();
         go_on.unpark();
-        watcher.look(&pool, Duration::from_secs(1));
+        monitor.look(&pool, Duration::from_secs(1));
         retiring.join().unwrap();
         loom::stop_exploring();
         while pool.is_occupied(2) {
