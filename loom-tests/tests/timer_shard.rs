@@ -25,7 +25,7 @@ fn timers() -> Arc<Timers> {
 }
 
 fn fire(timers: &Timers, now: u64) -> usize {
-    timers.fire(now, 0, |wakers| wakers.drain(..).for_each(Waker::wake))
+    timers.fire(now, |wakers| wakers.drain(..).for_each(Waker::wake))
 }
 
 /// Property: a timer is fired or cancelled, and one that was cancelled wakes nobody.

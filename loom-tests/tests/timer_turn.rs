@@ -9,7 +9,7 @@ use loom::sync::{Condvar, Mutex};
 use loom::thread;
 use windlass_loom_tests::{Flag, check};
 use windlass_timer::model::{PATIENCE, arm};
-use windlass_timer::{Driver, Keeper, NEVER, Timers};
+use windlass_timer::{Driver, NEVER, Timers};
 
 /// A runtime that nobody drives, and the time that passes in it.
 #[derive(Clone, Default)]
@@ -37,7 +37,7 @@ impl Wake for Note {
 }
 
 fn fire(timers: &Timers, now: u64) -> usize {
-    timers.fire(now, 0, |wakers| wakers.drain(..).for_each(Waker::wake))
+    timers.fire(now, |wakers| wakers.drain(..).for_each(Waker::wake))
 }
 
 /// Arms so many timers for one time, and has two threads fire them, one of which moves the time to `now` and has
@@ -128,7 +128,7 @@ impl Driver for Bell {
     }
 }
 
-/// Property: a keeper that looked in vain, for the turn was taken, is told of a timer that is due before it looks
+/// Property: a timekeeper that looked in vain, for the turn was taken, is told of a timer that is due before it looks
 /// again, however long ago the turn was taken.
 ///
 /// Seen to fail with: a `look_again` that goes by the time of the firing alone.
@@ -140,17 +140,17 @@ fn a_turn_only_puts_off_what_was_published() {
         let home = timers.foreign(0);
         let mut armed = vec![arm(home, 5, Waker::noop()), arm(home, 5, Waker::noop())];
         let mut portions = 0;
-        timers.fire(10, 0, |wakers| {
+        timers.fire(10, |wakers| {
             wakers.clear();
             portions += 1;
             if portions == 1 {
                 assert_eq!(fire(&timers, 10 + MILLISECOND), 0);
-                let promise = timers.fall_asleep(Keeper::Thread, NEVER, false);
+                let promise = timers.keep_time(NEVER);
                 assert_eq!(promise, 10 + 2 * MILLISECOND);
             } else {
-                let before = timers.rings();
+                let before = timers.wakes();
                 armed.push(arm(home, 15 * MILLISECOND / 10, Waker::noop()));
-                assert_eq!(timers.rings(), before + 1);
+                assert_eq!(timers.wakes(), before + 1);
             }
         });
         assert_eq!(portions, 2);
@@ -163,12 +163,12 @@ struct Then(Waker, Bell);
 impl Wake for Then {
     fn wake(self: Arc<Self>) {
         self.0.wake_by_ref();
-        self.1.ring();
+        self.1.wake_timekeeper();
     }
 }
 
-/// Property: if a timer is armed while a thread that is no keeper has the turn, and is due after the time at which
-/// that thread began, the keeper that has looked in vain is told.
+/// Property: if a timer is armed while a thread that is not the timekeeper has the turn, and is due after the time at which
+/// that thread began, the timekeeper that has looked in vain is told.
 ///
 /// Seen to fail with: a `Shard::fire` that does not rely on what it has published; a `Shard::take_due` that, giving
 /// the turn back, leaves the published deadline as it is.
@@ -180,7 +180,7 @@ fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
         let (flag, waker) = Flag::new();
         let waker = Waker::from(Arc::new(Then(waker, bell.clone())));
         let first = arm(timers.foreign(0), 5, Waker::noop());
-        timers.wake_up(Keeper::Thread);
+        timers.wake_up();
         let firing = {
             let timers = timers.clone();
             thread::spawn(move || fire(&timers, 10))
@@ -189,10 +189,10 @@ fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
             let (timers, bell, flag) = (timers.clone(), bell.clone(), flag.clone());
             thread::spawn(move || {
                 while !flag.is_set() {
-                    if timers.fall_asleep(Keeper::Thread, NEVER, false) > 20 {
+                    if timers.keep_time(NEVER) > 20 {
                         bell.wait();
                     }
-                    timers.wake_up(Keeper::Thread);
+                    timers.wake_up();
                     fire(&timers, 20);
                 }
             })
