@@ -52,7 +52,7 @@ pub use id::Id;
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
 
-pub use crate::coop::consume_budget;
+pub use crate::coop::{consume_budget, cooperative};
 pub use crate::free::yield_now;
 
 pub(crate) use cell::{drop_quietly, quietly};
