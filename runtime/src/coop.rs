@@ -34,8 +34,7 @@ pub async fn consume_budget() {
 
 /// Awaits a future of another library as if it were one of windlass's own: if the task's budget is used up, it lets
 /// others run first, once, and the result counts against the budget. For futures that may be ready again and again
-/// without end, such as those of [`channel`](https://docs.rs/async-channel) and [`lock`](https://docs.rs/async-lock)
-/// under load.
+/// without end, such as those of `windlass::channel` and `windlass::lock` under load.
 ///
 /// Dropping it drops the future, which is not polled before the others have had their turn.
 ///
