@@ -24,7 +24,7 @@
 //! | timers and time-outs | [`timer`](mod@timer) |
 //! | a main loop of your own | [`manual`] |
 //! | seeing what goes on | [`Handle::metrics`] |
-//! | coming to an end | [`Runtime::shutdown`] |
+//! | coming to an end | [`Runtime::shutdown`], [`is_shutdown_error`] |
 //!
 //! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is
 //! running, or that was entered. Outside of any they start a global one, which lives as long as the
@@ -61,8 +61,8 @@
 pub use windlass_macros::{main, test};
 pub use windlass_runtime::{
     Builder, EnterGuard, Handle, Metrics, Runtime, Scope, ShutdownReport, Straggler, WorkerMetrics,
-    block_on, compute, join, manual, par, resume_on_pool, scope, spawn, spawn_blocking, task,
-    yield_now,
+    block_on, compute, is_shutdown_error, join, manual, par, resume_on_pool, scope, spawn,
+    spawn_blocking, task, yield_now,
 };
 
 /// Channels with many senders and many receivers: the crate `async-channel`, re-exported.
@@ -115,9 +115,9 @@ pub mod lock {
 /// Sockets, pipes, names, and any descriptor that can be polled.
 pub mod net {
     pub use windlass_net::{
-        Addresses, Async, Duplex, Incoming, Keepalive, Lookup, OwnedReadHalf, OwnedWriteHalf,
-        ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket,
-        WriteHalf, resolve,
+        Addresses, Async, Duplex, Incoming, Interest, Keepalive, Lookup, OwnedReadHalf,
+        OwnedWriteHalf, ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, ToSocketAddrs,
+        UdpSocket, WriteHalf, resolve,
     };
     // Local sockets and pipes as Unix has them.
     #[cfg(unix)]

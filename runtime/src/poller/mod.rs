@@ -69,6 +69,7 @@ use slab::{Slab, Token};
 use source::Source;
 use sys::{Events, Woken, push};
 
+use crate::gone::gone;
 use crate::primitives::plain::{
     AtomicBool as PlainBool, AtomicU64, AtomicUsize, Ordering as Plain,
 };
@@ -126,7 +127,7 @@ impl Poller {
         source: Arc<Source>,
     ) -> io::Result<(Token, RawDescriptor)> {
         let Some(token) = self.sources.lock().insert(source.clone()) else {
-            return Err(io::Error::other("the runtime is shutting down"));
+            return Err(gone("the runtime is shutting down"));
         };
         // The first source: workers that went to sleep before it have not armed the gate.
         let first = self.registered.fetch_add(1, Plain::Relaxed) == 0;
