@@ -18,13 +18,13 @@
 //! | computing, on all cores | [`join`], [`scope`], [`par`]; [`compute`] from async code |
 //! | calls that block | [`spawn_blocking`] |
 //! | entering async code from a plain thread | [`block_on`], [`Handle`] |
-//! | giving way | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`] |
+//! | giving way | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`], [`task::cooperative`] |
 //! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
 //! | sockets, pipes, any descriptor | [`net`] |
 //! | timers and time-outs | [`timer`](mod@timer) |
 //! | a main loop of your own | [`manual`] |
 //! | seeing what goes on | [`Handle::metrics`] |
-//! | coming to an end | [`Runtime::shutdown`] |
+//! | coming to an end | [`Runtime::shutdown`], [`is_shutdown_error`] |
 //!
 //! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is
 //! running, or that was entered. Outside of any they start a global one, which lives as long as the
@@ -58,21 +58,66 @@
 //! Linux, Windows, macOS, FreeBSD, NetBSD and OpenBSD. `docs/platforms.md` in the repository says what was run where, and what
 //! differs.
 
-pub use async_channel as channel;
-pub use async_lock as lock;
 pub use windlass_macros::{main, test};
 pub use windlass_runtime::{
     Builder, Companion, EnterGuard, Handle, Metrics, Runtime, Scope, ShutdownReport, Straggler,
-    TaskMeta, ThreadKind, WorkerMetrics, block_on, compute, join, manual, par, resume_on_pool,
-    scope, spawn, spawn_blocking, task, task_local, worker_index, yield_now,
+    TaskMeta, ThreadKind, WorkerMetrics, block_on, compute, is_shutdown_error, join, manual, par,
+    resume_on_pool, scope, spawn, spawn_blocking, task, task_local, worker_index, yield_now,
 };
+
+/// Channels with many senders and many receivers: the crate `async-channel`, re-exported.
+///
+/// It knows no runtime, so its futures do not ask the budget by which a task lets others run. A task that sends or
+/// receives in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. Where the other
+/// side may be that fast, await the futures through [`task::cooperative`], or call [`task::consume_budget`] or [`yield_now`]
+/// in the loop.
+///
+/// ```
+/// # windlass::block_on(async {
+/// let (sender, receiver) = windlass::channel::bounded(4);
+/// let consumer = windlass::spawn(async move {
+///     let mut sum = 0;
+///     while let Ok(number) = windlass::task::cooperative(receiver.recv()).await {
+///         sum += number;
+///     }
+///     sum
+/// });
+/// for number in 1..=4 {
+///     sender.send(number).await.unwrap();
+/// }
+/// drop(sender);
+/// assert_eq!(consumer.await.unwrap(), 10);
+/// # });
+/// ```
+pub mod channel {
+    pub use async_channel::*;
+}
+
+/// Locks, a barrier, a semaphore and a cell to await: the crate `async-lock`, re-exported.
+///
+/// It knows no runtime, so its futures do not ask the budget by which a task lets others run. A task that takes a lock in
+/// a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. In such a loop, await the
+/// futures through [`task::cooperative`], or call [`task::consume_budget`] or [`yield_now`].
+///
+/// ```
+/// # windlass::block_on(async {
+/// let count = windlass::lock::Mutex::new(0);
+/// for _ in 0..1000 {
+///     *windlass::task::cooperative(count.lock()).await += 1;
+/// }
+/// assert_eq!(count.into_inner(), 1000);
+/// # });
+/// ```
+pub mod lock {
+    pub use async_lock::*;
+}
 
 /// Sockets, pipes, names, and any descriptor that can be polled.
 pub mod net {
     pub use windlass_net::{
-        Addresses, Async, Duplex, Incoming, Keepalive, Lookup, OwnedReadHalf, OwnedWriteHalf,
-        ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, ToSocketAddrs, UdpSocket,
-        WriteHalf, resolve,
+        Addresses, Async, Duplex, Incoming, Interest, Keepalive, Lookup, OwnedReadHalf,
+        OwnedWriteHalf, ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, ToSocketAddrs,
+        UdpSocket, WriteHalf, resolve,
     };
     // Local sockets and pipes as Unix has them.
     #[cfg(unix)]

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
-use util::{AsyncGate, Gate, OpenOnDrop, text_of, wait_for};
+use util::{AsyncGate, Gate, OpenOnDrop, PATIENCE, runtime, text_of, wait_for};
 use windlass::{Builder, Handle, Runtime};
 
 fn named(name: &str, workers: usize) -> Runtime {
@@ -305,4 +305,16 @@ fn unwinding_leaves_every_runtime_that_was_entered() {
     }
     let name = wait_for(runtime.spawn(async { thread_name() })).unwrap();
     assert!(name.starts_with("entered-"));
+}
+
+/// The guard holds what it needs of the runtime.
+#[test]
+fn a_runtime_may_be_shut_down_while_it_is_entered() {
+    let runtime = runtime(1);
+    let entered = runtime.enter();
+    assert!(runtime.shutdown(PATIENCE).is_clean());
+    // It is the current one as long as the guard is there, and runs nothing any more.
+    assert!(wait_for(windlass::spawn(async {})).unwrap_err().is_cancelled());
+    drop(entered);
+    assert!(windlass::Handle::try_current().is_none());
 }

@@ -391,3 +391,17 @@ fn a_join_error_tells_what_happened() {
     let inner = error.into_inner().unwrap().downcast::<JoinError>().unwrap();
     assert_eq!(*inner.into_panic().downcast::<u8>().unwrap(), 17);
 }
+
+/// Compiling is half of the test.
+#[deny(unused_must_use)]
+#[test]
+fn a_handle_may_be_dropped_without_a_word() {
+    let runtime = runtime(1);
+    let ran = Count::new();
+    let (spawned, blocked, named) = (ran.clone(), ran.clone(), ran.clone());
+    runtime.spawn(async move { spawned.add() });
+    runtime.spawn_blocking(move || blocked.add());
+    let _entered = runtime.enter();
+    windlass::task::Builder::new().name("detached").spawn(async move { named.add() });
+    ran.wait_for(3);
+}

@@ -88,6 +88,7 @@ fn futures_of_the_facade_are_send() {
     is_send(windlass::resume_on_pool());
     is_send(task::yield_now());
     is_send(task::consume_budget());
+    is_send(task::cooperative(std::future::ready(1)));
     let mut set = JoinSet::<Unshared>::new();
     is_send(set.join_next());
     is_send(set.join_next_with_id());

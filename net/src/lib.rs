@@ -51,8 +51,8 @@
 //! # How it is built
 //!
 //! [`Async`] joins a descriptor and its registration with the poller; every type has one inside. `bytes`
-//! has what streams share, `datagram` what datagram sockets share, and `methods` gives it to the public
-//! types. `sys` is the only place that names an OS.
+//! has what streams share, `datagram` what datagram sockets share, and `methods` and `readiness` give it to the
+//! public types. `sys` is the only place that names an OS.
 
 mod addrs;
 mod async_io;
@@ -62,6 +62,7 @@ mod halves;
 mod incoming;
 mod methods;
 mod os_event;
+mod readiness;
 mod sys;
 mod tcp;
 mod udp;
@@ -75,6 +76,7 @@ pub use async_io::Async;
 pub use halves::{Duplex, OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, WriteHalf};
 pub use incoming::Incoming;
 pub use os_event::OsEvent;
+pub use readiness::Interest;
 // Handles that can be waited for are a thing of Windows.
 #[cfg(windows)]
 pub use sys::WaitHandle;

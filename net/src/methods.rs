@@ -30,56 +30,7 @@ macro_rules! wrapper {
                 Ok(self.into_inner())
             }
 
-            /// Waits until reading (or accepting) is worth trying; then use a `try_` method. Any
-            /// number of tasks may wait, and all wake.
-            ///
-            /// Dropping the future loses nothing.
-            ///
-            /// # Errors
-            ///
-            /// If the runtime shuts down.
-            pub async fn readable(&self) -> std::io::Result<()> {
-                self.io.readable().await
-            }
-
-            /// Waits until writing is worth trying; then use a `try_` method. Any number of tasks may
-            /// wait, and all wake.
-            ///
-            /// Dropping the future loses nothing.
-            ///
-            /// # Errors
-            ///
-            /// If the runtime shuts down.
-            pub async fn writable(&self) -> std::io::Result<()> {
-                self.io.writable().await
-            }
-
-            /// As [`readable`](Self::readable), but for no longer than `timeout`. For a deadline on any
-            /// other operation, use `timer::timeout`. Dropping the future loses nothing. With a time of zero
-            /// it tells what has been reported before, and does not ask the OS.
-            ///
-            /// # Errors
-            ///
-            /// `TimedOut` when the time is over; another if the runtime shuts down.
-            pub async fn readable_timeout(
-                &self,
-                timeout: std::time::Duration,
-            ) -> std::io::Result<()> {
-                self.io.readable_timeout(timeout).await
-            }
-
-            /// As [`writable`](Self::writable), but for no longer than `timeout`. Dropping the future loses
-            /// nothing.
-            ///
-            /// # Errors
-            ///
-            /// `TimedOut` when the time is over; another if the runtime shuts down.
-            pub async fn writable_timeout(
-                &self,
-                timeout: std::time::Duration,
-            ) -> std::io::Result<()> {
-                self.io.writable_timeout(timeout).await
-            }
+            $crate::readiness::readiness_methods!();
 
             #[allow(dead_code, reason = "not every type's traits go through it")]
             fn from_async(io: $crate::Async<$std>) -> Self {

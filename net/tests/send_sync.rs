@@ -1,14 +1,16 @@
 //! Which types and futures may go to other threads.
 
 use std::net::SocketAddr;
+use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use windlass_net::{
     Addresses, Async, Incoming, Keepalive, Lookup, OsEvent, OwnedReadHalf, OwnedWriteHalf,
     ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, UdpSocket, WriteHalf,
 };
 
-const fn both<T: Send + Sync + 'static>() {}
-const fn borrowed<T: Send + Sync>() {}
+/// And what may be used again after a panic went by: no operation of theirs leaves anything half done.
+const fn both<T: Send + Sync + UnwindSafe + RefUnwindSafe + 'static>() {}
+const fn borrowed<T: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
 
 const _: () = {
     both::<TcpListener>();

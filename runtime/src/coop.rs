@@ -1,80 +1,13 @@
-//! The cooperative budget: how much a task may do in one poll before it has to let others run.
-//!
-//! An operation that can be ready for ever (a socket that always has data, a handle whose task has
-//! ended) asks [`poll_proceed`] first and says [`spend`] when it gave a result. Only progress costs:
-//! a poll that stays pending is free, so that a future which polls a thousand pending children is
-//! not sent round and round.
+//! The cooperative budget, as programs see it. The budget itself is [`windlass_sync::budget`], because the waits of
+//! that crate ask it too.
 
-use std::cell::Cell;
-use std::future::Future;
+use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::pin;
-use std::task::{Context, Poll};
+use std::task::{Poll, ready};
 
-use windlass_sync::thread_cell;
-
-/// Results a task may take in one poll.
-const BUDGET: u32 = 128;
-/// Outside tasks and `block_on` nothing is counted.
-const UNLIMITED: u32 = u32::MAX;
-
-thread_cell!(static LEFT: u32 = UNLIMITED);
-
-/// Gives the task that is about to be polled a full budget.
-pub(crate) fn start() {
-    LEFT.with(|left| left.set(BUDGET));
-}
-
-/// Back to code that is no task.
-pub(crate) fn stop() {
-    LEFT.with(|left| left.set(UNLIMITED));
-}
-
-/// True if the task has budget left.
-#[inline]
-pub(crate) fn has_budget() -> bool {
-    LEFT.with(Cell::get) != 0
-}
-
-/// Ready if the task has budget left; otherwise wakes it, to be polled again after the others.
-#[inline]
-pub(crate) fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
-    if !has_budget() {
-        cx.waker().wake_by_ref();
-        return Poll::Pending;
-    }
-    Poll::Ready(())
-}
-
-/// Counts one result against the budget.
-#[inline]
-pub(crate) fn spend() {
-    LEFT.with(|left| {
-        if left.get() != UNLIMITED {
-            left.set(left.get().saturating_sub(1));
-        }
-    });
-}
-
-/// Runs `f` without counting.
-pub(crate) fn uncounted<R>(f: impl FnOnce() -> R) -> R {
-    with_left(UNLIMITED, f)
-}
-
-/// Runs `f`, a poll beside or within whatever is under way, with a full budget of its own.
-pub(crate) fn budgeted<R>(f: impl FnOnce() -> R) -> R {
-    with_left(BUDGET, f)
-}
-
-fn with_left<R>(budget: u32, f: impl FnOnce() -> R) -> R {
-    struct Restore(u32);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            LEFT.with(|left| left.set(self.0));
-        }
-    }
-    let _restore = Restore(LEFT.with(|left| left.replace(budget)));
-    f()
-}
+pub(crate) use windlass_sync::budget::{
+    budgeted, has_budget, poll_proceed, spend, start, stop, unconstrained as uncounted,
+};
 
 /// Spends one unit of the task's budget, and yields if it is used up. For loops that make progress
 /// without ever waiting for one of windlass's own operations. Dropping the future changes nothing.
@@ -92,8 +25,8 @@ fn with_left<R>(budget: u32, f: impl FnOnce() -> R) -> R {
 /// # });
 /// ```
 pub async fn consume_budget() {
-    std::future::poll_fn(|cx| {
-        std::task::ready!(poll_proceed(cx));
+    poll_fn(|cx| {
+        ready!(poll_proceed(cx));
         spend();
         Poll::Ready(())
     })
@@ -116,7 +49,7 @@ pub async fn consume_budget() {
 /// ```
 pub async fn unconstrained<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
-    std::future::poll_fn(|cx| uncounted(|| future.as_mut().poll(cx))).await
+    poll_fn(|cx| uncounted(|| future.as_mut().poll(cx))).await
 }
 
 /// Returns true if the task that is being polled may go on without a yield. Outside of tasks and `block_on` nothing is
@@ -133,4 +66,45 @@ pub async fn unconstrained<F: Future>(future: F) -> F::Output {
 /// ```
 pub fn has_budget_remaining() -> bool {
     has_budget()
+}
+
+/// Awaits a future of another library as if it were one of windlass's own: if the task's budget is used up, it lets
+/// others run first, once, and the result counts against the budget. For futures that may be ready again and again
+/// without end, such as those of `windlass::channel` and `windlass::lock` under load.
+///
+/// Dropping it drops the future, which is not polled before the others have had their turn.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::task::cooperative;
+///
+/// # windlass::block_on(async {
+/// let (sender, receiver) = windlass::channel::bounded(1000);
+/// for number in 0..1000 {
+///     sender.send(number).await.unwrap();
+/// }
+/// drop(sender);
+/// let mut sum = 0;
+/// // However fast the sender is, other tasks have their turn.
+/// while let Ok(number) = cooperative(receiver.recv()).await {
+///     sum += number;
+/// }
+/// assert_eq!(sum, 499_500);
+/// # });
+/// ```
+pub async fn cooperative<F: IntoFuture>(future: F) -> F::Output {
+    let mut put_off = false;
+    poll_fn(|cx| {
+        // Once: what is polled before it may use the budget up in every poll of the task.
+        if !has_budget() && !put_off {
+            put_off = true;
+            return poll_proceed(cx);
+        }
+        Poll::Ready(())
+    })
+    .await;
+    let output = future.await;
+    spend();
+    output
 }

@@ -7,6 +7,7 @@ use std::task::{Poll, Waker};
 
 use crate::blocking;
 use crate::context;
+use crate::gone::gone;
 use crate::handle::{Handle, refuse_on_worker};
 use crate::task::{JoinHandle, Origin, boxed_if_large};
 
@@ -165,7 +166,7 @@ pub async fn resume_on_pool() -> io::Result<()> {
 }
 
 fn closing() -> io::Error {
-    io::Error::other("the runtime is shutting down")
+    gone("the runtime is shutting down")
 }
 
 /// Wakes when it is dropped: by the task that holds it, or by that task's cancellation.

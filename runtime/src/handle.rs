@@ -117,7 +117,8 @@ impl Handle {
         companion::surround(&self.pool, ThreadKind::BlockOn, || coop::uncounted(wait))
     }
 
-    /// Makes this runtime the current one of the calling thread until the guard is dropped. A guard that is made
+    /// Makes this runtime the current one of the calling thread until the guard is dropped. The guard borrows nothing: a
+    /// runtime can be shut down while it is entered. It stays the current one, and cancels what is spawned. A guard that is made
     /// within a task, a `block_on` or a closure of the blocking pool counts until the end of that poll, call or closure
     /// at the latest, also if it is forgotten.
     ///
@@ -141,7 +142,7 @@ impl Handle {
     /// assert_eq!(runtime.block_on(task).unwrap(), 2);
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn enter(&self) -> EnterGuard<'_> {
+    pub fn enter(&self) -> EnterGuard<'static> {
         EnterGuard { number: entered::enter(self.clone()), not_send: PhantomData }
     }
 
@@ -181,6 +182,9 @@ pub(crate) fn refuse_on_worker() {
 }
 
 /// Keeps a runtime the current one of a thread. See [`Handle::enter`], also for the panics of its drop.
+///
+/// The lifetime is `'static` wherever windlass makes a guard. It is there because tokio's guard has one, so that programs
+/// that name it come over as they are.
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
     number: u64,

@@ -92,7 +92,7 @@ impl Runtime {
 
     /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], also for the panics of
     /// the guard's drop.
-    pub fn enter(&self) -> crate::EnterGuard<'_> {
+    pub fn enter(&self) -> crate::EnterGuard<'static> {
         self.handle.enter()
     }
 

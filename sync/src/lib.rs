@@ -18,9 +18,10 @@
 //! Without waiters no operation takes a lock. With waiters, the lock is held for a few
 //! instructions each, never while foreign code (a waker) runs.
 //!
-//! None of them knows of a runtime, so none counts against the budget by which a task of windlass lets others run.
-//! A task that loops over what is signalled all the time, and waits for nothing else, calls
-//! `windlass::task::consume_budget` in its loop.
+//! None of them knows of a runtime, but a wait that completes counts against the budget by which a task of windlass lets
+//! others run: a task that loops over what is signalled all the time gives way now and then, and can be aborted. Without
+//! budget, a wait is pending once, at its first poll, and wakes its task at once. What was released in the queue is
+//! never held up.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -44,7 +45,7 @@
 //!
 //! # How it is built
 //!
-//! `parker` blocks a thread and `blocking` keeps one parker for each. `waiters` is the intrusive
+//! `budget` is the count of what a task may do in one poll. `parker` blocks a thread and `blocking` keeps one parker for each. `waiters` is the intrusive
 //! queue, `wait` the one future and the one blocking loop that use it, and each primitive adds the
 //! meaning of its state word. The loom models of all of them are in the workspace's `loom-tests`.
 
@@ -66,6 +67,8 @@ macro_rules! const_fn {
 
 mod auto_reset_event;
 mod blocking;
+#[doc(hidden)]
+pub mod budget;
 mod cancellation;
 mod event_state;
 mod latch;

@@ -4,6 +4,9 @@
 //! rules every primitive relies on:
 //!
 //! - No foreign code runs under the lock. A waker is cloned before it, dropped and woken after it.
+//! - A wait that finds no budget at its first poll is put off, once: a future that is polled before it may use the
+//!   budget up in every poll of the task, and the wait may be there to end it. For the same reason what was released
+//!   counts against the budget, but does not ask it.
 //! - A queued waiter is taken out by exactly one side: by the signaller (it is then RELEASED and
 //!   owns what it was given) or by its own `drop`.
 //! - A waiter dropped when it was RELEASED but had not yet returned hands its signal back through
@@ -12,12 +15,14 @@
 use std::fmt;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
+use crate::Parker;
 use crate::blocking::with_parker;
+use crate::budget;
 use crate::primitives::Mutex;
-use crate::waiters::{IDLE, QUEUED, RELEASED, Waiter, WaiterList};
+use crate::waiters::{IDLE, PUT_OFF, QUEUED, RELEASED, Waiter, WaiterList};
 
 /// Something to wait for.
 ///
@@ -58,10 +63,16 @@ impl<S: Signal> Wait<S> {
     }
 
     fn ready(&self) -> Poll<()> {
+        budget::spend();
+        self.finish()
+    }
+
+    fn finish(&self) -> Poll<()> {
         self.waiter.finish();
         Poll::Ready(())
     }
 
+    #[inline(never)]
     fn enqueue(self: Pin<&Self>, context: &Context<'_>) -> Poll<()> {
         let waker = context.waker().clone();
         let mut queue = self.signal.queue().lock();
@@ -69,13 +80,14 @@ impl<S: Signal> Wait<S> {
             drop(queue);
             return self.ready();
         }
-        // SAFETY: the waiter is IDLE (its owner, who holds the only `Pin<&mut Self>`, saw it) and
+        // SAFETY: the waiter is IDLE or PUT_OFF (its owner, who holds the only `Pin<&mut Self>`, saw it) and
         // pinned with us, it is used with `signal`'s queue alone, and `drop` removes it.
         unsafe { queue.push_back(&self.get_ref().waiter, waker) };
         Poll::Pending
     }
 
     /// The task may have moved to another waker since the last poll.
+    #[inline(never)]
     fn update_waker(&self, context: &Context<'_>) -> Poll<()> {
         // SAFETY: a waiter that has been seen QUEUED was pushed to this queue.
         let stale =
@@ -96,19 +108,34 @@ impl<S: Signal> Wait<S> {
         self.signal.settle();
         self.ready()
     }
+
+    /// Has the task polled again after the others.
+    #[cold]
+    fn put_off(&self, context: &Context<'_>) -> Poll<()> {
+        self.waiter.put_off();
+        context.waker().wake_by_ref();
+        Poll::Pending
+    }
 }
 
 impl<S: Signal> Future for Wait<S> {
     type Output = ();
 
-    #[inline]
+    #[inline(always)]
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let this = self.into_ref();
-        match this.waiter.state() {
-            IDLE if this.signal.try_take() => this.ready(),
-            IDLE => this.enqueue(context),
+        let state = this.waiter.state();
+        if state == IDLE {
+            return match budget::take(|| this.signal.try_take()) {
+                Some(true) => this.finish(),
+                Some(false) => this.enqueue(context),
+                None => this.put_off(context),
+            };
+        }
+        match state {
             QUEUED => this.update_waker(context),
             RELEASED => this.released(),
+            PUT_OFF => this.enqueue(context),
             _ => panic!("a wait of windlass-sync was polled after it had completed"),
         }
     }
@@ -159,7 +186,7 @@ pub(crate) fn wait_timeout<S: Signal>(signal: S, timeout: Duration) -> bool {
 }
 
 fn wait_until<S: Signal>(signal: S, deadline: Option<Instant>) -> bool {
-    with_parker(|parker, waker| {
+    let wait = |parker: &Parker, waker: &Waker| {
         let mut wait = pin!(Wait::new(signal));
         let mut context = Context::from_waker(waker);
         while wait.as_mut().poll(&mut context).is_pending() {
@@ -170,13 +197,16 @@ fn wait_until<S: Signal>(signal: S, deadline: Option<Instant>) -> bool {
             }
         }
         true
-    })
+    };
+    // A task that blocks its thread lets nobody run, so there is nothing to count.
+    budget::unconstrained(|| with_parker(wait))
 }
 
 impl<S: Signal> fmt::Debug for Wait<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.waiter.state() {
             IDLE => "not polled yet",
+            PUT_OFF => "put off",
             QUEUED => "waiting",
             RELEASED => "released",
             _ => "done",
@@ -202,7 +232,7 @@ macro_rules! wait_future {
         impl $(<$life>)? std::future::Future for $name $(<$life>)? {
             type Output = ();
 
-            #[inline]
+            #[inline(always)]
             fn poll(
                 self: std::pin::Pin<&mut Self>,
                 context: &mut std::task::Context<'_>,

@@ -10,11 +10,14 @@
 //!      \--------- signal found set at once -------------/
 //! ```
 //!
+//! A waiter whose task has no budget at the first poll is PUT_OFF, and goes on from there as from IDLE.
+//!
 //! Who may touch what:
 //!
 //! | state    | state word        | links and waker                          |
 //! |----------|-------------------|------------------------------------------|
 //! | IDLE     | the owner         | the owner                                |
+//! | PUT_OFF  | the owner         | the owner                                |
 //! | QUEUED   | the lock's holder | the lock's holder (links: neighbours too)|
 //! | RELEASED | the owner         | the owner                                |
 //! | DONE     | the owner         | the owner                                |
@@ -30,6 +33,8 @@ use crate::primitives::{AtomicU8, Ordering, UnsafeCell};
 
 /// Not in a list yet.
 pub(crate) const IDLE: u8 = 0;
+/// Not in a list yet, and to be polled again because the task had no budget. Never a second time.
+pub(crate) const PUT_OFF: u8 = 4;
 /// In a list, holding a waker.
 pub(crate) const QUEUED: u8 = 1;
 /// Taken out of the list by whoever signalled; the signal is the owner's to use or pass on.
@@ -73,6 +78,11 @@ impl Waiter {
         self.state.load(Ordering::Acquire)
     }
 
+    /// Notes that the task had no budget. For the owner only, and while IDLE.
+    pub(crate) fn put_off(&self) {
+        self.state.store(PUT_OFF, Ordering::Relaxed);
+    }
+
     /// Ends the wait. For the owner only, and not while QUEUED.
     #[inline]
     pub(crate) fn finish(&self) {
@@ -104,12 +114,12 @@ impl WaiterList {
     ///
     /// # Safety
     ///
-    /// `waiter` is IDLE and pinned; this is the only list it is ever used with; and it is not
+    /// `waiter` is IDLE or PUT_OFF, and pinned; this is the only list it is ever used with; and it is not
     /// dropped before it has been seen RELEASED or has been given to [`remove`](Self::remove).
     #[inline]
     pub(crate) unsafe fn push_back(&mut self, waiter: &Waiter, waker: Waker) {
         let prev = self.tail;
-        // SAFETY: an IDLE waiter's slot belongs to its owner, who called us.
+        // SAFETY: the slot of a waiter in neither list nor hands belongs to its owner, who called us.
         waiter.slot.with_mut(|slot| unsafe {
             *slot = Slot { prev, next: ptr::null(), waker: Some(waker) };
         });

@@ -19,12 +19,6 @@ pub trait Host: 'static {
 
     /// Gives `see` the shard of the current runtime, if there is one.
     fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R>;
-
-    /// True if the current task has budget left.
-    fn has_budget() -> bool;
-
-    /// Something was ready.
-    fn spend();
 }
 
 /// True once there has been a runtime whose time is not the OS's.

@@ -130,12 +130,6 @@ mod tests {
         fn with_current<R>(_: impl FnOnce(&Home) -> R) -> Option<R> {
             None
         }
-
-        fn has_budget() -> bool {
-            true
-        }
-
-        fn spend() {}
     }
 
     type Interval = super::Interval<Nowhere>;

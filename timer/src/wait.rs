@@ -4,6 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::task::{Context, Poll};
 
+use windlass_sync::budget;
+
 use crate::host::Host;
 use crate::lease::{Home, Lease};
 use crate::shard::Ended;
@@ -51,7 +53,7 @@ impl<H: Host> Wait<H> {
                     return if moved { self.poll_moved(*when) } else { Poll::Pending };
                 }
                 Err(Ended::Fired) => {
-                    H::spend();
+                    budget::spend();
                     return Poll::Ready(());
                 }
                 // Its runtime is gone. Another will do, and counts in the OS's time.
@@ -64,7 +66,7 @@ impl<H: Host> Wait<H> {
         }
         let mut due = false;
         let waker = cx.waker();
-        H::offer(waker, |home| match arm::<H>(home, cx, when) {
+        H::offer(waker, |home| match arm(home, cx, when) {
             Arm::Due => {
                 due = true;
                 true
@@ -78,7 +80,7 @@ impl<H: Host> Wait<H> {
         // With neither, nobody has taken it: the task that waits is of a runtime that is shutting down, and is
         // being cancelled.
         if due {
-            H::spend();
+            budget::spend();
             return Poll::Ready(());
         }
         Poll::Pending
@@ -90,11 +92,11 @@ impl<H: Host> Wait<H> {
     #[cold]
     fn poll_moved(&mut self, when: When) -> Poll<()> {
         let is_due = self.armed.as_ref().is_some_and(|lease| when.is_over(lease.now()));
-        if !is_due || !H::has_budget() {
+        if !is_due || !budget::has_budget() {
             return Poll::Pending;
         }
         self.armed = None;
-        H::spend();
+        budget::spend();
         Poll::Ready(())
     }
 }
@@ -105,7 +107,7 @@ enum Arm {
     Refused,
 }
 
-fn arm<H: Host>(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
+fn arm(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
     let now = home.now();
     let deadline = match *when {
         When::At(deadline) => deadline,
@@ -113,7 +115,7 @@ fn arm<H: Host>(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
     };
     // A loop over times that are over from the start is held up by the budget. Then the timer is armed
     // nevertheless, and fires at the next look.
-    if deadline <= now && H::has_budget() {
+    if deadline <= now && budget::has_budget() {
         return Arm::Due;
     }
     match home.arm(deadline, cx.waker()) {

@@ -31,12 +31,6 @@ impl Host for Here {
     fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R> {
         Some(see(timers().foreign(0)))
     }
-
-    fn has_budget() -> bool {
-        true
-    }
-
-    fn spend() {}
 }
 
 fn timers() -> &'static Timers {

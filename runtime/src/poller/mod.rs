@@ -44,6 +44,7 @@ use sys::{Events, Selector, push};
 use thread::ThreadBell;
 use timers::Driver;
 
+use crate::gone::gone;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, Mutex, TryLock};
 use crate::task::quietly;
@@ -87,7 +88,7 @@ impl Poller {
         source: Arc<Source>,
     ) -> io::Result<(Token, RawDescriptor)> {
         let Some(token) = self.sources.lock().insert(source.clone()) else {
-            return Err(io::Error::other("the runtime is shutting down"));
+            return Err(gone("the runtime is shutting down"));
         };
         self.registered.fetch_add(1, Plain::Relaxed);
         if let Err(error) = push::register(&self.selector, descriptor, token.pack(), &source) {

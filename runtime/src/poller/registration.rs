@@ -11,6 +11,7 @@ use super::slab::Token;
 use super::source::{Direction, Readiness, Seen, Source, WaiterKey};
 use super::sys::{Descriptor, RawDescriptor};
 use crate::coop;
+use crate::gone::gone;
 use crate::primitives::Arc;
 
 /// Registers a non-blocking descriptor with the current runtime's poller for as long as it lives.
@@ -22,6 +23,10 @@ pub struct Registration {
     token: Token,
     descriptor: RawDescriptor,
 }
+
+// A panic leaves nothing half done that a registration could show.
+impl std::panic::UnwindSafe for Registration {}
+impl std::panic::RefUnwindSafe for Registration {}
 
 impl Registration {
     /// Registers with the poller of the current runtime, or of the global one outside of any. The
@@ -304,9 +309,7 @@ impl fmt::Debug for Registration {
 
 fn checked(seen: Seen) -> io::Result<Seen> {
     if seen.is_gone() {
-        return Err(io::Error::other(
-            "the runtime that this descriptor is registered with has shut down",
-        ));
+        return Err(gone("the runtime that this descriptor is registered with has shut down"));
     }
     Ok(seen)
 }

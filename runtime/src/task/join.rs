@@ -38,7 +38,6 @@ use crate::coop;
 /// });
 /// assert_eq!(answer, 42);
 /// ```
-#[must_use = "dropping a JoinHandle detaches its task; say so with `drop` if that is meant"]
 pub struct JoinHandle<T> {
     header: NonNull<Header>,
     output: PhantomData<T>,

@@ -54,7 +54,7 @@ pub use join::JoinHandle;
 pub use join_set::JoinSet;
 pub use local::{AccessError, LocalKey, TaskLocalFuture};
 
-pub use crate::coop::{consume_budget, has_budget_remaining, unconstrained};
+pub use crate::coop::{consume_budget, cooperative, has_budget_remaining, unconstrained};
 pub use crate::free::yield_now;
 pub use crate::in_place::block_in_place;
 

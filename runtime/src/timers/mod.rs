@@ -10,7 +10,6 @@ use std::task::Waker;
 use windlass_timer::{Home, Host};
 
 use crate::context::{self, Role};
-use crate::coop;
 use crate::global;
 use crate::primitives::Arc;
 use crate::sched::{Pool, Worker};
@@ -32,16 +31,6 @@ impl Host for Runtimes {
 
     fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R> {
         context::try_pool(|pool| see(home(pool)))
-    }
-
-    #[inline]
-    fn has_budget() -> bool {
-        coop::has_budget()
-    }
-
-    #[inline]
-    fn spend() {
-        coop::spend();
     }
 }
 

@@ -209,10 +209,12 @@ impl CancellationToken {
         let mut future = pin!(future);
         let mut cancelled = pin!(self.cancelled());
         poll_fn(|context| {
-            if cancelled.as_mut().poll(context).is_ready() {
-                return Poll::Ready(None);
+            match cancelled.as_mut().poll(context) {
+                Poll::Ready(()) => Poll::Ready(None),
+                // Just now, or the task has no budget: it is polled again soon.
+                Poll::Pending if self.is_cancelled() => Poll::Pending,
+                Poll::Pending => future.as_mut().poll(context).map(Some),
             }
-            future.as_mut().poll(context).map(Some)
         })
         .await
     }

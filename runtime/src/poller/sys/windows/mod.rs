@@ -34,6 +34,7 @@ use std::os::windows::io::{
 };
 use std::time::{Duration, SystemTime};
 
+use crate::gone::gone;
 use crate::poller::source::Readiness;
 use crate::primitives::{Arc, Condvar, Mutex, MutexGuard};
 
@@ -197,7 +198,7 @@ impl Shared {
 }
 
 fn ended() -> io::Error {
-    io::Error::other("the runtime has shut down")
+    gone("the runtime has shut down")
 }
 
 /// Nothing: events come by callbacks.

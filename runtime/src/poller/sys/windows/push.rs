@@ -52,27 +52,38 @@ pub(crate) fn resume(selector: &Selector) -> Option<io::Result<Arc<ManualResetEv
 const END_GRACE: Duration = Duration::from_millis(250);
 
 /// Ends the callbacks: when this says true none runs, not even in a waker, and none will run. False if one
-/// is still in a waker at the deadline, and on a callback's own thread, which would wait for itself: another
-/// thread waits then.
+/// is still in a waker at the deadline, or is due and has no thread to run on; and on a callback's own thread, which
+/// would wait for itself. Another thread goes on waiting then.
 pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
     let shared = &selector.shared;
     if !shared.begin_end() {
         return true;
     }
     if shared.pool.is_own_thread() || !is_quiet_by(shared, deadline) {
-        finish_elsewhere(shared);
+        let _ = finish_elsewhere(shared);
         return false;
     }
-    // The OS knows no deadline, and needs none: no thread of the pool is held up, and callbacks that come now
-    // find nobody to wake.
-    shared.finish_end();
-    true
+    // No thread of the pool is held up, and callbacks that come now find nobody to wake: it takes a moment. But the OS
+    // knows no deadline, and a callback that is due may have no thread to begin on, as in the destructor of a
+    // thread-local, where none can start.
+    let finished = finish_elsewhere(shared);
+    match with_grace(deadline) {
+        Some(deadline) => finished.wait_timeout(deadline.saturating_duration_since(Instant::now())),
+        None => {
+            finished.wait_blocking();
+            true
+        }
+    }
+}
+
+fn with_grace(deadline: Option<Instant>) -> Option<Instant> {
+    let grace = Instant::now() + END_GRACE;
+    deadline.map(|deadline| deadline.max(grace))
 }
 
 /// Waits for the callbacks that are in a waker. That is rare, so it looks now and then.
 fn is_quiet_by(shared: &Shared, deadline: Option<Instant>) -> bool {
-    let grace = Instant::now() + END_GRACE;
-    let deadline = deadline.map(|deadline| deadline.max(grace));
+    let deadline = with_grace(deadline);
     while !shared.is_quiet() {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return false;
@@ -85,14 +96,24 @@ fn is_quiet_by(shared: &Shared, deadline: Option<Instant>) -> bool {
 /// Has another thread end the callbacks, unless that was done.
 pub(super) fn end_elsewhere(selector: &Selector) {
     if selector.shared.begin_end() {
-        finish_elsewhere(&selector.shared);
+        let _ = finish_elsewhere(&selector.shared);
     }
 }
 
-fn finish_elsewhere(shared: &Arc<Shared>) {
+/// Has another thread wait for the last callback; the event is set when it has returned.
+fn finish_elsewhere(shared: &Arc<Shared>) -> Arc<ManualResetEvent> {
     let (shared, kept) = (shared.clone(), shared.clone());
+    let finished = Arc::new(ManualResetEvent::new(false));
+    let done = finished.clone();
+    let finish = move || {
+        shared.finish_end();
+        // Before the one who waits goes on: it may count the OS's objects.
+        drop(shared);
+        done.set();
+    };
     // If no thread is to be had, what the pool has of the OS is never given back.
-    if thread::Builder::new().spawn(move || shared.finish_end()).is_err() {
+    if thread::Builder::new().spawn(finish).is_err() {
         std::mem::forget(kept);
     }
+    finished
 }

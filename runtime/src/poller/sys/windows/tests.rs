@@ -1,6 +1,7 @@
 //! What the OS refuses, and callbacks that are held up. The OS is asked for something that it has not, or for one
 //! thread, so the refusal is its own, and so is the delay.
 
+use std::ffi::c_void;
 use std::io;
 use std::net::UdpSocket;
 use std::os::windows::io::{AsHandle, AsRawHandle, AsSocket, FromRawHandle, OwnedHandle};
@@ -11,7 +12,9 @@ use std::task::{Context, Wake, Waker};
 use std::time::{Duration, Instant, SystemTime};
 
 use windows_sys::Win32::Foundation::ERROR_INVALID_PARAMETER;
-use windows_sys::Win32::System::Threading::{CreateSemaphoreW, ReleaseSemaphore};
+use windows_sys::Win32::System::Threading::{
+    CreateSemaphoreW, PTP_CALLBACK_INSTANCE, ReleaseSemaphore, TrySubmitThreadpoolCallback,
+};
 
 use super::event::Event;
 use super::{Descriptor, Shared};
@@ -165,6 +168,44 @@ fn a_shutdown_keeps_its_deadline_while_the_pool_has_no_thread_for_what_is_due() 
     assert!(shared.members.lock().ended, "it has not come so far");
     assert_eq!(early, Err(RecvTimeoutError::Timeout), "there is no thread to tell of the signal");
     assert!(is_known.recv_timeout(DEADLINE).unwrap(), "the signal is lost");
+}
+
+unsafe extern "system" fn occupy(_: PTP_CALLBACK_INSTANCE, context: *mut c_void) {
+    // SAFETY: the event is the test's, which lives until this has returned.
+    let event = unsafe { &*context.cast::<Event>() };
+    let _ = event.wait(true);
+}
+
+/// Nothing is in a waker, and still a callback that is due has no thread to begin on. In a destructor of a thread-local it
+/// never gets one, and a loop that was dropped there used to wait for it for ever.
+#[test]
+fn a_loop_is_dropped_in_bounded_time_while_no_thread_can_begin() {
+    let tasks = Builder::new().build_manual().unwrap();
+    let entered = tasks.handle().enter();
+    let shared = shared();
+    shared.pool.limit_to_one_thread();
+    // The thread is taken, by somebody of whom the pool knows nothing.
+    let taken: &'static Event = Box::leak(Box::new(Event::new().unwrap()));
+    let context = ptr::from_ref(taken).cast_mut().cast();
+    let environment = shared.pool.of_pool();
+    // SAFETY: `occupy` takes the context for what it is; the environment outlives the call.
+    let submitted = unsafe { TrySubmitThreadpoolCallback(Some(occupy), context, &environment) };
+    assert_ne!(submitted, 0, "{}", io::Error::last_os_error());
+    let semaphore = Semaphore::new();
+    let due = Registration::unready(Descriptor::Handle(semaphore.0.as_handle())).unwrap();
+    assert!(semaphore.release());
+    wait_until(|| semaphore.release());
+    drop(entered);
+    let (dropped, is_dropped) = mpsc::channel();
+    let watch = std::thread::spawn(move || {
+        let in_time = is_dropped.recv_timeout(DEADLINE).is_ok();
+        taken.set();
+        in_time
+    });
+    drop(tasks);
+    let _ = dropped.send(());
+    assert!(watch.join().unwrap(), "it has waited for the thread");
+    drop((due, shared));
 }
 
 /// What callbacks look at goes with the registration, so that outlasts a callback that has begun.
