@@ -68,7 +68,7 @@ where
         )
     };
     // SAFETY: the executor of what is current on a thread is that thread.
-    boxed_if_large!(future => unsafe { tasks.spawn(future, origin) })
+    boxed_if_large!(future => unsafe { LocalTasks::spawn(&tasks, future, origin) })
 }
 
 /// The tasks of the innermost `block_on` of this thread.

@@ -95,7 +95,7 @@ where
     let future = async move { f().await };
     // SAFETY: before its first poll it is the closure, which is `Send`; so is the output, which is all that the handle
     // gets.
-    boxed_if_large!(future => unsafe { tasks.spawn(future, origin) })
+    boxed_if_large!(future => unsafe { LocalTasks::spawn(&tasks, future, origin) })
 }
 
 /// The thread with the fewest tasks, or a new one. Without any, tasks that take in nothing.

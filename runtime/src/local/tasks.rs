@@ -67,8 +67,8 @@ impl LocalTasks {
     /// # Safety
     ///
     /// The future is `Send` until it is polled for the first time, or the current thread is the executor's.
-    pub(super) unsafe fn spawn<F>(
-        self: &Arc<Self>,
+    pub(crate) unsafe fn spawn<F>(
+        tasks: &Arc<Self>,
         future: F,
         origin: Origin,
     ) -> JoinHandle<F::Output>
@@ -76,13 +76,13 @@ impl LocalTasks {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let home = Home(NonNull::from(&**self));
+        let home = Home(Arc::as_ptr(tasks));
         let (runnable, handle) = task::new_task(future, home, origin, Listing::AtSpawn);
-        self.pool.config.hooks.spawned(&runnable);
+        tasks.pool.config.hooks.spawned(&runnable);
         // Relaxed: published with the task, by the lock.
-        self.unfinished.fetch_add(1, Ordering::Relaxed);
-        if self.owned.bind(SHARD, runnable.header()) {
-            self.push(runnable);
+        tasks.unfinished.fetch_add(1, Ordering::Relaxed);
+        if tasks.owned.bind(SHARD, runnable.header()) {
+            tasks.push(runnable);
         } else {
             runnable.cancel();
         }
@@ -101,7 +101,7 @@ impl LocalTasks {
 
     /// Runs what is ready at this moment, each task once, on the executor's thread. If there is more afterwards, or once
     /// there is, or if it should come to its end, the executor is woken.
-    pub(super) fn run_ready(&self, cx: &mut Context<'_>) {
+    pub(crate) fn run_ready(&self, cx: &mut Context<'_>) {
         let batch = self.inner.lock().ready.len();
         for _ in 0..batch {
             if !self.run_next() {
@@ -181,7 +181,7 @@ impl LocalTasks {
 
 /// Where a task of one thread belongs: see *Protocol*.
 #[derive(Clone, Copy)]
-struct Home(NonNull<LocalTasks>);
+struct Home(*const LocalTasks);
 
 // SAFETY: `LocalTasks` is `Sync`, and the pointer is used as described above only.
 unsafe impl Send for Home {}
@@ -190,18 +190,17 @@ unsafe impl Sync for Home {}
 
 impl Schedule for Home {
     fn schedule(self, runnable: Runnable) {
-        let tasks = self.0.as_ptr().cast_const();
         // SAFETY: the task is unfinished until `runnable` was run, so they are alive, in the `Arc` they were made in.
         let tasks = unsafe {
-            Arc::increment_strong_count(tasks);
-            Arc::from_raw(tasks)
+            Arc::increment_strong_count(self.0);
+            Arc::from_raw(self.0)
         };
         tasks.push(runnable);
     }
 
     fn release(self, task: NonNull<Header>, end: End) {
         // SAFETY: the task counts as unfinished until the end of this.
-        let tasks = unsafe { self.0.as_ref() };
+        let tasks = unsafe { &*self.0 };
         if let Some(hook) = tasks.pool.config.hooks.task_end() {
             // SAFETY: the owner's reference keeps the task alive until this returns.
             let (id, origin) = unsafe { (task.as_ref().id, Header::origin(task)) };

@@ -38,6 +38,7 @@ mod join_set;
 mod local;
 mod owned;
 mod state;
+mod tracker;
 mod waker;
 
 use std::fmt;
@@ -53,6 +54,7 @@ pub use id::{Id, id, try_id};
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
 pub use local::{AccessError, LocalKey, TaskLocalFuture};
+pub use tracker::{TaskTracker, TaskTrackerToken, TaskTrackerWait};
 
 pub use crate::coop::{consume_budget, has_budget_remaining, unconstrained};
 pub use crate::free::yield_now;
