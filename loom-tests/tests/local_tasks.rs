@@ -15,8 +15,7 @@ static POISON: Poison = Poison;
 
 /// Property: a task that another thread wakes while its own goes to wait is run.
 ///
-/// Seen to fail with: `run_ready` that looks at the queue before it takes the lock in which it leaves its waker; `push`
-/// that wakes nobody.
+/// Seen to fail with: `run_ready` that looks at the queue before it takes the lock in which it leaves its waker.
 #[test]
 fn a_wake_up_comes_while_the_thread_goes_to_wait() {
     check(3, || {
@@ -47,7 +46,7 @@ fn a_wake_up_comes_while_the_thread_goes_to_wait() {
 /// Property: the end waits for a task that another thread has made ready and has yet to queue; that thread touches
 /// nothing that is gone.
 ///
-/// Seen to fail with: `close` that does not wait for what is unfinished; `schedule` without a reference of its own.
+/// Seen to fail with: `close` that does not wait for what is unfinished.
 #[test]
 fn a_wake_up_comes_while_the_tasks_are_cancelled() {
     check(3, || {

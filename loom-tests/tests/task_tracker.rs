@@ -16,7 +16,7 @@ unsafe impl Sync for Left {}
 
 /// Property: the wait ends, and sees what was done before the last token was dropped.
 ///
-/// Seen to fail with: a `poll` that does not look again under the lock; a token whose drop is Relaxed.
+/// Seen to fail with: a `poll` that does not look again under the lock.
 #[test]
 fn the_last_task_ends_while_somebody_begins_to_wait() {
     check(3, || {
