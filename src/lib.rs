@@ -124,6 +124,9 @@ pub mod net {
     pub use windlass_net::unix;
 }
 
+#[cfg(feature = "tokio")]
+pub use windlass_tokio as tokio;
+
 /// Waiting for points in time.
 ///
 /// | to | use |

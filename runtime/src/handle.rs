@@ -1,7 +1,7 @@
 //! A reference to a runtime that anyone may hold.
 
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::pin::pin;
@@ -11,6 +11,7 @@ use crate::companion::{self, ThreadKind};
 use crate::context::{self, Role};
 use crate::coop;
 use crate::entered::{self, Left, Scope};
+use crate::local::{LocalScope, LocalTasks};
 use crate::metrics::Metrics;
 use crate::poller::outside;
 use crate::primitives::Arc;
@@ -100,15 +101,22 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
+        self.block_on_with(future, None)
+    }
+
+    /// As [`block_on`](Self::block_on), on any thread, beside tasks that there are already.
+    pub(crate) fn block_on_with<F: Future>(
+        &self,
+        future: F,
+        tasks: Option<Arc<LocalTasks>>,
+    ) -> F::Output {
         let _entered = Scope::enter(self.clone());
-        // As for a task: without a budget, one branch of the future that never has to wait would keep the
-        // others from their turn.
-        let mut future = pin!(future);
-        let future = poll_fn(|cx| {
-            coop::start();
-            future.as_mut().poll(cx)
-        });
+        let future = pin!(future);
         let wait = || {
+            let local = LocalScope::enter(&self.pool, tasks);
+            // As for a task, with a budget: without, one branch of the future that never has to wait would keep the
+            // others from their turn.
+            let future = local.poll_beside(future);
             if self.pool.poller().is_virtual() {
                 return outside::block_on(&self.pool, future);
             }

@@ -9,6 +9,7 @@
 //! - `poller`: the thread that blocks on the OS, and watches over the workers.
 //! - `fork`: fork-join on the workers.
 //! - `blocking`: threads for calls that block.
+//! - `local`: tasks that stay on one thread.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: what programs see.
 
 // Models use a part of it, with smaller constants and no OS.
@@ -29,6 +30,7 @@ mod gone;
 mod handle;
 mod hooks;
 mod in_place;
+mod local;
 pub mod manual;
 mod metrics;
 #[cfg(loom)]

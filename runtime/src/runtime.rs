@@ -7,6 +7,7 @@ use crate::builder::Builder;
 use crate::companion;
 use crate::context;
 use crate::handle::Handle;
+use crate::local::pinned;
 use crate::metrics::Metrics;
 use crate::primitives::Arc;
 use crate::sched::Pool;
@@ -122,6 +123,7 @@ impl Runtime {
         let pool = self.handle.pool();
         shutdown::begin(pool);
         if context::is_thread_of(pool) {
+            pinned::forget(pool);
             companion::end(pool, Some(start));
             return ShutdownReport::unfinished(start.elapsed());
         }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::blocking;
 use crate::companion;
+use crate::local::pinned;
 use crate::poller;
 use crate::primitives::Arc;
 use crate::sched::Pool;
@@ -19,6 +20,7 @@ pub(crate) fn begin(pool: &Arc<Pool>) {
     pool.threads.begin_end();
     pool.close();
     blocking::close(pool);
+    pinned::close(pool);
     pool.poller().close();
     pool.poller().kick();
 }
@@ -47,8 +49,10 @@ fn finish_with_grace(
     let mut stragglers = Vec::new();
     if !joined {
         stragglers.extend(pool.running().into_iter().map(Straggler::task));
+        stragglers.extend(pinned::running(pool).into_iter().map(Straggler::task));
         stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
     }
+    pinned::forget(pool);
     ShutdownReport { elapsed: start.elapsed(), complete, stragglers }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A thin layer: what it adds of its own is schedulers for models of a single task and of the owner's list.
 
+mod local;
 mod owner;
 mod parts;
 mod pool;
@@ -9,6 +10,7 @@ mod ready;
 
 use std::panic::Location;
 
+pub use local::Local;
 pub use owner::Owner;
 pub use parts::{LifoSlot, Sleepers};
 pub use pool::{Monitor, Pool, Workplace};

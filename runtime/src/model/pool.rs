@@ -35,6 +35,10 @@ impl Pool {
         Self::of(workers, spares, None)
     }
 
+    pub(super) fn pool(&self) -> &Arc<sched::Pool> {
+        &self.0
+    }
+
     fn watched(self) -> Self {
         self.0.monitor.switch_on();
         self

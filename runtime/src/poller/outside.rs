@@ -91,6 +91,29 @@ pub(crate) fn block_on<F: Future>(pool: &Arc<Pool>, future: F) -> F::Output {
     }))
 }
 
+/// A thread that is about to be in `block_on`: it counts as busy, in virtual time, until this is dropped.
+pub(crate) struct Expected(Option<Arc<Poller>>);
+
+impl Expected {
+    pub(crate) fn new(pool: &Pool) -> Self {
+        let poller = pool.poller().is_virtual().then(|| pool.poller().clone());
+        if let Some(poller) = &poller {
+            poller.outside.busy.fetch_add(1, Plain::SeqCst);
+            poller.outside.turns.fetch_add(1, Plain::SeqCst);
+        }
+        Self(poller)
+    }
+}
+
+impl Drop for Expected {
+    fn drop(&mut self) {
+        if let Some(poller) = &self.0 {
+            poller.outside.busy.fetch_sub(1, Plain::SeqCst);
+            poller.kick();
+        }
+    }
+}
+
 /// The time that a thread is in `block_on`, also if the future panics, and whoever keeps its wakers.
 struct Stay {
     turn: Arc<Turn>,

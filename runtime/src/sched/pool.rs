@@ -15,6 +15,7 @@ use super::threads::Threads;
 use crate::blocking::BlockingPool;
 use crate::companion::Companion;
 use crate::hooks::Hooks;
+use crate::local::PinnedThreads;
 use crate::poller::Poller;
 use crate::primitives::plain::{AtomicUsize as PlainUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, fence};
@@ -68,6 +69,7 @@ pub(crate) struct Pool {
     poller: Arc<Poller>,
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
+    pub(crate) pinned: PinnedThreads,
     /// Another runtime beside this one, from its start to its end.
     pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
     /// Counts what happens on threads that are no workers of this runtime.
@@ -98,6 +100,7 @@ impl Pool {
             poller,
             blocking: BlockingPool::new(),
             threads: Threads::new(),
+            pinned: PinnedThreads::default(),
             companion: Mutex::new(None),
             foreign: CachePadded::default(),
             refused: Counter::default(),

@@ -38,6 +38,7 @@ mod join_set;
 mod local;
 mod owned;
 mod state;
+mod tracker;
 mod waker;
 
 use std::fmt;
@@ -53,10 +54,12 @@ pub use id::{Id, id, try_id};
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
 pub use local::{AccessError, LocalKey, TaskLocalFuture};
+pub use tracker::{TaskTracker, TaskTrackerToken, TaskTrackerWait};
 
 pub use crate::coop::{consume_budget, cooperative, has_budget_remaining, unconstrained};
 pub use crate::free::yield_now;
 pub use crate::in_place::block_in_place;
+pub use crate::local::{spawn_local, spawn_pinned};
 
 pub(crate) use cell::{drop_quietly, quietly};
 pub(crate) use header::{Header, Origin};
@@ -112,7 +115,7 @@ pub(crate) struct End {
 pub(crate) struct Runnable(NonNull<Header>);
 
 // SAFETY: the header may be used from any thread; the future inside is `Send`, or is run on the
-// thread it belongs to (`spawn` and the manual loop see to that).
+// thread it belongs to (`spawn`, the manual loop and `local/` see to that).
 unsafe impl Send for Runnable {}
 
 impl Runnable {

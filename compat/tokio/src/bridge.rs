@@ -1,0 +1,177 @@
+//! The bridge: a tokio runtime beside ours, for crates that call tokio while they run.
+//!
+//! # Who runs what
+//!
+//! The *side runtime* is tokio's own current-thread runtime, on one thread. It has tokio's drivers for time, sockets,
+//! signals and processes, and runs what is given to `tokio::spawn`. All other futures run where they are: on our
+//! workers, whose wakers the drivers call.
+//!
+//! Each thread of ours has the side runtime entered for as long as it lives, and each `block_on` as long as that lasts, so
+//! that a poll costs nothing more. A worker does so by living *inside* of a `block_on` of the side runtime, a single poll
+//! without end: tokio then knows that the thread must not be blocked, and refuses a nested `block_on` with a panic instead
+//! of holding up our tasks. That poll is unconstrained, for tokio's budget would never be renewed. In the other direction
+//! the threads of the side runtime, those of its blocking pool included, have entered ours.
+//!
+//! # The end
+//!
+//! Ours ends first, so that what it drops, and blocking closures that still run, find tokio alive. Then `stop` ends the
+//! side thread's `block_on`, and the thread drops tokio's tasks, waits for its blocking pool for as long as there is time,
+//! and says `ended`.
+
+use std::io;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::runtime::{Builder as SideBuilder, Handle as SideHandle, Runtime as SideRuntime};
+use tokio::task::unconstrained;
+use windlass_runtime::{Builder, Companion, Handle, ThreadKind};
+use windlass_sync::{Latch, ManualResetEvent};
+
+/// tokio adds the time it is to wait to the clock, which must not overflow.
+const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Sets a tokio runtime beside the one that is built.
+pub trait BuilderExt {
+    /// Has crates that call tokio while they run work inside of this runtime's tasks: `tokio::{spawn, time, net, fs,
+    /// process, signal}` and what is built on them, such as reqwest, sqlx and tonic.
+    ///
+    /// It starts one more thread, with tokio's drivers. The tasks of this runtime, and the tokio futures in them, run on its
+    /// workers; only what is given to `tokio::spawn` runs on that thread. Code there has this runtime at hand: a
+    /// `windlass::spawn` in it leads to its workers. [`shutdown`](windlass_runtime::Runtime::shutdown) ends first this runtime,
+    /// then tokio's, within the same deadline; if a task of tokio's does not end, the report is not clean.
+    ///
+    /// # Errors
+    ///
+    /// [`build`](Builder::build) fails if tokio's thread or its descriptors are not to be had, and
+    /// [`build_manual`](Builder::build_manual) does always.
+    ///
+    /// # Panics
+    ///
+    /// A `tokio::runtime::Handle::block_on` on a worker panics, as it does on a worker of tokio's. Await the future, or call it
+    /// in [`block_in_place`](windlass_runtime::task::block_in_place) or
+    /// [`spawn_blocking`](windlass_runtime::spawn_blocking), where it is allowed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_tokio::BuilderExt;
+    ///
+    /// let runtime = windlass::Builder::new().with_tokio().build()?;
+    /// let answer = runtime.spawn(async {
+    ///     tokio::time::sleep(Duration::from_millis(1)).await;
+    ///     tokio::spawn(async { windlass::spawn(async { 42 }).await.unwrap() }).await.unwrap()
+    /// });
+    /// assert_eq!(runtime.block_on(answer).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    fn with_tokio(self) -> Self;
+}
+
+impl BuilderExt for Builder {
+    fn with_tokio(self) -> Self {
+        self.companion(|ours| Ok(Box::new(Bridge::start(ours)?)))
+    }
+}
+
+/// The side runtime as ours sees it.
+struct Bridge {
+    handle: SideHandle,
+    end: Arc<End>,
+    thread: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+/// How the side thread is told to end, and tells that it has.
+struct End {
+    stop: ManualResetEvent,
+    /// Set before `stop` is.
+    patience: Mutex<Duration>,
+    ended: Latch,
+}
+
+impl Bridge {
+    fn start(ours: &Handle) -> io::Result<Self> {
+        let name = format!("{}-tokio", ours.thread_name());
+        let side = build(ours.clone(), &name).map_err(|error| explain(&error))?;
+        let handle = side.handle().clone();
+        let end = Arc::new(End {
+            stop: ManualResetEvent::new(false),
+            patience: Mutex::default(),
+            ended: Latch::new(1),
+        });
+        let life = {
+            let (ours, end) = (ours.clone(), end.clone());
+            move || run(side, ours, &end)
+        };
+        let thread = thread::Builder::new().name(name).spawn(life);
+        let thread = Mutex::new(Some(thread.map_err(|error| explain(&error))?));
+        Ok(Self { handle, end, thread })
+    }
+}
+
+fn build(ours: Handle, name: &str) -> io::Result<SideRuntime> {
+    SideBuilder::new_current_thread()
+        .enable_all()
+        .thread_name(format!("{name}-blocking"))
+        // For good: the thread's end leaves it.
+        .on_thread_start(move || mem::forget(ours.enter()))
+        .build()
+}
+
+fn explain(error: &io::Error) -> io::Error {
+    let message = format!(
+        "the tokio runtime beside this one could not be started: {error}. It needs a thread and \
+         a few descriptors; leave `with_tokio` out if no crate calls tokio"
+    );
+    io::Error::new(error.kind(), message)
+}
+
+/// The life of the side thread.
+fn run(side: SideRuntime, ours: Handle, end: &End) {
+    struct SayEnded<'a>(&'a Latch);
+    impl Drop for SayEnded<'_> {
+        fn drop(&mut self) {
+            self.0.count_down();
+        }
+    }
+    // Declared first, so that it is the last to be dropped.
+    let _ended = SayEnded(&end.ended);
+    let ours = ours;
+    let _entered = ours.enter();
+    side.block_on(end.stop.wait());
+    let patience = *end.patience.lock().unwrap_or_else(PoisonError::into_inner);
+    side.shutdown_timeout(patience);
+}
+
+impl Companion for Bridge {
+    fn surround(&self, thread: ThreadKind, body: &mut dyn FnMut()) {
+        match thread {
+            ThreadKind::Worker => self.handle.block_on(unconstrained(async { body() })),
+            // These may be blocked, also by tokio.
+            _ => {
+                let _entered = self.handle.enter();
+                body();
+            }
+        }
+    }
+
+    fn block_in_place(&self, body: &mut dyn FnMut()) {
+        tokio::task::block_in_place(body);
+    }
+
+    fn shut_down(&self, patience: Duration) -> bool {
+        let patience = patience.min(LONGEST_WAIT);
+        *self.end.patience.lock().unwrap_or_else(PoisonError::into_inner) = patience;
+        self.end.stop.set();
+        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(thread) = thread else { return true };
+        // A task of tokio's that ends the runtime can't wait for itself.
+        if thread.thread().id() == thread::current().id() || !self.end.ended.wait_timeout(patience)
+        {
+            return false;
+        }
+        thread.join().is_ok()
+    }
+}

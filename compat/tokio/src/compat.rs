@@ -1,0 +1,167 @@
+//! From the I/O traits of `futures-io` to those of tokio, and back.
+
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use pin_project_lite::pin_project;
+use tokio::io::ReadBuf;
+
+pin_project! {
+    /// A stream with the I/O traits of the other world: what has those of `futures-io` gets tokio's, and what has tokio's
+    /// gets those of `futures-io`. Needs no tokio runtime.
+    ///
+    /// For the streams of windlass there is [`Io`](crate::Io), which does not zero the buffers it reads into.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_lite::AsyncReadExt;
+    /// use windlass_tokio::CompatExt;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// // A stream of tokio's, read with the methods of futures-lite.
+    /// let (mut client, server) = tokio::io::duplex(64);
+    /// tokio::io::AsyncWriteExt::write_all(&mut client, b"hello").await?;
+    /// drop(client);
+    /// let mut text = String::new();
+    /// server.compat().read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    #[derive(Debug)]
+    pub struct Compat<T> {
+        #[pin]
+        inner: T,
+    }
+}
+
+impl<T> Compat<T> {
+    /// Wraps a stream.
+    pub fn new(stream: T) -> Self {
+        Self { inner: stream }
+    }
+
+    /// Returns the stream.
+    pub fn get_ref(&self) -> &T {
+        &self.inner
+    }
+
+    /// Returns the stream.
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.inner
+    }
+
+    /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
+    pub fn into_inner(self) -> T {
+        self.inner
+    }
+}
+
+/// Wraps streams in [`Compat`].
+pub trait CompatExt: Sized {
+    /// Gives the stream the I/O traits of the other world.
+    fn compat(self) -> Compat<Self> {
+        Compat::new(self)
+    }
+}
+
+impl<T> CompatExt for T {}
+
+impl<T: futures_io::AsyncRead> tokio::io::AsyncRead for Compat<T> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let room = buf.initialize_unfilled();
+        let count = ready!(self.project().inner.poll_read(cx, room))?;
+        buf.advance(count);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<T: futures_io::AsyncBufRead> tokio::io::AsyncBufRead for Compat<T> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.project().inner.poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, count: usize) {
+        self.project().inner.consume(count);
+    }
+}
+
+impl<T: futures_io::AsyncWrite> tokio::io::AsyncWrite for Compat<T> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write_vectored(cx, buffers)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_close(cx)
+    }
+}
+
+impl<T: tokio::io::AsyncRead> futures_io::AsyncRead for Compat<T> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        let mut buf = ReadBuf::new(bytes);
+        ready!(self.project().inner.poll_read(cx, &mut buf))?;
+        Poll::Ready(Ok(buf.filled().len()))
+    }
+}
+
+impl<T: tokio::io::AsyncBufRead> futures_io::AsyncBufRead for Compat<T> {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
+        self.project().inner.poll_fill_buf(cx)
+    }
+
+    fn consume(self: Pin<&mut Self>, count: usize) {
+        self.project().inner.consume(count);
+    }
+}
+
+impl<T: tokio::io::AsyncWrite> futures_io::AsyncWrite for Compat<T> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write(cx, bytes)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.project().inner.poll_write_vectored(cx, buffers)
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_flush(cx)
+    }
+
+    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.project().inner.poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,199 @@
+//! tokio's world on the windlass runtime.
+//!
+//! Programs use this crate through the facade, as `windlass::tokio`, with the feature `tokio`.
+//!
+//! Most of what is written for tokio needs less of it than it seems. Look for the first line that fits:
+//!
+//! | a crate wants | use | tokio runtimes |
+//! |---|---|---|
+//! | channels, locks, `select!`, streams: see below | nothing, it works as it is | none |
+//! | a stream with tokio's `AsyncRead` and `AsyncWrite` | [`Io`] around one of ours | none |
+//! | a stream with the traits of the other world | [`Compat`] | none |
+//! | a tokio runtime around it: `tokio::{spawn, time, net, fs, process, signal}` | [`BuilderExt::with_tokio`] | one, on a thread of its own |
+//!
+//! # What works as it is
+//!
+//! In tasks and in `block_on`, with no tokio runtime in the process:
+//!
+//! | what | threads it starts |
+//! |---|---|
+//! | [`tokio::sync`](#tokiosync) | none |
+//! | [`tokio::select!`, `join!`, `pin!`](#tokioselect-join-and-pin) | none |
+//! | [`tokio::task_local!`](#tokiotask_local) | none |
+//! | [`tokio::io` with `AsyncReadExt`, `BufReader`, `copy`, `duplex`](#tokioio) | none |
+//! | [tokio-stream](#tokio-stream), without its feature `time` | none |
+//! | [tokio-util's `codec`](#tokio-utils-codec) | none |
+//! | [futures-lite](#futures-lite): `BufReader`, `lines`, `copy`, streams | none |
+//! | [async-broadcast](#async-broadcast), [oneshot](#oneshot) | none |
+//! | `async-channel`, `async-lock` | none; they are `windlass::channel` and `windlass::lock` |
+//!
+//! `tokio::task_local!` does not know that a worker may poll another task at a split point of a computation, which then sees
+//! the value of the first. If a scope computes with `windlass::join` and the like, use `windlass::task_local!`.
+//!
+//! `tokio::sync`'s `blocking_send`, `blocking_recv` and `blocking_lock` block the thread: call them in `spawn_blocking`.
+//!
+//! ### `tokio::sync`
+//!
+//! ```
+//! # windlass::block_on(async {
+//! let (sender, mut receiver) = tokio::sync::mpsc::channel(8);
+//! let total = std::sync::Arc::new(tokio::sync::Mutex::new(0));
+//! windlass::spawn(async move { sender.send(5).await.unwrap() });
+//! while let Some(number) = receiver.recv().await {
+//!     *total.lock().await += number;
+//! }
+//! assert_eq!(*total.lock().await, 5);
+//! # });
+//! ```
+//!
+//! ### `tokio::select!`, `join!` and `pin!`
+//!
+//! ```
+//! use std::time::Duration;
+//! use windlass::timer::sleep;
+//!
+//! # windlass::block_on(async {
+//! let first = tokio::select! {
+//!     () = sleep(Duration::from_millis(1)) => "ours",
+//!     () = std::future::pending() => "never",
+//! };
+//! assert_eq!(tokio::join!(async { first }, async { 2 }), ("ours", 2));
+//! # });
+//! ```
+//!
+//! ### `tokio::task_local!`
+//!
+//! ```
+//! tokio::task_local! {
+//!     static USER: u32;
+//! }
+//!
+//! # windlass::block_on(async {
+//! let task = windlass::spawn(USER.scope(7, async {
+//!     windlass::yield_now().await;
+//!     USER.get()
+//! }));
+//! assert_eq!(task.await.unwrap(), 7);
+//! # });
+//! ```
+//!
+//! ### `tokio::io`
+//!
+//! ```
+//! use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+//!
+//! # windlass::block_on(async {
+//! let (mut client, server) = tokio::io::duplex(64);
+//! let reader = windlass::spawn(async move { BufReader::new(server).lines().next_line().await });
+//! client.write_all(b"a line\n").await?;
+//! assert_eq!(reader.await.unwrap()?.as_deref(), Some("a line"));
+//! # Ok::<(), std::io::Error>(())
+//! # }).unwrap();
+//! ```
+//!
+//! ### tokio-stream
+//!
+//! ```
+//! use tokio_stream::StreamExt;
+//!
+//! # windlass::block_on(async {
+//! let mut even = tokio_stream::iter(0..6).filter(|number| number % 2 == 0);
+//! assert_eq!(even.next().await, Some(0));
+//! assert_eq!(even.next().await, Some(2));
+//! # });
+//! ```
+//!
+//! ### tokio-util's `codec`
+//!
+//! ```
+//! use futures_util::SinkExt;
+//! use tokio_stream::StreamExt;
+//! use tokio_util::codec::{Framed, LinesCodec};
+//! use windlass::net::{TcpListener, TcpStream};
+//! use windlass_tokio::Io;
+//!
+//! # windlass::block_on(async {
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let client = TcpStream::connect(listener.local_addr()?).await?;
+//! let (server, _) = listener.accept().await?;
+//! let mut client = Framed::new(Io::new(client), LinesCodec::new());
+//! let mut server = Framed::new(Io::new(server), LinesCodec::new());
+//! client.send("PING").await.unwrap();
+//! assert_eq!(server.next().await.unwrap().unwrap(), "PING");
+//! # Ok::<(), std::io::Error>(())
+//! # }).unwrap();
+//! ```
+//!
+//! ### futures-lite
+//!
+//! ```
+//! use futures_lite::io::BufReader;
+//! use futures_lite::{AsyncBufReadExt, StreamExt};
+//! use windlass::net::{TcpListener, TcpStream};
+//!
+//! # windlass::block_on(async {
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let client = TcpStream::connect(listener.local_addr()?).await?;
+//! let (server, _) = listener.accept().await?;
+//! client.write_all(b"one\ntwo\n").await?;
+//! let mut lines = BufReader::new(server).lines(); // our streams have the traits it wants
+//! assert_eq!(lines.next().await.unwrap()?, "one");
+//! assert_eq!(lines.next().await.unwrap()?, "two");
+//! # Ok::<(), std::io::Error>(())
+//! # }).unwrap();
+//! ```
+//!
+//! ### async-broadcast
+//!
+//! ```
+//! # windlass::block_on(async {
+//! let (sender, mut receiver) = async_broadcast::broadcast(4);
+//! windlass::spawn(async move { sender.broadcast(1).await.unwrap() });
+//! assert_eq!(receiver.recv().await, Ok(1));
+//! # });
+//! ```
+//!
+//! ### oneshot
+//!
+//! ```
+//! # windlass::block_on(async {
+//! let (sender, receiver) = oneshot::channel();
+//! windlass::spawn(async move { sender.send("done").unwrap() });
+//! assert_eq!(receiver.await, Ok("done"));
+//! # });
+//! ```
+//!
+//! # What it costs to have tokio beside
+//!
+//! Measured with `cargo run --release -p windlass-tokio --example bridge_cost` on a machine with two cores, all in one run:
+//!
+//! | | without the bridge | through it | on tokio |
+//! |---|---|---|---|
+//! | spawn a task of ours and await it | 92 ns | 87 ns | |
+//! | `tokio::spawn` a task and await it | | **12 µs** | 0.21 µs |
+//! | `block_on` of a future that is ready | 31 ns | 51 ns | |
+//! | our `sleep` of 1 ms | 1.03 ms | 1.03 ms | |
+//! | `tokio::time::sleep` of 1 ms | | **2.1 ms** | 2.1 ms |
+//! | 64 bytes there and back, our sockets | 13 µs | 13 µs | |
+//! | 64 bytes there and back, tokio's sockets | | **39 µs** | 13 µs |
+//!
+//! So code that does not use tokio pays nothing: the side runtime is entered once for each thread, not for each poll (an
+//! `enter` costs 21 ns). What goes through it pays for a change of threads, each time that a driver wakes a task of ours and
+//! each time that a task of ours waits for one of tokio's. tokio's timers are as coarse as they are at home. Use
+//! [`Io`] around our sockets, and our timers, where a crate lets you choose; the bridge is for those that don't.
+//!
+//! # Platforms
+//!
+//! As windlass and tokio.
+
+#[cfg(feature = "bridge")]
+mod bridge;
+mod compat;
+mod io;
+#[cfg(unix)]
+mod unix;
+
+#[cfg(feature = "bridge")]
+pub use bridge::BuilderExt;
+pub use compat::{Compat, CompatExt};
+pub use io::Io;

@@ -1,0 +1,183 @@
+//! Our streams with tokio's traits, and `Compat` both ways: bytes, ends, halves, and errors.
+
+#[path = "../../../tests/util/mod.rs"]
+mod util;
+
+use std::io::{ErrorKind, IoSlice};
+use std::pin::Pin;
+
+use futures_util::{SinkExt, StreamExt};
+use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio_tungstenite::tungstenite::{Bytes, Message};
+use tokio_util::codec::{Framed, LengthDelimitedCodec};
+use util::{runtime, wait_for};
+use windlass::net::{TcpListener, TcpStream};
+use windlass_tokio::{Compat, CompatExt, Io};
+
+async fn pair() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let (server, _) = listener.accept().await.unwrap();
+    (client, server)
+}
+
+/// Sends more than fits into the sockets' buffers, and sees all of it and the end arrive.
+async fn send_through(
+    mut sender: impl tokio::io::AsyncWrite + Unpin + Send + 'static,
+    mut receiver: impl tokio::io::AsyncRead + Unpin,
+) {
+    const SIZE: usize = 8 << 20;
+    let bytes: Vec<u8> = (0..SIZE).map(|index| (index / 7) as u8).collect();
+    let expected = bytes.clone();
+    let sending = windlass::spawn(async move {
+        sender.write_all(&bytes).await.unwrap();
+        sender.flush().await.unwrap();
+        sender.shutdown().await.unwrap();
+    });
+    let mut received = Vec::new();
+    receiver.read_to_end(&mut received).await.unwrap();
+    sending.await.unwrap();
+    assert!(received == expected, "{} bytes", received.len());
+}
+
+#[test]
+fn all_bytes_and_the_end_arrive() {
+    let runtime = runtime(2);
+    let task = runtime.spawn(async {
+        let (client, server) = pair().await;
+        send_through(Io::new(client), Io::new(server)).await;
+        let (client, server) = pair().await;
+        send_through(client.compat(), server.compat()).await;
+        let (client, server) = pair().await;
+        let ((_keep, writer), (reader, _)) = (client.into_split(), server.into_split());
+        send_through(Io::new(writer), Io::new(reader)).await;
+    });
+    wait_for(task).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn local_streams_have_the_traits_too() {
+    let runtime = runtime(2);
+    let task = runtime.spawn(async {
+        let (client, server) = windlass::net::unix::UnixStream::pair().unwrap();
+        send_through(Io::new(client), Io::new(server)).await;
+    });
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn several_buffers_are_written_in_one_call() {
+    let runtime = runtime(1);
+    let task = runtime.spawn(async {
+        let (client, server) = pair().await;
+        let (mut client, mut server) = (Io::new(client), Io::new(server));
+        assert!(client.is_write_vectored());
+        let parts = [IoSlice::new(b"one "), IoSlice::new(b"two")];
+        let count =
+            std::future::poll_fn(|cx| Pin::new(&mut client).poll_write_vectored(cx, &parts));
+        assert_eq!(count.await.unwrap(), 7);
+        let mut bytes = [0; 7];
+        server.read_exact(&mut bytes).await.unwrap();
+        assert_eq!(&bytes, b"one two");
+    });
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn a_read_keeps_what_is_in_the_buffer_already() {
+    let runtime = runtime(1);
+    let task = runtime.spawn(async {
+        let (client, server) = pair().await;
+        client.write_all(b"world").await.unwrap();
+        drop(client);
+        let mut text = Vec::with_capacity(64);
+        text.extend_from_slice(b"hello ");
+        let mut server = Io::new(server);
+        while server.read_buf(&mut text).await.unwrap() > 0 {}
+        assert_eq!(text, b"hello world");
+        let back = server.into_inner();
+        assert!(back.peer_addr().is_ok());
+    });
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn there_and_back_is_the_same_stream() {
+    let runtime = runtime(1);
+    let task = runtime.spawn(async {
+        let (client, server) = pair().await;
+        // futures-io's traits, then tokio's, then futures-io's again.
+        let mut client = Compat::new(Compat::new(client));
+        futures_lite::AsyncWriteExt::write_all(&mut client, b"there").await.unwrap();
+        futures_lite::AsyncWriteExt::close(&mut client).await.unwrap();
+        let (mut text, mut server) = (String::new(), server.compat().compat());
+        futures_lite::AsyncReadExt::read_to_string(&mut server, &mut text).await.unwrap();
+        assert_eq!(text, "there");
+    });
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn an_error_of_the_stream_comes_through() {
+    let runtime = runtime(1);
+    let task = runtime.spawn(async {
+        let (client, server) = pair().await;
+        let mut client = Io::new(client);
+        client.shutdown().await.unwrap();
+        assert_eq!(client.write(b"late").await.unwrap_err().kind(), ErrorKind::BrokenPipe);
+        drop(server);
+        let mut nothing = [0; 1];
+        assert_eq!(client.read(&mut nothing).await.unwrap(), 0);
+    });
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn a_codec_of_tokio_util_frames_our_streams() {
+    let runtime = runtime(2);
+    let task = runtime.spawn(async {
+        let (client, server) = pair().await;
+        let mut client = Framed::new(Io::new(client), LengthDelimitedCodec::new());
+        let mut server = Framed::new(Io::new(server), LengthDelimitedCodec::new());
+        let echo = windlass::spawn(async move {
+            while let Some(frame) = server.next().await {
+                server.send(frame.unwrap().freeze()).await.unwrap();
+            }
+        });
+        for size in [0, 1, 100_000] {
+            client.send(Bytes::from(vec![7; size])).await.unwrap();
+            assert_eq!(client.next().await.unwrap().unwrap(), vec![7; size]);
+        }
+        SinkExt::<Bytes>::close(&mut client).await.unwrap();
+        echo.await.unwrap();
+    });
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn a_websocket_of_tokio_tungstenite_runs_over_our_streams() {
+    let runtime = runtime(2);
+    let task = runtime.spawn(async {
+        let (client, server) = pair().await;
+        let echo = windlass::spawn(async move {
+            let mut socket = tokio_tungstenite::accept_async(Io::new(server)).await.unwrap();
+            while let Some(Ok(message)) = socket.next().await {
+                if message.is_text() {
+                    socket.send(message).await.unwrap();
+                }
+            }
+        });
+        let (mut socket, _) =
+            tokio_tungstenite::client_async("ws://localhost/", Io::new(client)).await.unwrap();
+        for number in 0..100 {
+            let message = Message::text(format!("message {number}"));
+            socket.send(message.clone()).await.unwrap();
+            assert_eq!(socket.next().await.unwrap().unwrap(), message);
+        }
+        socket.close(None).await.unwrap();
+        while socket.next().await.is_some() {}
+        echo.await.unwrap();
+    });
+    wait_for(task).unwrap();
+}

@@ -1,0 +1,135 @@
+//! Tasks that stay on one thread, and so need not be `Send`.
+//!
+//! - `tasks`: the tasks of one thread, and how they are woken. The protocol is there.
+//! - this file: `spawn_local`, for tasks that run inside of a `block_on`.
+//! - `pinned`: threads of the runtime for such tasks.
+
+pub(crate) mod pinned;
+mod tasks;
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::pin::Pin;
+
+pub(crate) use pinned::PinnedThreads;
+pub use pinned::spawn_pinned;
+pub(crate) use tasks::LocalTasks;
+
+use crate::coop;
+use crate::primitives::Arc;
+use crate::sched::Pool;
+use crate::task::{JoinHandle, Origin, boxed_if_large};
+
+/// A `block_on` that this thread is in, and its tasks once it has any.
+struct Place {
+    pool: Arc<Pool>,
+    tasks: Option<Arc<LocalTasks>>,
+}
+
+thread_local! {
+    // The innermost last.
+    static PLACES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Spawns a task that stays on this thread; it need not be `Send`. It runs inside of the `block_on` that this is called
+/// in, beside the future of that, or on the thread of the [pinned](spawn_pinned) task that calls it.
+///
+/// When the `block_on` returns, tasks that have not ended are cancelled: their futures are dropped before that. Dropping
+/// the handle lets the task go on until then.
+///
+/// # Panics
+///
+/// Outside of a `block_on`, and in ordinary tasks, which may go on on another thread at each `.await`.
+///
+/// # Examples
+///
+/// ```
+/// use std::rc::Rc;
+///
+/// windlass::block_on(async {
+///     let shared = Rc::new(5); // not `Send`
+///     let other = shared.clone();
+///     let task = windlass::task::spawn_local(async move { *other + 1 });
+///     assert_eq!(task.await.unwrap(), 6);
+/// });
+/// ```
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let origin = Origin::new(Location::caller(), None);
+    let Some(tasks) = current() else {
+        panic!(
+            "`spawn_local` was called outside of `block_on` and of pinned tasks: there is no thread that the task could \
+             stay on. Use `spawn_pinned`, which finds one"
+        )
+    };
+    // SAFETY: the executor of what is current on a thread is that thread.
+    boxed_if_large!(future => unsafe { LocalTasks::spawn(&tasks, future, origin) })
+}
+
+/// The tasks of the innermost `block_on` of this thread.
+fn current() -> Option<Arc<LocalTasks>> {
+    let mut made = None;
+    PLACES
+        .try_with(|places| {
+            let mut places = places.borrow_mut();
+            let place = places.last_mut()?;
+            let tasks = place.tasks.get_or_insert_with(|| LocalTasks::new(place.pool.clone()));
+            made = Some(tasks.clone());
+            Some(())
+        })
+        .ok()
+        .flatten()?;
+    made
+}
+
+/// The time of one `block_on`. Its end cancels the tasks.
+pub(crate) struct LocalScope(());
+
+impl LocalScope {
+    /// Begins, with the tasks there are already, if any.
+    pub(crate) fn enter(pool: &Arc<Pool>, tasks: Option<Arc<LocalTasks>>) -> Self {
+        let place = Place { pool: pool.clone(), tasks };
+        // Where thread-locals are gone, there is nothing local.
+        let _ = PLACES.try_with(|places| places.borrow_mut().push(place));
+        Self(())
+    }
+
+    /// Polls `future` with a full budget, and then runs the tasks that are ready.
+    pub(crate) fn poll_beside<F: Future>(
+        &self,
+        mut future: Pin<&mut F>,
+    ) -> impl Future<Output = F::Output> {
+        poll_fn(move |cx| {
+            coop::start();
+            let polled = future.as_mut().poll(cx);
+            if polled.is_pending() {
+                if let Some(tasks) = Self::tasks() {
+                    tasks.run_ready(cx);
+                }
+            }
+            polled
+        })
+    }
+
+    /// The tasks, if there are any.
+    fn tasks() -> Option<Arc<LocalTasks>> {
+        PLACES
+            .try_with(|places| places.borrow().last().and_then(|place| place.tasks.clone()))
+            .ok()?
+    }
+}
+
+impl Drop for LocalScope {
+    fn drop(&mut self) {
+        // While it is still in its place, for what the tasks spawn when they are dropped is refused there.
+        if let Some(tasks) = Self::tasks() {
+            tasks.close();
+        }
+        let _place = PLACES.try_with(|places| places.borrow_mut().pop());
+    }
+}

@@ -1,0 +1,215 @@
+//! The tasks of one thread: a queue that any thread may wake into, and that its own thread alone empties.
+//!
+//! | what | who |
+//! |---|---|
+//! | a task's future | the executor's thread, from the first poll to the drop; before the first poll it has not begun to be what is not `Send` |
+//! | the queue, the executor's waker | the holder of the lock |
+//! | `unfinished` | counted up before a task can be run, and down by whoever brings it to its end |
+//!
+//! # Protocol
+//!
+//! A task points to the `LocalTasks` without counting. It may, as long as it is unfinished: the executor does not let go
+//! of them before `unfinished` is 0. A waker uses the pointer only if it has just made an idle, and so unfinished, task
+//! scheduled; that task stays unfinished until the executor has taken it out of the queue. For the time after the push
+//! the waker takes a counted reference first, for then all may be over before it has woken the executor.
+//!
+//! To wake: push, take the executor's waker, let go of the lock, wake. To wait: the executor leaves its waker *under the
+//! lock*, and if the queue is not empty it does not wait. So either it sees the task, or whoever pushes sees the waker.
+//!
+//! To end: `close` lets no task in any more and queues all that are idle, cancelled. The executor runs the queue until
+//! nothing is unfinished. A task that another thread has made scheduled, but has yet to push, it waits for.
+
+use std::collections::VecDeque;
+use std::ptr::NonNull;
+use std::task::{Context, Waker};
+
+use crate::coop;
+use crate::hooks;
+use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering, thread};
+use crate::sched::Pool;
+use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Runnable, Schedule};
+
+/// The shard that all of them are in.
+const SHARD: usize = 0;
+
+/// Tasks that are run by one thread.
+pub(crate) struct LocalTasks {
+    owned: OwnedTasks,
+    inner: Mutex<Inner>,
+    unfinished: AtomicUsize,
+    /// For its hooks.
+    pool: Arc<Pool>,
+}
+
+#[derive(Default)]
+struct Inner {
+    ready: VecDeque<Runnable>,
+    /// Wakes the executor, if it waits.
+    waker: Option<Waker>,
+    /// What is being polled.
+    running: Option<Origin>,
+    /// The executor should come to its end.
+    ending: bool,
+}
+
+impl LocalTasks {
+    pub(crate) fn new(pool: Arc<Pool>) -> Arc<Self> {
+        Arc::new(Self {
+            owned: OwnedTasks::new(0),
+            inner: Mutex::new(Inner::default()),
+            unfinished: AtomicUsize::new(0),
+            pool,
+        })
+    }
+
+    /// Spawns a task. If the executor is at its end, the future is dropped at once and the handle tells so.
+    ///
+    /// # Safety
+    ///
+    /// The future is `Send` until it is polled for the first time, or the current thread is the executor's.
+    pub(crate) unsafe fn spawn<F>(
+        tasks: &Arc<Self>,
+        future: F,
+        origin: Origin,
+    ) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let home = Home(Arc::as_ptr(tasks));
+        let (runnable, handle) = task::new_task(future, home, origin, Listing::AtSpawn);
+        tasks.pool.config.hooks.spawned(&runnable);
+        // Relaxed: published with the task, by the lock.
+        tasks.unfinished.fetch_add(1, Ordering::Relaxed);
+        if tasks.owned.bind(SHARD, runnable.header()) {
+            tasks.push(runnable);
+        } else {
+            runnable.cancel();
+        }
+        handle
+    }
+
+    fn push(&self, runnable: Runnable) {
+        let mut inner = self.inner.lock();
+        inner.ready.push_back(runnable);
+        let waker = inner.waker.take();
+        drop(inner);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Runs what is ready at this moment, each task once, on the executor's thread. If there is more afterwards, or once
+    /// there is, or if it should come to its end, the executor is woken.
+    pub(crate) fn run_ready(&self, cx: &mut Context<'_>) {
+        let batch = self.inner.lock().ready.len();
+        for _ in 0..batch {
+            if !self.run_next() {
+                break;
+            }
+        }
+        let mut inner = self.inner.lock();
+        inner.running = None;
+        if inner.ready.is_empty() && !inner.ending {
+            let known = inner.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
+            let old = if known { None } else { inner.waker.replace(cx.waker().clone()) };
+            drop(inner);
+            // Without the lock: it may be anybody's.
+            drop(old);
+        } else {
+            drop(inner);
+            cx.waker().wake_by_ref();
+        }
+    }
+
+    /// Runs the next task, on the executor's thread; false if none is ready.
+    fn run_next(&self) -> bool {
+        let mut inner = self.inner.lock();
+        let Some(runnable) = inner.ready.pop_front() else { return false };
+        inner.running = Some(runnable.origin());
+        drop(inner);
+        // What the executor is called from is none of the task's business.
+        let _belonging = task::set_aside();
+        coop::budgeted(|| runnable.run());
+        true
+    }
+
+    /// How many tasks have not ended.
+    pub(super) fn unfinished(&self) -> usize {
+        self.unfinished.load(Ordering::Relaxed)
+    }
+
+    /// What is being polled.
+    pub(super) fn running(&self) -> Option<Origin> {
+        self.inner.lock().running.clone()
+    }
+
+    /// True if the executor should come to its end.
+    pub(super) fn is_ending(&self) -> bool {
+        self.inner.lock().ending
+    }
+
+    /// Tells the executor to come to its end.
+    pub(super) fn ask_to_end(&self) {
+        let mut inner = self.inner.lock();
+        inner.ending = true;
+        let waker = inner.waker.take();
+        drop(inner);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Cancels all tasks, and waits for them to be gone, on the executor's thread.
+    pub(crate) fn close(&self) {
+        for runnable in self.owned.close() {
+            self.push(runnable);
+        }
+        // Acquire pairs with the Release in `release`: they have let go.
+        while self.unfinished.load(Ordering::Acquire) > 0 {
+            if !self.run_next() {
+                thread::yield_now();
+            }
+        }
+        let mut inner = self.inner.lock();
+        inner.running = None;
+        let waker = inner.waker.take();
+        drop(inner);
+        drop(waker);
+    }
+}
+
+/// Where a task of one thread belongs: see *Protocol*.
+#[derive(Clone, Copy)]
+struct Home(*const LocalTasks);
+
+// SAFETY: `LocalTasks` is `Sync`, and the pointer is used as described above only.
+unsafe impl Send for Home {}
+// SAFETY: as above.
+unsafe impl Sync for Home {}
+
+impl Schedule for Home {
+    fn schedule(self, runnable: Runnable) {
+        // SAFETY: the task is unfinished until `runnable` was run, so they are alive, in the `Arc` they were made in.
+        let tasks = unsafe {
+            Arc::increment_strong_count(self.0);
+            Arc::from_raw(self.0)
+        };
+        tasks.push(runnable);
+    }
+
+    fn release(self, task: NonNull<Header>, end: End) {
+        // SAFETY: the task counts as unfinished until the end of this.
+        let tasks = unsafe { &*self.0 };
+        if let Some(hook) = tasks.pool.config.hooks.task_end() {
+            // SAFETY: the owner's reference keeps the task alive until this returns.
+            let (id, origin) = unsafe { (task.as_ref().id, Header::origin(task)) };
+            hooks::call_for_task(hook, id, &origin);
+        }
+        if end.listed {
+            tasks.owned.remove(SHARD, task);
+        }
+        // Release pairs with the Acquire in `close`: from here on they may be gone.
+        tasks.unfinished.fetch_sub(1, Ordering::Release);
+    }
+}

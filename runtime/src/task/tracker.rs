@@ -1,0 +1,269 @@
+//! Waiting for tasks whose results nobody wants.
+//!
+//! The word has twice the number of what is tracked, plus one while the tracker is closed. When it becomes 1, closed and
+//! empty, whoever made it so takes the waiters out, under the lock, and wakes them after it. A waiter leaves its waker
+//! under the lock and looks at the word once more there: if it does not see 1, that comes later, and whoever brings it
+//! about finds the waker. `passed` counts how often it came to that, so that a waiter that was woken knows it, also if
+//! more is tracked by then.
+
+use std::fmt;
+use std::future::Future;
+use std::mem;
+use std::panic::Location;
+use std::pin::{Pin, pin};
+use std::task::{Context, Poll, Waker};
+
+use super::{JoinHandle, Origin, boxed_if_large};
+use crate::context;
+use crate::handle::Handle;
+use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
+
+/// Set while the tracker is closed.
+const CLOSED: usize = 1;
+/// One that is tracked.
+const ONE: usize = 2;
+
+/// Tracks tasks until they have ended, without keeping their results: for a server that waits at its end for the
+/// connections it has left.
+///
+/// [`wait`](Self::wait) is over when the tracker is both [closed](Self::close) and empty. Unlike a
+/// [`JoinSet`](super::JoinSet) it keeps nothing of a task that has ended, and dropping it cancels none. Clones are the same
+/// tracker.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::sync::CancellationToken;
+/// use windlass::task::TaskTracker;
+///
+/// # windlass::block_on(async {
+/// let (tracker, stop) = (TaskTracker::new(), CancellationToken::new());
+/// for _ in 0..3 {
+///     let stop = stop.clone();
+///     drop(tracker.spawn(async move { stop.cancelled().await }));
+/// }
+/// tracker.close(); // no more to come
+/// stop.cancel();
+/// tracker.wait().await;
+/// assert!(tracker.is_empty());
+/// # });
+/// ```
+#[derive(Clone, Default)]
+pub struct TaskTracker(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    word: AtomicUsize,
+    waiters: Mutex<Waiters>,
+}
+
+#[derive(Default)]
+struct Waiters {
+    /// How often the tracker was closed and empty.
+    passed: u64,
+    next: u64,
+    wakers: Vec<(u64, Waker)>,
+}
+
+impl TaskTracker {
+    /// Makes a tracker that is open and empty.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Spawns a tracked task on the current runtime, or on the global one outside of any; as [`spawn`](crate::spawn).
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let origin = Origin::new(Location::caller(), None);
+        let future = self.track_future(future);
+        boxed_if_large!(future => context::spawn(future, origin))
+    }
+
+    /// Spawns a tracked task on the runtime of the handle.
+    #[track_caller]
+    pub fn spawn_on<F>(&self, future: F, handle: &Handle) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        let origin = Origin::new(Location::caller(), None);
+        let future = self.track_future(future);
+        boxed_if_large!(future => handle.pool().spawn(future, origin))
+    }
+
+    /// Runs a tracked closure that blocks; as [`spawn_blocking`](crate::spawn_blocking).
+    #[track_caller]
+    pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        let token = self.token();
+        crate::spawn_blocking(move || {
+            let result = f();
+            drop(token);
+            result
+        })
+    }
+
+    /// Returns a future that is tracked until it is dropped or done, whoever polls it.
+    pub fn track_future<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        let token = self.token();
+        async move {
+            let output = pin!(future).await;
+            drop(token);
+            output
+        }
+    }
+
+    /// Returns a token that counts as a task for as long as it is there.
+    pub fn token(&self) -> TaskTrackerToken {
+        // Relaxed: it orders nothing. Whoever counts it down publishes what it did.
+        self.0.word.fetch_add(ONE, Ordering::Relaxed);
+        TaskTrackerToken(self.clone())
+    }
+
+    /// Closes the tracker, so that [`wait`](Self::wait) is over once it is empty; true if it was open. Further tasks are
+    /// tracked nevertheless.
+    pub fn close(&self) -> bool {
+        // Release pairs with the Acquire in `is_done`; Acquire with the Release of the tokens.
+        let before = self.0.word.fetch_or(CLOSED, Ordering::AcqRel);
+        if before == 0 {
+            self.0.wake_waiters();
+        }
+        before & CLOSED == 0
+    }
+
+    /// Opens the tracker again; true if it was closed.
+    pub fn reopen(&self) -> bool {
+        // Relaxed: it publishes nothing.
+        self.0.word.fetch_and(!CLOSED, Ordering::Relaxed) & CLOSED != 0
+    }
+
+    /// Returns true if the tracker is closed.
+    pub fn is_closed(&self) -> bool {
+        self.0.word.load(Ordering::Relaxed) & CLOSED != 0
+    }
+
+    /// Returns the number of tasks that have not ended.
+    pub fn len(&self) -> usize {
+        self.0.word.load(Ordering::Relaxed) / ONE
+    }
+
+    /// Returns true if no task is tracked.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Waits until the tracker is closed and empty at the same time, be it for a moment. Dropping the future loses
+    /// nothing.
+    pub fn wait(&self) -> TaskTrackerWait<'_> {
+        TaskTrackerWait { shared: &self.0, waiting: None }
+    }
+}
+
+impl fmt::Debug for TaskTracker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskTracker")
+            .field("len", &self.len())
+            .field("closed", &self.is_closed())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    fn is_done(&self) -> bool {
+        // Acquire pairs with the Release of whoever made it so, and by way of that of all that were tracked.
+        self.word.load(Ordering::Acquire) == CLOSED
+    }
+
+    /// The tracker has become closed and empty.
+    #[cold]
+    fn wake_waiters(&self) {
+        let mut waiters = self.waiters.lock();
+        waiters.passed += 1;
+        let wakers = mem::take(&mut waiters.wakers);
+        drop(waiters);
+        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+    }
+}
+
+/// Counts as a task of a [`TaskTracker`] for as long as it is there.
+pub struct TaskTrackerToken(TaskTracker);
+
+impl Drop for TaskTrackerToken {
+    fn drop(&mut self) {
+        let shared = &self.0.0;
+        // Release pairs with the Acquire in `is_done`, and with that of the last one here, which passes it on.
+        if shared.word.fetch_sub(ONE, Ordering::AcqRel) == ONE | CLOSED {
+            shared.wake_waiters();
+        }
+    }
+}
+
+impl fmt::Debug for TaskTrackerToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskTrackerToken").finish_non_exhaustive()
+    }
+}
+
+/// The future of [`TaskTracker::wait`].
+#[must_use = "futures do nothing unless polled"]
+pub struct TaskTrackerWait<'a> {
+    shared: &'a Shared,
+    /// Its number among the waiters, and what had passed when it began to wait.
+    waiting: Option<(u64, u64)>,
+}
+
+impl Future for TaskTrackerWait<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let shared = self.shared;
+        if shared.is_done() {
+            return Poll::Ready(());
+        }
+        // Before the lock, and what it replaces after it: they may be anybody's.
+        let waker = cx.waker().clone();
+        let mut waiters = shared.waiters.lock();
+        let Waiters { passed, next, wakers } = &mut *waiters;
+        let (number, since) = *self.waiting.get_or_insert_with(|| {
+            *next += 1;
+            (*next, *passed)
+        });
+        if *passed != since || shared.is_done() {
+            return Poll::Ready(());
+        }
+        let old = match wakers.iter_mut().find(|(other, _)| *other == number) {
+            Some((_, place)) => Some(mem::replace(place, waker)),
+            None => {
+                wakers.push((number, waker));
+                None
+            }
+        };
+        drop(waiters);
+        drop(old);
+        Poll::Pending
+    }
+}
+
+impl Drop for TaskTrackerWait<'_> {
+    fn drop(&mut self) {
+        let Some((number, _)) = self.waiting else { return };
+        let mut waiters = self.shared.waiters.lock();
+        let place = waiters.wakers.iter().position(|(other, _)| *other == number);
+        let waker = place.map(|place| waiters.wakers.swap_remove(place));
+        drop(waiters);
+        drop(waker);
+    }
+}
+
+impl fmt::Debug for TaskTrackerWait<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskTrackerWait").finish_non_exhaustive()
+    }
+}
