@@ -14,6 +14,8 @@ use crate::sched::{self, Config, MOST_WORKERS, Pool};
 
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
+/// The fewest and the most places for threads outside that take part in their fork-join calls.
+const GUESTS: (usize, usize) = (4, 32);
 /// Spare workers a runtime may start by default: as many as workers, within these bounds.
 const SPARES: (usize, usize) = (4, 64);
 /// Stack sizes that make sense; below, Rust's own start-up of a thread does not fit.
@@ -251,6 +253,7 @@ impl Builder {
         Ok(Config {
             workers,
             spares,
+            guests: workers.clamp(GUESTS.0, GUESTS.1),
             searchers: (workers / 2).max(1),
             awake_to_spin: if workers <= cpus { cpus - 1 } else { 0 },
             stuck_after: self.stuck_after,

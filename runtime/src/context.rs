@@ -19,6 +19,8 @@ use crate::task::{JoinHandle, Origin};
 pub(crate) use crate::entered::has_entered;
 
 thread_cell!(static WORKER: *const Worker = ptr::null());
+// What `join` and `scope` work with here: the worker, or a guest's place in a pool.
+thread_cell!(static FORKER: *const Worker = ptr::null());
 thread_cell!(static ROLE: Role = Role::Foreign);
 // The pool that has started this thread. Compared, never followed.
 thread_cell!(static STARTED_BY: *const Pool = ptr::null());
@@ -83,7 +85,28 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     let _entered = set_aside_entered();
     let _leave = Leave { worker: WORKER.with(|cell| cell.replace(worker)), role: role() };
     set_role(Role::Worker);
+    enter_forker(worker, f)
+}
+
+/// Makes `guest` what forks and joins on the current thread while `f` runs. The thread stays what it is otherwise.
+pub(crate) fn enter_forker<R>(guest: &Worker, f: impl FnOnce() -> R) -> R {
+    struct Leave(*const Worker);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            FORKER.with(|cell| cell.set(self.0));
+        }
+    }
+    let _leave = Leave(FORKER.with(|cell| cell.replace(guest)));
     f()
+}
+
+/// Gives `f` the worker of the current thread, or the place that it has as a guest, if any.
+#[inline(always)]
+pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    let forker = FORKER.with(Cell::get).cast_mut();
+    // SAFETY: set by `enter_forker` only, which holds a borrow of it for as long as the pointer is there; and the
+    // borrow given here ends before this thread can leave it.
+    f(NonNull::new(forker).map(|forker| unsafe { forker.as_ref() }))
 }
 
 /// Gives `f` the worker of the current thread, if it is one.
@@ -103,7 +126,7 @@ pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
             return Some(f(handle.pool()));
         }
     }
-    with_worker(|worker| worker.map(|worker| f(worker.pool())))
+    with_forker(|worker| worker.map(|worker| f(worker.pool())))
 }
 
 /// As [`try_pool`], with the global runtime where there is no other.

@@ -2,6 +2,7 @@
 //! protocol and its proof.
 
 mod compute;
+mod guest;
 mod job;
 mod join;
 mod latch;
@@ -22,6 +23,7 @@ pub use compute::compute;
 pub use join::join;
 pub use scope::{Scope, scope};
 
+pub(crate) use guest::Guests;
 pub(crate) use job::JobRef;
 pub(crate) use pace::{LONG_LEAF, Pace};
 pub(crate) use pending::{Offers, Pending};

@@ -17,7 +17,7 @@ use crate::task::drop_quietly;
 /// borrow whatever outlives the scope, and may spawn further ones.
 ///
 /// On a worker, the jobs wait in its own list and are taken from there by idle workers, oldest first;
-/// the worker itself runs the newest when the closure is done. On other threads the whole scope moves to
+/// the worker itself runs the newest when the closure is done. Other threads take part, or the whole scope moves to
 /// a worker, as with [`join`](crate::join). Whatever its documentation says about locks, calls that block
 /// and async code holds here too.
 ///
@@ -47,10 +47,9 @@ where
     R: Send,
 {
     let caller = Location::caller();
-    context::with_worker(|worker| match worker {
+    context::with_forker(|worker| match worker {
         Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
-        None => outside::on_pool(f, scope, caller)
-            .unwrap_or_else(|f| Scope::new(None).complete(None, f)),
+        None => outside::scope(f, caller),
     })
 }
 
@@ -73,7 +72,7 @@ unsafe impl Sync for Scope<'_> {}
 unsafe impl Send for Scope<'_> {}
 
 impl<'scope> Scope<'scope> {
-    fn new(worker: Option<&Worker>) -> Self {
+    pub(super) fn new(worker: Option<&Worker>) -> Self {
         Self {
             pool: worker.map_or(ptr::null(), |worker| &raw const **worker.pool()),
             owner: worker.map_or(0, Worker::index),
@@ -89,7 +88,7 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        context::with_worker(|worker| {
+        context::with_forker(|worker| {
             match worker.filter(|worker| ptr::eq(&**worker.pool(), self.pool)) {
                 Some(worker) => self.spawn_on(worker, f),
                 None => self.call(f),
@@ -121,7 +120,7 @@ impl<'scope> Scope<'scope> {
     }
 
     /// Runs the closure, waits for all jobs, and passes on what came out.
-    fn complete<F, R>(self, worker: Option<&Worker>, f: F) -> R
+    pub(super) fn complete<F, R>(self, worker: Option<&Worker>, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {

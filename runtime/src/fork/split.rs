@@ -26,7 +26,7 @@ const POLLS_PER_CLOCK: u32 = 4;
 
 /// A split point of a loop that has nothing to give away for long: to be called each few microseconds.
 pub(super) fn split_here() {
-    context::with_worker(|worker| {
+    context::with_forker(|worker| {
         if let Some(worker) = worker {
             worker.computes();
             if worker.pending.counts_down_by(JOINS) {

@@ -23,9 +23,9 @@ use std::io;
 pub(crate) use pool::{Config, Pool};
 pub(crate) use round::LONGEST as LONGEST_ROUND;
 pub(crate) use sleepers::MOST_WORKERS;
-pub(crate) use slot::Counters;
 #[cfg(all(test, not(loom)))]
 pub(crate) use slot::LONG_POLL;
+pub(crate) use slot::{Counters, Slot};
 pub(crate) use watch::Watcher;
 pub(crate) use worker::Worker;
 #[cfg(loom)]

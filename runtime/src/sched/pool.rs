@@ -12,6 +12,7 @@ use super::slot::{Counter, Counters, Slot};
 use super::threads::Threads;
 use super::watch::{Level, Watch};
 use crate::blocking::BlockingPool;
+use crate::fork::Guests;
 use crate::poller::Poller;
 use crate::primitives::plain::{AtomicUsize as PlainUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
@@ -22,6 +23,8 @@ use crate::task::{Origin, OwnedTasks, Runnable};
 pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) spares: usize,
+    /// Places for threads outside that take part in their fork-join calls.
+    pub(crate) guests: usize,
     pub(crate) searchers: usize,
     /// A worker spins only while no more workers than this are awake: a core must be left over for
     /// those whose answer it waits for.
@@ -52,6 +55,7 @@ pub(crate) struct Pool {
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.
     pub(crate) slots: Box<[Arc<CachePadded<Slot>>]>,
+    pub(crate) guests: Guests,
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
     pub(super) homes: Box<[HomeShard]>,
@@ -79,6 +83,7 @@ impl Pool {
             joiners: CachePadded::default(),
             sleepers: CachePadded::new(Sleepers::new(slots)),
             slots: (0..slots).map(new_slot).collect(),
+            guests: Guests::new(config.guests),
             owned,
             homes,
             watch: CachePadded::new(Watch::new(poller.clone())),
@@ -287,6 +292,7 @@ impl Pool {
         let config = Config {
             workers,
             spares: 0,
+            guests: 1,
             searchers: 1,
             awake_to_spin: 0,
             compute_share: 50,

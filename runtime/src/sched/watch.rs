@@ -27,7 +27,7 @@ use super::spares::let_spare_compute;
 use crate::fork::LONG_LEAF;
 use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, AtomicUsize, Ordering};
+use crate::primitives::{Arc, AtomicUsize, Ordering, fence};
 
 /// How closely the workers are watched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,13 +86,20 @@ pub(crate) struct Watcher {
     pub(super) seen: Vec<(u64, Instant)>,
     /// Who computed at the last look.
     computed: Vec<bool>,
+    /// The progress last seen of all guests together.
+    guests: u64,
     pause: Duration,
 }
 
 impl Watcher {
     pub(crate) fn new(pool: &Pool) -> Self {
         let slots = pool.slots.len();
-        Self { seen: vec![(0, Instant::now()); slots], computed: vec![false; slots], pause: FINE.0 }
+        Self {
+            seen: vec![(0, Instant::now()); slots],
+            computed: vec![false; slots + pool.config.guests],
+            guests: 0,
+            pause: FINE.0,
+        }
     }
 
     /// How long the thread may sleep before the next look; `None` while nothing is to be watched.
@@ -114,6 +121,8 @@ impl Watcher {
                 active = true;
             }
         }
+        let guests = pool.guests.progress();
+        active |= std::mem::replace(&mut self.guests, guests) != guests;
         // Work that comes and goes all the time is not worth switching off and on for.
         if !active && self.switch_off(pool) {
             return;
@@ -160,7 +169,7 @@ impl Watcher {
     /// A job is offered in a computation that has lasted since the last look: it is worth a thief.
     fn see_to_offers(&mut self, pool: &Pool) {
         let mut wanted = false;
-        for (computed, slot) in self.computed.iter_mut().zip(&pool.slots) {
+        for (computed, slot) in self.computed.iter_mut().zip(pool.fork_slots()) {
             let computes = slot.is_computing();
             wanted |= std::mem::replace(computed, computes) && computes && !slot.offers.is_empty();
         }
@@ -202,14 +211,16 @@ impl Watcher {
 
     /// Stops watching if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        if pool.sleepers.sleeping() < pool.at_work() {
+        if pool.sleepers.sleeping() < pool.at_work() || !pool.guests.in_use().is_empty() {
             return false;
         }
         if self.dismiss_spares(pool) {
             return false;
         }
         let before = pool.watch.level.swap(Level::Off as usize, Ordering::Relaxed);
-        if pool.sleepers.sleeping_settled() < pool.at_work() {
+        // Partner of the fence in `Worker::has_offered`, of a guest: either it sees *off*, or we see it.
+        fence(Ordering::SeqCst);
+        if pool.sleepers.sleeping_settled() < pool.at_work() || !pool.guests.in_use().is_empty() {
             pool.watch.level.fetch_max(before, Ordering::Relaxed);
             return false;
         }
