@@ -12,6 +12,7 @@ use std::task::{Context, Poll};
 use crate::context::{self, Role};
 use crate::entered::Scope;
 use crate::handle::Handle;
+use crate::hooks;
 use crate::primitives::{Arc, Condvar, Mutex};
 use crate::sched::{self, Pool};
 use crate::task::{self, End, Header, JoinHandle, Listing, Origin, Runnable, Schedule};
@@ -46,15 +47,21 @@ impl BlockingPool {
         Self { inner: Mutex::new(Inner::default()), changed: Condvar::new() }
     }
 
-    /// Takes no closure from now on, and cancels those that have not begun.
-    pub(crate) fn close(&self) {
+    /// Takes no closure from now on; returns those that have not begun.
+    fn stop(&self) -> VecDeque<Runnable> {
         let unstarted = {
             let mut inner = self.inner.lock();
             inner.closed = true;
             std::mem::take(&mut inner.queue)
         };
         self.changed.notify_all();
-        unstarted.into_iter().for_each(Runnable::cancel);
+        unstarted
+    }
+
+    /// True if a closure waits, or the threads should end.
+    fn is_wanted(&self) -> bool {
+        let inner = self.inner.lock();
+        inner.closed || !inner.queue.is_empty()
     }
 
     /// The closures that run at this moment.
@@ -68,6 +75,11 @@ impl BlockingPool {
     }
 }
 
+/// Takes no closure from now on, and cancels those that have not begun.
+pub(crate) fn close(pool: &Pool) {
+    pool.blocking.stop().into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
+}
+
 /// Queues a closure for the blocking pool, and starts a thread if none is free.
 pub(crate) fn spawn<F, T>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<T>
 where
@@ -75,8 +87,19 @@ where
     T: Send + 'static,
 {
     let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
-    queue(pool, runnable).into_iter().for_each(Runnable::cancel);
+    pool.config.hooks.spawned(&runnable);
+    queue(pool, runnable).into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
     handle
+}
+
+/// Brings a closure to its end, by running or by cancelling it.
+fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
+    let hook = pool.config.hooks.task_end();
+    let told = hook.map(|hook| (hook, runnable.id(), runnable.origin()));
+    how(runnable);
+    if let Some((hook, id, origin)) = told {
+        hooks::call_for_task(hook, id, &origin);
+    }
 }
 
 /// Gives back what nothing will ever run.
@@ -112,18 +135,33 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
 /// The life of one thread of the pool.
 fn run_thread(pool: &Arc<Pool>) {
     context::set_role(Role::Blocking);
+    let _stops = hooks::thread_starts(pool);
     let handle = Handle::new(pool.clone());
-    while let Some((runnable, place)) = next(pool) {
+    while let Some((runnable, place)) = next(pool, &handle) {
         // Anew for each, for a closure may forget the guard of another runtime.
         let entered = Scope::enter(handle.clone());
-        runnable.run();
+        end(pool, runnable, Runnable::run);
         drop(entered);
         pool.blocking.inner.lock().running[place] = None;
     }
 }
 
+/// Waits for a closure, and tells the hooks if that takes long enough to sleep. `None` if the thread should end, which
+/// is then no longer counted.
+fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
+    let hooks = &pool.config.hooks;
+    if !hooks.has_park() || pool.blocking.is_wanted() {
+        return wait_for_next(pool);
+    }
+    let _entered = Scope::enter(handle.clone());
+    hooks.parks();
+    let next = wait_for_next(pool);
+    hooks.unparks();
+    next
+}
+
 /// Waits for a closure; `None` if the thread should end, which is then no longer counted.
-fn next(pool: &Pool) -> Option<(Runnable, usize)> {
+fn wait_for_next(pool: &Pool) -> Option<(Runnable, usize)> {
     let blocking = &pool.blocking;
     let mut inner = blocking.inner.lock();
     let mut patience_over = false;

@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::fork::NEXT_JOB;
+use crate::hooks::Hooks;
 #[cfg(not(loom))]
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
@@ -46,6 +47,7 @@ pub struct Builder {
     max_spares: Option<usize>,
     manual_time: bool,
     compute_share: u32,
+    pub(crate) hooks: Hooks,
 }
 
 impl Builder {
@@ -61,6 +63,7 @@ impl Builder {
             max_spares: None,
             manual_time: false,
             compute_share: 20,
+            hooks: Hooks::default(),
         }
     }
 
@@ -263,6 +266,7 @@ impl Builder {
             blocking_keep_alive: self.blocking_keep_alive,
             thread_name: self.thread_name,
             stack_size: self.stack_size,
+            hooks: self.hooks,
         })
     }
 }

@@ -25,6 +25,8 @@ thread_cell!(static ROLE: Role = Role::Foreign);
 // The pool that has started this thread. Compared, never followed.
 thread_cell!(static STARTED_BY: *const Pool = ptr::null());
 thread_cell!(static NUMBER: usize = 0);
+// Of a thread that was started to be a worker, from its start to its end.
+thread_cell!(static WORKER_INDEX: Option<usize> = None);
 
 /// A number of the current thread's own, to spread threads by.
 pub(crate) fn thread_number() -> usize {
@@ -35,6 +37,32 @@ pub(crate) fn thread_number() -> usize {
         }
         number.get()
     })
+}
+
+/// Returns the index of the worker that the current thread is: below the number of workers, or for a spare from there on
+/// up. Returns `None` on other threads.
+///
+/// It is known from [`on_thread_start`](crate::Builder::on_thread_start) to
+/// [`on_thread_stop`](crate::Builder::on_thread_stop). Two threads of a runtime never have the same index at the same
+/// time; a spare that comes later may have that of one that left. The thread that drives a
+/// [manual loop](crate::manual::Loop) is worker 0 of that loop while it runs a task.
+///
+/// # Examples
+///
+/// ```
+/// let runtime = windlass::Builder::new().workers(1).build()?;
+/// let task = runtime.spawn(async { windlass::worker_index() });
+/// assert_eq!(runtime.block_on(task).unwrap(), Some(0));
+/// assert_eq!(windlass::worker_index(), None);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn worker_index() -> Option<usize> {
+    with_worker(|worker| worker.map(Worker::index)).or_else(|| WORKER_INDEX.with(Cell::get))
+}
+
+/// Declares that the current thread is started to be a worker.
+pub(crate) fn set_worker_index(index: usize) {
+    WORKER_INDEX.with(|cell| cell.set(Some(index)));
 }
 
 /// What a thread is to the runtimes.

@@ -17,6 +17,7 @@
 
 mod blocking;
 mod builder;
+mod builder_hooks;
 mod context;
 mod coop;
 mod entered;
@@ -24,6 +25,7 @@ mod fork;
 mod free;
 mod global;
 mod handle;
+mod hooks;
 #[cfg(not(loom))]
 pub mod manual;
 mod metrics;
@@ -60,9 +62,11 @@ pub mod timer {
 pub(crate) use windlass_sync::primitives;
 
 pub use builder::Builder;
+pub use context::worker_index;
 pub use fork::{Scope, compute, join, par, scope};
 pub use free::{block_on, resume_on_pool, spawn, spawn_blocking, yield_now};
 pub use handle::{EnterGuard, Handle};
+pub use hooks::TaskMeta;
 pub use metrics::{Metrics, WorkerMetrics};
 pub use runtime::Runtime;
 pub use shutdown::{ShutdownReport, Straggler};

@@ -4,6 +4,7 @@ use std::fmt;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
+use crate::blocking;
 use crate::poller;
 use crate::primitives::Arc;
 use crate::sched::Pool;
@@ -16,7 +17,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) fn begin(pool: &Arc<Pool>) {
     pool.threads.begin_end();
     pool.close();
-    pool.blocking.close();
+    blocking::close(pool);
     pool.poller().close();
     pool.poller().kick();
 }

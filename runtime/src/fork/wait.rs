@@ -132,6 +132,8 @@ impl Worker {
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
     pub(super) fn sleep_joining(&self, done: &impl Fn() -> bool, deadline: Option<Instant>) {
         let slot = self.slot();
+        let hooks = &self.pool.config.hooks;
+        hooks.parks();
         // Counted first: who takes the flag back counts it out again, and nobody else is to be missed meanwhile.
         if !self.is_guest() {
             self.pool.joiners.fetch_add(1, Plain::Relaxed);
@@ -142,6 +144,7 @@ impl Worker {
         // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
         if (done() || self.could_steal()) && self.stops_joining() {
+            hooks.unparks();
             return;
         }
         slot.counters.parks.bump();
@@ -149,6 +152,7 @@ impl Worker {
             self.parker.park();
         }
         slot.counters.wakeups.bump();
+        hooks.unparks();
     }
 
     /// True if another worker offers a job, and this one would take it.

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use super::{Fork, Pipe, origin};
+use crate::hooks::Hooks;
 use crate::poller::{self, Clock, Poller};
 use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering};
@@ -57,6 +58,7 @@ impl Pool {
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),
             stack_size: None,
+            hooks: Hooks::default(),
         };
         let poller = Poller::new(workers, false, Clock::of_the_os())
             .expect("models have no OS that could fail");

@@ -4,6 +4,7 @@ use std::ptr::{self, NonNull};
 
 use super::pool::Pool;
 use crate::context::{self, Role};
+use crate::hooks;
 use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
 use crate::task::{End, Header, Runnable, Schedule};
@@ -99,6 +100,11 @@ impl Schedule for Home {
         let (pool, shard) = unsafe { self.get() };
         // SAFETY: as above.
         let pool = unsafe { &*pool };
+        if let Some(hook) = pool.config.hooks.task_end() {
+            // SAFETY: the owner's reference keeps the task alive until this returns.
+            let (id, origin) = unsafe { (task.as_ref().id, Header::origin(task)) };
+            hooks::call_for_task(hook, id, &origin);
+        }
         if end.listed {
             pool.owned.remove(shard, task);
         }

@@ -32,6 +32,7 @@ pub(crate) use worker::Worker;
 pub(crate) use {lifo::LifoSlot, sleepers::Sleepers, watch::Level};
 
 use crate::context;
+use crate::hooks;
 use crate::primitives::Arc;
 use crate::primitives::plain::Ordering;
 
@@ -39,13 +40,15 @@ use crate::primitives::plain::Ordering;
 pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     let config = &pool.config;
     let name = match index.checked_sub(config.workers) {
-        None => format!("{}-{index}", config.thread_name),
+        None => worker_name(config, index)?,
         Some(spare) => format!("{}-spare-{spare}", config.thread_name),
     };
     let slot = &pool.slots[index];
     slot.occupied.store(true, Ordering::Relaxed);
     let started = start_thread(pool, name, move |pool| {
         crate::poller::keep_time();
+        context::set_worker_index(index);
+        let _stops = hooks::thread_starts(pool);
         if let Some(worker) = Worker::new(pool.clone(), index) {
             worker.run();
         }
@@ -56,6 +59,19 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
         slot.occupied.store(false, Ordering::Relaxed);
     }
     started
+}
+
+/// What the thread of a worker is called.
+fn worker_name(config: &Config, index: usize) -> io::Result<String> {
+    let Some(name) = &config.hooks.worker_name else {
+        return Ok(format!("{}-{index}", config.thread_name));
+    };
+    let name = name(index);
+    if name.contains('\0') {
+        let message = format!("the name of worker {index} contains a NUL character: {name:?}");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(name)
 }
 
 /// Starts a thread that holds the pool until it ends.

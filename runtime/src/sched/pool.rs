@@ -13,6 +13,7 @@ use super::threads::Threads;
 use super::watch::{Level, Watch};
 use crate::blocking::BlockingPool;
 use crate::fork::Guests;
+use crate::hooks::Hooks;
 use crate::poller::Poller;
 use crate::primitives::plain::{AtomicUsize as PlainUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
@@ -38,6 +39,7 @@ pub(crate) struct Config {
     pub(crate) blocking_keep_alive: Duration,
     pub(crate) thread_name: String,
     pub(crate) stack_size: Option<usize>,
+    pub(crate) hooks: Hooks,
 }
 
 /// The shared half of a runtime's scheduler.
@@ -302,6 +304,7 @@ impl Pool {
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),
             stack_size: None,
+            hooks: Hooks::default(),
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
             .expect("the OS has what a poller needs");

@@ -42,7 +42,12 @@ impl Worker {
                 self.found(searching);
                 return Search::Leave;
             }
+            if let Some(runnable) = self.before_park() {
+                self.found(searching);
+                return Search::Found(runnable);
+            }
             self.sleep(searching);
+            pool.config.hooks.unparks();
             // Whoever woke us has made us a searcher.
             searching = true;
             self.called.set(true);

@@ -77,6 +77,7 @@ impl Pool {
         let late = origin.name.is_none() && worker.slot().is_polling();
         let listing = if late { Listing::Late } else { Listing::AtSpawn };
         let (runnable, handle) = task::new_task(future, self.home(shard), origin, listing);
+        self.config.hooks.spawned(&runnable);
         // Before it can finish: nobody may see more tasks finished than spawned.
         spawned.bump();
         let refused =
@@ -97,6 +98,7 @@ impl Pool {
     {
         let shard = self.owned.foreign_shard(foreign_spread());
         let (runnable, handle) = task::new_task(future, self.home(shard), origin, Listing::AtSpawn);
+        self.config.hooks.spawned(&runnable);
         if self.owned.bind(shard, runnable.header()) {
             // Before it can finish, as above.
             self.foreign.spawned.bump_shared();

@@ -273,7 +273,7 @@ impl Worker {
         harvested > 0
     }
 
-    pub(super) fn take_own(&self) -> Option<Runnable> {
+    pub(crate) fn take_own(&self) -> Option<Runnable> {
         self.slot().lifo.take().or_else(|| self.queue.pop())
     }
 

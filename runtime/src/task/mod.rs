@@ -128,6 +128,12 @@ impl Runnable {
         self.0
     }
 
+    /// The task's id.
+    pub(crate) fn id(&self) -> Id {
+        // SAFETY: alive, as in `run`.
+        unsafe { self.0.as_ref() }.id
+    }
+
     /// The task's name and spawn site.
     pub(crate) fn origin(&self) -> Origin {
         // SAFETY: alive, as in `run`.
