@@ -63,8 +63,8 @@ pub use async_lock as lock;
 pub use windlass_macros::{main, test};
 pub use windlass_runtime::{
     Builder, EnterGuard, Handle, Metrics, Runtime, Scope, ShutdownReport, Straggler, TaskMeta,
-    WorkerMetrics, block_on, compute, join, manual, par, resume_on_pool, scope, spawn,
-    spawn_blocking, task, worker_index, yield_now,
+    WorkerMetrics, block_on, compute, join, manual, par, resume_on_pool, scope, scope_in_place,
+    spawn, spawn_blocking, task, worker_index, yield_now,
 };
 
 /// Sockets, pipes, names, and any descriptor that can be polled.

@@ -4,6 +4,8 @@ use std::io;
 use std::time::Duration;
 
 use crate::fork::NEXT_JOB;
+#[cfg(not(loom))]
+use crate::fork::support::ThreadStart;
 use crate::hooks::Hooks;
 #[cfg(not(loom))]
 use crate::manual::Loop;
@@ -11,7 +13,7 @@ use crate::poller::{self, Clock, Poller};
 use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::runtime::Runtime;
-use crate::sched::{self, Config, MOST_WORKERS, Pool};
+use crate::sched::{self, Config, MOST_WORKERS, Pool, Spawner};
 
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
@@ -48,6 +50,8 @@ pub struct Builder {
     manual_time: bool,
     compute_share: u32,
     pub(crate) hooks: Hooks,
+    spawner: Option<Spawner>,
+    without_first: bool,
 }
 
 impl Builder {
@@ -64,6 +68,8 @@ impl Builder {
             manual_time: false,
             compute_share: 20,
             hooks: Hooks::default(),
+            spawner: None,
+            without_first: false,
         }
     }
 
@@ -169,6 +175,7 @@ impl Builder {
     /// those already started have ended again.
     pub fn build(self) -> io::Result<Runtime> {
         let clock = self.clock();
+        let first = usize::from(self.without_first);
         let config = self.check()?;
         let workers = config.workers;
         let poller = Poller::new(workers, false, clock)?;
@@ -177,10 +184,29 @@ impl Builder {
         let runtime = Runtime::of(pool);
         let pool = runtime.handle().pool();
         poller::start(pool)?;
-        for index in 0..workers {
+        for index in first..workers {
             sched::start_worker(pool, index)?;
         }
         Ok(runtime)
+    }
+
+    /// Has workers' threads be started by `spawn`.
+    #[cfg(not(loom))]
+    pub(crate) fn spawn_threads_with(
+        mut self,
+        spawn: impl Fn(ThreadStart) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let spawn =
+            move |index, name, stack_size, run| spawn(ThreadStart { index, name, stack_size, run });
+        self.spawner = Some(Spawner(std::sync::Arc::new(spawn)));
+        self
+    }
+
+    /// Has no thread started for worker 0.
+    #[cfg(not(loom))]
+    pub(crate) fn without_first(mut self) -> Self {
+        self.without_first = true;
+        self
     }
 
     /// Makes a loop that is driven by hand, for a program that has a main loop of its own. It starts
@@ -267,6 +293,7 @@ impl Builder {
             thread_name: self.thread_name,
             stack_size: self.stack_size,
             hooks: self.hooks,
+            spawner: self.spawner,
         })
     }
 }

@@ -128,12 +128,18 @@ pub(crate) fn enter_forker<R>(guest: &Worker, f: impl FnOnce() -> R) -> R {
     f()
 }
 
+/// Makes `worker` what forks and joins on the current thread, for the rest of its life.
+#[cfg(not(loom))]
+pub(crate) fn stay_forker(worker: &'static Worker) {
+    FORKER.with(|cell| cell.set(worker));
+}
+
 /// Gives `f` the worker of the current thread, or the place that it has as a guest, if any.
 #[inline(always)]
 pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let forker = FORKER.with(Cell::get).cast_mut();
-    // SAFETY: set by `enter_forker` only, which holds a borrow of it for as long as the pointer is there; and the
-    // borrow given here ends before this thread can leave it.
+    // SAFETY: set by `enter_forker`, which holds a borrow of it for as long as the pointer is there, or by `stay_forker`
+    // for ever; and the borrow given here ends before this thread can leave it.
     f(NonNull::new(forker).map(|forker| unsafe { forker.as_ref() }))
 }
 

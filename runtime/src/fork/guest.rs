@@ -108,6 +108,11 @@ impl Guest {
         if pool.poller().is_manual() || pool.is_closing() {
             return None;
         }
+        Self::claim_place(pool)
+    }
+
+    /// Claims a place, whatever state the pool is in.
+    pub(super) fn claim_place(pool: &Arc<Pool>) -> Option<Self> {
         let place = pool.guests.claim()?;
         pool.guests.slot(place).counters.splits.bump();
         let worker = Worker::new(pool.clone(), pool.slots.len() + place);

@@ -51,6 +51,18 @@ where
     }
 }
 
+/// `scope` in a guest's place, or else without a pool.
+#[cold]
+pub(super) fn scope_in_place<'scope, F, R>(f: F) -> R
+where
+    F: FnOnce(&Scope<'scope>) -> R,
+{
+    match Guest::claim() {
+        Some(guest) => guest.run(|worker| Scope::new(Some(worker)).complete(Some(worker), f)),
+        None => Scope::new(None).complete(None, f),
+    }
+}
+
 /// Both, one after the other, whatever the first one does.
 fn here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where

@@ -2,12 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use crossbeam_utils::CachePadded;
+
 use super::job::JobRef;
 use super::pending::Offers;
 use crate::context;
+use crate::hooks::Hooks;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Ordering, fence, hint};
-use crate::sched::{Pool, Worker};
+use crate::primitives::{Arc, Ordering, fence, hint};
+use crate::sched::{Pool, Slot, Worker};
 
 /// How long a joiner looks around before it sleeps. Being woken costs more.
 const LOOK_AROUND: Duration = Duration::from_micros(20);
@@ -111,7 +114,8 @@ impl Worker {
                 .filter(|&index| index != self.index())
                 .find_map(|index| steal(&self.pool.fork_slot(index).offers, index))
         };
-        let job = from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal))?;
+        let forked = || from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal));
+        let job = self.take_posted().or_else(forked)?;
         self.slot().counters.steals.bump();
         Some(job)
     }
@@ -132,7 +136,7 @@ impl Worker {
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
     pub(super) fn sleep_joining(&self, done: &impl Fn() -> bool, deadline: Option<Instant>) {
         let slot = self.slot();
-        let hooks = &self.pool.config.hooks;
+        let hooks = if self.is_guest() { &Hooks::default() } else { &self.pool.config.hooks };
         hooks.parks();
         // Counted first: who takes the flag back counts it out again, and nobody else is to be missed meanwhile.
         if !self.is_guest() {
@@ -157,7 +161,8 @@ impl Worker {
 
     /// True if another worker offers a job, and this one would take it.
     fn could_steal(&self) -> bool {
-        !self.is_guest() && self.pool.has_offer_besides(self.index())
+        let posted = || self.pool.posted.is_for(self.index());
+        !self.is_guest() && (self.pool.has_offer_besides(self.index()) || posted())
     }
 
     /// Takes the announcement back; false if somebody was faster, and its token is on the way.
@@ -237,11 +242,14 @@ impl Pool {
 
     /// True if a worker offers a job.
     pub(crate) fn has_offer(&self) -> bool {
-        self.fork_slots().any(|slot| !slot.offers.is_empty())
+        self.posted.is_for_any() || self.fork_slots().any(|slot| !slot.offers.is_empty())
     }
 
     /// True if a worker offers a job that this one could steal. Its own offer is the join it is inside of.
     pub(crate) fn has_offer_besides(&self, own: usize) -> bool {
-        self.fork_slots().enumerate().any(|(index, slot)| index != own && !slot.offers.is_empty())
+        let offers = |(index, slot): (usize, &Arc<CachePadded<Slot>>)| {
+            index != own && !slot.offers.is_empty()
+        };
+        self.posted.is_for_any() || self.fork_slots().enumerate().any(offers)
     }
 }

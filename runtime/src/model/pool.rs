@@ -59,6 +59,7 @@ impl Pool {
             thread_name: String::new(),
             stack_size: None,
             hooks: Hooks::default(),
+            spawner: None,
         };
         let poller = Poller::new(workers, false, Clock::of_the_os())
             .expect("models have no OS that could fail");

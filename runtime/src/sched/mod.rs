@@ -26,6 +26,7 @@ pub(crate) use sleepers::MOST_WORKERS;
 #[cfg(all(test, not(loom)))]
 pub(crate) use slot::LONG_POLL;
 pub(crate) use slot::{Counters, Slot};
+pub(crate) use threads::Spawner;
 pub(crate) use watch::Watcher;
 pub(crate) use worker::Worker;
 #[cfg(loom)]
@@ -45,16 +46,18 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     };
     let slot = &pool.slots[index];
     slot.occupied.store(true, Ordering::Relaxed);
-    let started = start_thread(pool, name, move |pool| {
-        crate::poller::keep_time();
-        context::set_worker_index(index);
-        let _stops = hooks::thread_starts(pool);
-        if let Some(worker) = Worker::new(pool.clone(), index) {
-            worker.run();
-        }
-        // Release pairs with the Acquire in `Watcher::relieve`.
-        pool.slots[index].occupied.store(false, Ordering::Release);
-    });
+    let spawner = config.spawner.as_ref().filter(|_| index < config.workers);
+    let started =
+        start_thread_with(pool, spawner.map(|spawner| (spawner, index)), name, move |pool| {
+            crate::poller::keep_time();
+            context::set_worker_index(index);
+            let _stops = hooks::thread_starts(pool);
+            if let Some(worker) = Worker::new(pool.clone(), index) {
+                worker.run();
+            }
+            // Release pairs with the Acquire in `Watcher::relieve`.
+            pool.slots[index].occupied.store(false, Ordering::Release);
+        });
     if started.is_err() {
         slot.occupied.store(false, Ordering::Relaxed);
     }
@@ -80,8 +83,18 @@ pub(crate) fn start_thread(
     name: String,
     body: impl FnOnce(&Arc<Pool>) + Send + 'static,
 ) -> io::Result<()> {
+    start_thread_with(pool, None, name, body)
+}
+
+/// As [`start_thread`], by whoever is to start it.
+fn start_thread_with(
+    pool: &Arc<Pool>,
+    spawner: Option<(&Spawner, usize)>,
+    name: String,
+    body: impl FnOnce(&Arc<Pool>) + Send + 'static,
+) -> io::Result<()> {
     let held = pool.clone();
-    pool.threads.start(name, pool.config.stack_size, move |id| {
+    pool.threads.start(spawner, name, pool.config.stack_size, move |id| {
         let ticket = ThreadTicket { pool: held.clone(), id };
         ticket.hand_in_last();
         context::set_thread_of(&held);

@@ -9,10 +9,10 @@ use super::home::HomeShard;
 use super::queue::Injector;
 use super::sleepers::Sleepers;
 use super::slot::{Counter, Counters, Slot};
-use super::threads::Threads;
+use super::threads::{Spawner, Threads};
 use super::watch::{Level, Watch};
 use crate::blocking::BlockingPool;
-use crate::fork::Guests;
+use crate::fork::{Guests, Posted};
 use crate::hooks::Hooks;
 use crate::poller::Poller;
 use crate::primitives::plain::{AtomicUsize as PlainUsize, Ordering as Plain};
@@ -40,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) thread_name: String,
     pub(crate) stack_size: Option<usize>,
     pub(crate) hooks: Hooks,
+    /// Whoever starts the workers' threads, if it is not us.
+    pub(crate) spawner: Option<Spawner>,
 }
 
 /// The shared half of a runtime's scheduler.
@@ -58,6 +60,7 @@ pub(crate) struct Pool {
     /// Workers first, then spares.
     pub(crate) slots: Box<[Arc<CachePadded<Slot>>]>,
     pub(crate) guests: Guests,
+    pub(crate) posted: Posted,
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
     pub(super) homes: Box<[HomeShard]>,
@@ -86,6 +89,7 @@ impl Pool {
             sleepers: CachePadded::new(Sleepers::new(slots)),
             slots: (0..slots).map(new_slot).collect(),
             guests: Guests::new(config.guests),
+            posted: Posted::new(config.workers),
             owned,
             homes,
             watch: CachePadded::new(Watch::new(poller.clone())),
@@ -305,6 +309,7 @@ impl Pool {
             thread_name: String::new(),
             stack_size: None,
             hooks: Hooks::default(),
+            spawner: None,
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
             .expect("the OS has what a poller needs");

@@ -145,6 +145,7 @@ impl Worker {
             fence(Ordering::SeqCst);
             self.send_spare_home();
             self.hand_over();
+            self.run_posted();
             self.pool.left();
         });
         self.move_out();
