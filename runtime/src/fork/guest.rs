@@ -158,6 +158,15 @@ impl Pool {
         }
     }
 
+    /// True while a thread that is not counted among the workers may have jobs for them: a guest, or the thread that has
+    /// become a worker without being started as one.
+    pub(crate) fn has_caller(&self) -> bool {
+        let offers = |slot: &Arc<CachePadded<Slot>>| {
+            !slot.occupied.load(Plain::Relaxed) && !slot.offers.is_empty()
+        };
+        !self.guests.in_use().is_empty() || self.slots.iter().any(offers)
+    }
+
     /// All slots in which there may be jobs to take.
     pub(crate) fn fork_slots(&self) -> impl Iterator<Item = &Arc<CachePadded<Slot>>> {
         self.slots.iter().chain(self.guests.in_use())

@@ -112,7 +112,7 @@ impl Pool {
     ///
     /// What `f` borrows is there until it has run.
     pub(crate) unsafe fn post<F: FnOnce() + Send>(self: &Arc<Self>, f: F) {
-        let job = Detached::new(f);
+        let job = Detached::leak(f);
         context::with_forker(|worker| match worker.filter(|worker| worker.works_for(self)) {
             Some(worker) => worker.push_job(job, true),
             None => self.post_job(job),
@@ -138,7 +138,7 @@ impl Pool {
         f: impl Fn(usize) -> F,
     ) {
         for (index, jobs) in self.posted.for_one.iter().enumerate() {
-            jobs.push(Detached::new(f(index)));
+            jobs.push(Detached::leak(f(index)));
         }
         // As in `post`.
         fence(Ordering::SeqCst);
@@ -170,7 +170,8 @@ struct Detached<F> {
 }
 
 impl<F: FnOnce() + Send> Detached<F> {
-    fn new(f: F) -> NonNull<Job> {
+    /// Puts a closure onto the heap, to be run once.
+    fn leak(f: F) -> NonNull<Job> {
         // SAFETY: `repr(C)` with the header first.
         let job = unsafe { Job::new(Self::run) };
         NonNull::from(Box::leak(Box::new(Self { job, f }))).cast()
@@ -180,7 +181,7 @@ impl<F: FnOnce() + Send> Detached<F> {
     ///
     /// As for `JobRef::run`.
     unsafe fn run(job: NonNull<Job>, _worker: &Worker, _from: usize) {
-        // SAFETY: leaked by `new`, and run once.
+        // SAFETY: leaked, and run once.
         let Self { f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
             drop_quietly(payload);

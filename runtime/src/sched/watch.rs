@@ -211,7 +211,7 @@ impl Watcher {
 
     /// Stops watching if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        if pool.sleepers.sleeping() < pool.at_work() || !pool.guests.in_use().is_empty() {
+        if pool.sleepers.sleeping() < pool.at_work() || pool.has_caller() {
             return false;
         }
         if self.dismiss_spares(pool) {
@@ -220,7 +220,7 @@ impl Watcher {
         let before = pool.watch.level.swap(Level::Off as usize, Ordering::Relaxed);
         // Partner of the fence in `Worker::has_offered`, of a guest: either it sees *off*, or we see it.
         fence(Ordering::SeqCst);
-        if pool.sleepers.sleeping_settled() < pool.at_work() || !pool.guests.in_use().is_empty() {
+        if pool.sleepers.sleeping_settled() < pool.at_work() || pool.has_caller() {
             pool.watch.level.fetch_max(before, Ordering::Relaxed);
             return false;
         }
