@@ -62,7 +62,8 @@ pub use windlass_macros::{main, test};
 pub use windlass_runtime::{
     Builder, Companion, EnterGuard, Handle, Metrics, Runtime, Scope, ShutdownReport, Straggler,
     TaskMeta, ThreadKind, WorkerMetrics, block_on, compute, is_shutdown_error, join, manual, par,
-    resume_on_pool, scope, spawn, spawn_blocking, task, task_local, worker_index, yield_now,
+    resume_on_pool, scope, scope_in_place, spawn, spawn_blocking, task, task_local, worker_index,
+    yield_now,
 };
 
 /// Channels with many senders and many receivers: the crate `async-channel`, re-exported.

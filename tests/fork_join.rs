@@ -74,13 +74,87 @@ fn a_thief_comes_for_a_coarse_pair() {
 }
 
 #[test]
-fn foreign_threads_block_until_a_worker_is_done() {
+fn foreign_threads_take_part_and_workers_steal_from_them() {
     let runtime = runtime(2);
     let _entered = runtime.enter();
     let here = thread::current().id();
-    let (a, b) = join(|| thread::current().id(), || fib(10));
-    assert_ne!(a, here);
-    assert_eq!(b, 55);
+    let gate = Gate::new();
+    let first = || {
+        gate.wait();
+        thread::current().id()
+    };
+    let second = || {
+        gate.open();
+        // Joins of its own, on a worker.
+        (thread::current().id(), fib(10))
+    };
+    let (a, (b, sum)) = join(first, second);
+    assert_eq!(a, here);
+    assert_ne!(b, here);
+    assert_eq!(sum, 55);
+}
+
+#[test]
+fn foreign_threads_for_which_there_is_no_place_block_until_a_worker_is_done() {
+    const PLACES: usize = 4;
+    let runtime = runtime(2);
+    let (gate, taking_part, moved) = (Gate::new(), Count::new(), Count::new());
+    thread::scope(|threads| {
+        for _ in 0..2 * PLACES {
+            threads.spawn(|| {
+                let _entered = runtime.enter();
+                let here = thread::current().id();
+                let first = || {
+                    if thread::current().id() == here {
+                        taking_part.add();
+                        gate.wait();
+                    } else {
+                        moved.add();
+                    }
+                };
+                join(first, || ());
+            });
+        }
+        taking_part.wait_for(PLACES);
+        moved.wait_for(PLACES);
+        gate.open();
+    });
+}
+
+/// A guest may hold a lock that a stranger's job waits for.
+#[test]
+fn foreign_threads_run_nothing_but_their_own_jobs() {
+    let runtime = runtime(2);
+    let _entered = runtime.enter();
+    let here = thread::current().id();
+    let (begun, gate) = (Gate::new(), Gate::new());
+    let (begin, open) = (begun.clone(), gate.clone());
+    // A stranger with a job for anybody.
+    let stranger = windlass::compute(move || {
+        join(
+            || {
+                begin.open();
+                open.wait();
+            },
+            || thread::current().id(),
+        )
+        .1
+    });
+    begun.wait();
+    let (_, ()) = join(|| begun.wait(), || gate.open());
+    assert_ne!(wait_for(stranger).unwrap(), here);
+}
+
+#[test]
+fn a_guest_enters_and_spawns_and_blocks_as_any_thread_outside() {
+    let runtime = runtime(1);
+    let _entered = runtime.enter();
+    let both = || {
+        let task = windlass::spawn(async { thread::current().id() });
+        windlass::block_on(task).unwrap()
+    };
+    let (a, ()) = join(both, || ());
+    assert_ne!(a, thread::current().id());
 }
 
 #[test]

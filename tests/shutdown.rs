@@ -133,7 +133,8 @@ fn the_report_tells_where_each_straggler_was_spawned() {
     drop((set, collected));
 }
 
-/// Fork-join of threads that are no workers moves to a task of the runtime, which is named by the call.
+/// Fork-join of threads that are no workers moves to a task of the runtime if they are too many to take part, and is named
+/// by the call.
 #[test]
 fn the_report_tells_where_each_foreign_thread_has_called_fork_join() {
     let runtime = Builder::new().workers(16).build().unwrap();
@@ -177,8 +178,19 @@ fn the_report_tells_where_each_foreign_thread_has_called_fork_join() {
             here!(par::sort_unstable_by_key(&mut items, |item| (*item, once())));
         },
     ];
+    let guests = Count::new();
     thread::scope(|threads| {
         let _open = OpenOnDrop(release.clone());
+        // As many as there are places.
+        for _ in 0..16 {
+            let handle = runtime.handle().clone();
+            let (guests, release) = (&guests, &release);
+            threads.spawn(move || {
+                let _entered = handle.enter();
+                windlass::join(|| (guests.add(), release.wait()), || ());
+            });
+        }
+        guests.wait_for(16);
         for call in calls {
             let handle = runtime.handle().clone();
             threads.spawn(move || {

@@ -5,16 +5,20 @@ use std::time::Duration;
 
 use crate::companion;
 use crate::fork::NEXT_JOB;
+#[cfg(not(loom))]
+use crate::fork::support::ThreadStart;
 use crate::hooks::Hooks;
 #[cfg(not(loom))]
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::runtime::Runtime;
-use crate::sched::{self, Config, MOST_WORKERS, Pool, policy};
+use crate::sched::{self, Config, MOST_WORKERS, Pool, Spawner, policy};
 
 /// The most workers a runtime may have.
 const MAX_WORKERS: usize = 1024;
+/// The fewest and the most places for threads outside that take part in their fork-join calls.
+const GUESTS: (usize, usize) = (4, 32);
 /// Spare workers a runtime may start by default: as many as workers, within these bounds.
 const SPARES: (usize, usize) = (4, 64);
 /// Stack sizes that make sense; below, Rust's own start-up of a thread does not fit.
@@ -46,6 +50,8 @@ pub struct Builder {
     manual_time: bool,
     compute_share: u32,
     pub(crate) hooks: Hooks,
+    spawner: Option<Spawner>,
+    without_first: bool,
 }
 
 impl Builder {
@@ -62,6 +68,8 @@ impl Builder {
             manual_time: false,
             compute_share: 20,
             hooks: Hooks::default(),
+            spawner: None,
+            without_first: false,
         }
     }
 
@@ -167,6 +175,7 @@ impl Builder {
     /// those already started have ended again.
     pub fn build(self) -> io::Result<Runtime> {
         let clock = self.clock();
+        let first = usize::from(self.without_first);
         let config = self.check()?;
         let workers = config.workers;
         let poller = Poller::new(workers, false, clock)?;
@@ -176,10 +185,29 @@ impl Builder {
         companion::start(runtime.handle())?;
         let pool = runtime.handle().pool();
         poller::start(pool)?;
-        for index in 0..workers {
+        for index in first..workers {
             sched::start_worker(pool, index)?;
         }
         Ok(runtime)
+    }
+
+    /// Has workers' threads be started by `spawn`.
+    #[cfg(not(loom))]
+    pub(crate) fn spawn_threads_with(
+        mut self,
+        spawn: impl Fn(ThreadStart) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
+        let spawn =
+            move |index, name, stack_size, run| spawn(ThreadStart { index, name, stack_size, run });
+        self.spawner = Some(Spawner(std::sync::Arc::new(spawn)));
+        self
+    }
+
+    /// Has no thread started for worker 0.
+    #[cfg(not(loom))]
+    pub(crate) fn without_first(mut self) -> Self {
+        self.without_first = true;
+        self
     }
 
     /// Makes a loop that is driven by hand, for a program that has a main loop of its own. It starts
@@ -259,6 +287,7 @@ impl Builder {
         Ok(Config {
             workers,
             spares,
+            guests: workers.clamp(GUESTS.0, GUESTS.1),
             searchers: policy::searchers(workers),
             awake_to_spin: if workers <= cpus { cpus - 1 } else { 0 },
             cpus,
@@ -270,6 +299,7 @@ impl Builder {
             thread_name: self.thread_name,
             stack_size: self.stack_size,
             hooks: self.hooks,
+            spawner: self.spawner,
         })
     }
 }

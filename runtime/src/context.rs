@@ -20,6 +20,8 @@ use crate::task::{self, Belonging, JoinHandle, Origin};
 pub(crate) use crate::entered::has_entered;
 
 thread_cell!(static WORKER: *const Worker = ptr::null());
+// What `join` and `scope` work with here: the worker, or a guest's place in a pool.
+thread_cell!(static FORKER: *const Worker = ptr::null());
 thread_cell!(static ROLE: Role = Role::Foreign);
 // The pool that has started this thread. Compared, never followed.
 thread_cell!(static STARTED_BY: *const Pool = ptr::null());
@@ -117,6 +119,18 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     let _aside = set_aside();
     let _leave = Leave { worker: WORKER.with(|cell| cell.replace(worker)), role: role() };
     set_role(Role::Worker);
+    enter_forker(worker, f)
+}
+
+/// Makes `guest` what forks and joins on the current thread while `f` runs. The thread stays what it is otherwise.
+pub(crate) fn enter_forker<R>(guest: &Worker, f: impl FnOnce() -> R) -> R {
+    struct Leave(*const Worker);
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            FORKER.with(|cell| cell.set(self.0));
+        }
+    }
+    let _leave = Leave(FORKER.with(|cell| cell.replace(guest)));
     f()
 }
 
@@ -126,6 +140,21 @@ pub(crate) fn step_out<R>(pool: &Arc<Pool>, f: impl FnOnce() -> R) -> R {
     let _back = Leave { worker: WORKER.with(|cell| cell.replace(ptr::null())), role: role() };
     set_role(Role::InPlace);
     f()
+}
+
+/// Makes `worker` what forks and joins on the current thread, for the rest of its life.
+#[cfg(not(loom))]
+pub(crate) fn stay_forker(worker: &'static Worker) {
+    FORKER.with(|cell| cell.set(worker));
+}
+
+/// Gives `f` the worker of the current thread, or the place that it has as a guest, if any.
+#[inline(always)]
+pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    let forker = FORKER.with(Cell::get).cast_mut();
+    // SAFETY: set by `enter_forker`, which holds a borrow of it for as long as the pointer is there, or by `stay_forker`
+    // for ever; and the borrow given here ends before this thread can leave it.
+    f(NonNull::new(forker).map(|forker| unsafe { forker.as_ref() }))
 }
 
 /// Gives `f` the worker of the current thread, if it is one.
@@ -145,7 +174,7 @@ pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
             return Some(f(handle.pool()));
         }
     }
-    with_worker(|worker| worker.map(|worker| f(worker.pool())))
+    with_forker(|worker| worker.map(|worker| f(worker.pool())))
 }
 
 /// As [`try_pool`], with the global runtime where there is no other.

@@ -68,7 +68,10 @@ pub(crate) use windlass_sync::primitives;
 pub use builder::Builder;
 pub use companion::{Companion, ThreadKind};
 pub use context::worker_index;
-pub use fork::{Scope, compute, join, par, scope};
+#[cfg(not(loom))]
+#[doc(hidden)]
+pub use fork::support as rayon_support;
+pub use fork::{Scope, compute, join, par, scope, scope_in_place};
 pub use free::{block_on, resume_on_pool, spawn, spawn_blocking, yield_now};
 pub use gone::is_shutdown_error;
 pub use handle::{EnterGuard, Handle};

@@ -13,10 +13,14 @@ use crate::task::quietly;
 ///
 /// On a worker it costs a few nanoseconds if nobody takes the second closure: it is noted in a list,
 /// `a` runs, and then `b`. The oldest note of each worker is what idle workers take, so that
-/// both fine and coarse recursions spread well. Elsewhere (in [`block_on`](crate::block_on), in
-/// [`spawn_blocking`](crate::spawn_blocking), on a thread of your own) the pair moves to a worker of the
-/// current runtime, or of the global one, and the thread blocks until both are done. On a worker it is
-/// that worker's runtime which serves, whatever runtime has been entered.
+/// both fine and coarse recursions spread well. On a worker it is that worker's runtime which serves, whatever runtime
+/// has been entered.
+///
+/// Elsewhere (in [`block_on`](crate::block_on), in [`spawn_blocking`](crate::spawn_blocking), on a thread of your own) the
+/// caller takes part: the closures run on its own thread and stack, and workers of the current runtime, or of the global
+/// one, take what is pending. While it waits for them the thread runs nothing but its own closures. A runtime has places
+/// for as many such callers as it has workers, four at least and 32 at most. If all are taken, the pair moves to a worker,
+/// and the thread blocks until both are done.
 ///
 /// # In async code
 ///
@@ -47,7 +51,7 @@ use crate::task::quietly;
 /// Calls nest on the thread's stack, each with its closures and some 200 bytes (1 KiB or more without
 /// optimisation) besides what the closures themselves need; a pending `join` takes 8 bytes of heap. With
 /// [`stack_size`](crate::Builder::stack_size) of 64 MiB (512 MiB without optimisation) 100,000 levels
-/// fit. A worker that waits for a stolen closure may run another one on top of its stack, which may have to wait in
+/// fit on a worker; use [`compute`](crate::compute) to get there. A worker that waits for a stolen closure may run another one on top of its stack, which may have to wait in
 /// turn: leave room for some levels of that, about as many as there are workers.
 ///
 /// # Panics
@@ -79,7 +83,7 @@ where
     RB: Send,
 {
     let caller = Location::caller();
-    context::with_worker(|worker| match worker {
+    context::with_forker(|worker| match worker {
         Some(worker) => on_worker(worker, a, b),
         None => outside::join(a, b, caller),
     })

@@ -1,6 +1,7 @@
 //! How the models in `loom-tests` reach fork-join: a worker that does nothing but what it is told.
 
 use super::compute::Root;
+use super::guest::Guest;
 use super::scope::Scope;
 use super::{join, scope};
 use crate::context;
@@ -56,9 +57,19 @@ impl Fork {
     }
 }
 
+/// `join` of a thread outside, in a guest's place; `None` if none is free.
+pub(crate) fn join_as_guest<A, B, RA, RB>(pool: &Arc<Pool>, a: A, b: B) -> Option<(RA, RB)>
+where
+    A: FnOnce() -> RA,
+    B: FnOnce() -> RB,
+{
+    let guest = Guest::claim_in(pool)?;
+    Some(guest.run(|worker| join::on_worker(worker, a, b)))
+}
+
 /// The computation on the current worker has come to a split point at which the clock is read.
 pub(crate) fn split_point() {
-    context::with_worker(|worker| worker.expect("computations run on workers").split_point());
+    context::with_forker(|worker| worker.expect("computations run on workers").split_point());
 }
 
 pub(crate) fn compute<F, T>(pool: &Pool, f: F, origin: Origin) -> JoinHandle<T>

@@ -1,6 +1,7 @@
-//! Fork-join from threads that are no workers: the call moves to a worker, and the thread blocks.
+//! Fork-join from threads that are no workers: in a guest's place, or if none is free, the call moves to a worker, and
+//! the thread blocks.
 //!
-//! The closure stays in the frame of the thread that waits, and a task on the pool has a pointer to
+//! In that case the closure stays in the frame of the thread that waits, and a task on the pool has a pointer to
 //! it. The thread leaves when the task says that it is done with the pointer, be it that it ran the
 //! closure or that it was dropped unrun, because the pool is shutting down. In that case the thread
 //! runs the closure itself.
@@ -12,11 +13,13 @@ use std::thread;
 use windlass_sync::Latch;
 
 use super::compute::Root;
+use super::guest::Guest;
+use super::scope::Scope;
 use crate::context::{self, Role};
 use crate::primitives::Arc;
 use crate::task::Origin;
 
-/// `join` on a worker of the current runtime, or else right here.
+/// `join` in a guest's place, on a worker of the current runtime, or else right here.
 #[cold]
 pub(super) fn join<A, B, RA, RB>(a: A, b: B, caller: &'static Location<'static>) -> (RA, RB)
 where
@@ -25,7 +28,39 @@ where
     RA: Send,
     RB: Send,
 {
-    on_pool((a, b), |(a, b)| super::join(a, b), caller).unwrap_or_else(|(a, b)| here(a, b))
+    match Guest::claim() {
+        Some(guest) => guest.run(|worker| super::join::on_worker(worker, a, b)),
+        None => {
+            on_pool((a, b), |(a, b)| super::join(a, b), caller).unwrap_or_else(|(a, b)| here(a, b))
+        }
+    }
+}
+
+/// `scope` in a guest's place, on a worker of the current runtime, or else right here.
+#[cold]
+pub(super) fn scope<'scope, F, R>(f: F, caller: &'static Location<'static>) -> R
+where
+    F: FnOnce(&Scope<'scope>) -> R + Send,
+    R: Send,
+{
+    match Guest::claim() {
+        Some(guest) => guest.run(|worker| Scope::new(Some(worker)).complete(Some(worker), f)),
+        None => {
+            on_pool(f, super::scope, caller).unwrap_or_else(|f| Scope::new(None).complete(None, f))
+        }
+    }
+}
+
+/// `scope` in a guest's place, or else without a pool.
+#[cold]
+pub(super) fn scope_in_place<'scope, F, R>(f: F) -> R
+where
+    F: FnOnce(&Scope<'scope>) -> R,
+{
+    match Guest::claim() {
+        Some(guest) => guest.run(|worker| Scope::new(Some(worker)).complete(Some(worker), f)),
+        None => Scope::new(None).complete(None, f),
+    }
 }
 
 /// Both, one after the other, whatever the first one does.
@@ -60,11 +95,12 @@ pub(super) fn on_pool<I: Send, R: Send>(
     }
     let call = Call { input: UnsafeCell::new(Some(input)), result: UnsafeCell::new(None), f };
     let done = Arc::new(Latch::new(1));
-    let guest = Guest { call: &raw const call as *const (), run: run::<I, R>, done: done.clone() };
+    let waiting =
+        Caller { call: &raw const call as *const (), run: run::<I, R>, done: done.clone() };
     let origin = Origin::new(caller, None);
     context::with_pool(|pool| {
         // Detached: the latch tells.
-        drop(pool.spawn_root(Root::new(move || guest.run()), origin));
+        drop(pool.spawn_root(Root::new(move || waiting.run()), origin));
     });
     done.wait_blocking();
     let Call { input, result, .. } = call;
@@ -99,23 +135,23 @@ unsafe fn run<I, R>(call: *const ()) {
 }
 
 /// The call as the pool sees it. Its drop ends the caller's wait.
-struct Guest {
+struct Caller {
     call: *const (),
     run: unsafe fn(*const ()),
     done: Arc<Latch>,
 }
 
 // SAFETY: what it points to is `Send`, and waits for it.
-unsafe impl Send for Guest {}
+unsafe impl Send for Caller {}
 
-impl Guest {
+impl Caller {
     fn run(self) {
         // SAFETY: made by `on_pool`, which waits for our drop.
         unsafe { (self.run)(self.call) }
     }
 }
 
-impl Drop for Guest {
+impl Drop for Caller {
     fn drop(&mut self) {
         // The latch is ours too. What the closure has written is published by it.
         self.done.count_down();

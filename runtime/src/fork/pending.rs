@@ -256,6 +256,13 @@ impl Pending {
         self.offers_spawned() || !self.shared.is_empty()
     }
 
+    /// True if there are jobs or joins that nobody has begun.
+    #[cfg(not(loom))]
+    pub(super) fn has_any(&self) -> bool {
+        let private = self.private.get() < self.top.get() || !self.spawned.borrow().is_empty();
+        private || !self.offer.is_empty() || !self.shared.is_empty() || !self.joins.is_empty()
+    }
+
     fn offers_spawned(&self) -> bool {
         self.offered_spawn.get().is_some() && !self.offer.is_empty()
     }

@@ -9,7 +9,7 @@ use std::ptr::{self, NonNull};
 use super::job::Job;
 use super::outside;
 use crate::context;
-use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::sched::{Pool, Worker};
 use crate::task::drop_quietly;
 
@@ -17,7 +17,7 @@ use crate::task::drop_quietly;
 /// borrow whatever outlives the scope, and may spawn further ones.
 ///
 /// On a worker, the jobs wait in its own list and are taken from there by idle workers, oldest first;
-/// the worker itself runs the newest when the closure is done. On other threads the whole scope moves to
+/// the worker itself runs the newest when the closure is done. Other threads take part, or the whole scope moves to
 /// a worker, as with [`join`](crate::join). Whatever its documentation says about locks, calls that block
 /// and async code holds here too.
 ///
@@ -47,17 +47,46 @@ where
     R: Send,
 {
     let caller = Location::caller();
-    context::with_worker(|worker| match worker {
+    context::with_forker(|worker| match worker {
         Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
-        None => outside::on_pool(f, scope, caller)
-            .unwrap_or_else(|f| Scope::new(None).complete(None, f)),
+        None => outside::scope(f, caller),
+    })
+}
+
+/// As [`scope`], with a closure that need not be `Send`: it runs on the calling thread in any case. If the caller is no
+/// worker, and the runtime has no place left for it to take part (see [`join`](crate::join)), the jobs run there too, when they
+/// are spawned.
+///
+/// # Panics
+///
+/// As [`scope`].
+///
+/// # Examples
+///
+/// ```
+/// let name = std::rc::Rc::new("not Send");
+/// let mut length = 0;
+/// windlass::scope_in_place(|s| {
+///     let bytes = name.len();
+///     s.spawn(|_| length = bytes);
+/// });
+/// assert_eq!(length, 8);
+/// ```
+pub fn scope_in_place<'scope, F, R>(f: F) -> R
+where
+    F: FnOnce(&Scope<'scope>) -> R,
+{
+    context::with_forker(|worker| match worker {
+        Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
+        None => outside::scope_in_place(f),
     })
 }
 
 /// What jobs are spawned on; see [`scope`].
 pub struct Scope<'scope> {
-    /// The pool and the worker that wait for the jobs; null if the jobs are run by who spawns them.
-    pool: *const Pool,
+    /// The pool of the worker that waits for the jobs, which is in the worker; null if the jobs are run by who spawns
+    /// them.
+    pool: *const Arc<Pool>,
     owner: usize,
     /// Jobs that have not ended.
     left: AtomicUsize,
@@ -67,15 +96,15 @@ pub struct Scope<'scope> {
     jobs: PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>>,
 }
 
-// SAFETY: the pool is compared, never followed; the rest is `Sync`.
+// SAFETY: the pool is there as long as the scope is, and is `Sync`, as is the rest.
 unsafe impl Sync for Scope<'_> {}
 // SAFETY: as above.
 unsafe impl Send for Scope<'_> {}
 
 impl<'scope> Scope<'scope> {
-    fn new(worker: Option<&Worker>) -> Self {
+    pub(super) fn new(worker: Option<&Worker>) -> Self {
         Self {
-            pool: worker.map_or(ptr::null(), |worker| &raw const **worker.pool()),
+            pool: worker.map_or(ptr::null(), |worker| ptr::from_ref(worker.pool())),
             owner: worker.map_or(0, Worker::index),
             left: AtomicUsize::new(0),
             panic: Mutex::new(None),
@@ -83,21 +112,25 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Spawns a job, which gets the scope to spawn more. It is run by a worker of the runtime that
-    /// serves the scope; on any other thread it is run here and now.
+    /// Spawns a job, which gets the scope to spawn more. It is run by a worker of the runtime that serves the scope, or
+    /// by the thread that called [`scope`]. Any thread may spawn: on one that has no part in that runtime, the job is
+    /// queued for its workers.
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        context::with_worker(|worker| {
-            match worker.filter(|worker| ptr::eq(&**worker.pool(), self.pool)) {
-                Some(worker) => self.spawn_on(worker, f),
-                None => self.call(f),
+        // SAFETY: null, or in the worker that waits for this scope.
+        let Some(pool) = (unsafe { self.pool.as_ref() }) else { return self.call(f) };
+        let job = self.new_job(f);
+        context::with_forker(|worker| {
+            match worker.filter(|worker| Arc::ptr_eq(worker.pool(), pool)) {
+                Some(worker) => worker.push_job(job, false),
+                None => pool.post_job(job),
             }
         });
     }
 
-    fn spawn_on<F>(&self, worker: &Worker, f: F)
+    fn new_job<F>(&self, f: F) -> NonNull<Job>
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
@@ -110,18 +143,11 @@ impl<'scope> Scope<'scope> {
             scope: ptr::from_ref(self).cast(),
             f,
         };
-        let job = NonNull::from(Box::leak(Box::new(job)));
-        let is_short = worker.pace.is_fine() && !worker.pace.is_probing();
-        if worker.pending.push_spawned(job.cast(), is_short) || !is_short {
-            worker.has_offered();
-        }
-        if worker.pending.counts_down() {
-            worker.attend();
-        }
+        NonNull::from(Box::leak(Box::new(job))).cast()
     }
 
     /// Runs the closure, waits for all jobs, and passes on what came out.
-    fn complete<F, R>(self, worker: Option<&Worker>, f: F) -> R
+    pub(super) fn complete<F, R>(self, worker: Option<&Worker>, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
     {
@@ -203,7 +229,7 @@ impl<F> HeapJob<F> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        // SAFETY: leaked by `spawn_on`, and run once.
+        // SAFETY: leaked by `new_job`, and run once.
         let Self { scope, f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
         let scope = scope.cast::<Scope<'scope>>();
         // SAFETY: the scope waits for this job.

@@ -3,9 +3,10 @@
 //! It offers the next job when the last was taken, wakes thieves for a computation that is worth
 //! it, and polls tasks that wait.
 
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
-use super::job::JobRef;
+use super::job::{Job, JobRef};
 use crate::context;
 use crate::coop;
 use crate::primitives::plain::Ordering as Plain;
@@ -26,7 +27,7 @@ const POLLS_PER_CLOCK: u32 = 4;
 
 /// A split point of a loop that has nothing to give away for long: to be called each few microseconds.
 pub(super) fn split_here() {
-    context::with_worker(|worker| {
+    context::with_forker(|worker| {
         if let Some(worker) = worker {
             worker.computes();
             if worker.pending.counts_down_by(JOINS) {
@@ -111,6 +112,31 @@ impl Worker {
             self.attend_to_spawned();
             job.run(self);
         }
+    }
+
+    /// Queues a job on the heap. If nobody waits for it, it is run at the end of the poll or job at the latest.
+    pub(super) fn push_job(&self, job: NonNull<Job>, is_detached: bool) {
+        let is_short = self.pace.is_fine() && !self.pace.is_probing();
+        if self.pending.push_spawned(job, is_short) || !is_short {
+            self.has_offered();
+        } else if is_detached {
+            self.computes();
+        }
+        if self.pending.counts_down() {
+            self.attend();
+        }
+    }
+
+    /// Runs one job, if there is one; with `local`, one of this worker's own.
+    #[cfg(not(loom))]
+    pub(super) fn help(&self, local: bool) -> bool {
+        let job = self.pending.pop_spawned(self.index());
+        let job = if local { job } else { job.or_else(|| self.steal_job()) };
+        let Some(job) = job else { return false };
+        let _aside = context::set_aside();
+        self.attend_to_spawned();
+        job.run(self);
+        true
     }
 
     /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the monitor

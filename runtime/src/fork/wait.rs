@@ -2,12 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+use crossbeam_utils::CachePadded;
+
 use super::job::JobRef;
 use super::pending::Offers;
 use crate::context;
+use crate::hooks::Hooks;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Ordering, fence, hint};
-use crate::sched::{Pool, Worker};
+use crate::primitives::{Arc, Ordering, fence, hint};
+use crate::sched::{Pool, Slot, Worker};
 
 /// How long a joiner looks around before it sleeps. Being woken costs more.
 const LOOK_AROUND: Duration = Duration::from_micros(20);
@@ -46,7 +49,7 @@ impl Worker {
         // There may be jobs of other scopes than those that we are in: who waits for them must not wait for us.
         self.pending.share();
         // Nor is one that was called for a job to keep the call to itself.
-        let keeps_call = slept && self.pool.has_offer_besides(self.index());
+        let keeps_call = slept && self.could_steal();
         if (keeps_call || self.pending.has_spawned()) && self.pool.has_idle() {
             self.pool.wake_thief();
         }
@@ -97,20 +100,22 @@ impl Worker {
 
     /// A job of one's own, or an offer of another worker.
     pub(crate) fn next_job(&self) -> Option<JobRef> {
-        self.pending.pop_spawned(self.index()).or_else(|| self.steal_job())
+        let other = || if self.is_guest() { None } else { self.steal_job() };
+        self.pending.pop_spawned(self.index()).or_else(other)
     }
 
     /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes one who waits.
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
-        let slots = &self.pool.slots;
-        let start = self.next_random() as usize % slots.len();
+        let slots = self.pool.slots.len() + self.pool.guests.in_use().len();
+        let start = self.next_random() as usize % slots;
         let from_any = |steal: fn(&Offers, usize) -> Option<JobRef>| {
-            (start..slots.len())
+            (start..slots)
                 .chain(0..start)
                 .filter(|&index| index != self.index())
-                .find_map(|index| steal(&slots[index].offers, index))
+                .find_map(|index| steal(&self.pool.fork_slot(index).offers, index))
         };
-        let job = from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal))?;
+        let forked = || from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal));
+        let job = self.take_posted().or_else(forked)?;
         self.slot().counters.steals.bump();
         Some(job)
     }
@@ -121,7 +126,7 @@ impl Worker {
         if !self.pool.has_idle() {
             return;
         }
-        if self.pool.slots.iter().any(|slot| slot.offers.has_shared()) {
+        if self.pool.fork_slots().any(|slot| slot.offers.has_shared()) {
             self.pool.wake_thief();
         } else if self.pool.has_offer() {
             self.pool.monitor.hurry();
@@ -131,16 +136,18 @@ impl Worker {
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
     pub(super) fn sleep_joining(&self, done: &impl Fn() -> bool, deadline: Option<Instant>) {
         let slot = self.slot();
-        let hooks = &self.pool.config.hooks;
+        let hooks = if self.is_guest() { &Hooks::default() } else { &self.pool.config.hooks };
         hooks.parks();
         // Counted first: who takes the flag back counts it out again, and nobody else is to be missed meanwhile.
-        self.pool.joiners.fetch_add(1, Plain::Relaxed);
+        if !self.is_guest() {
+            self.pool.joiners.fetch_add(1, Plain::Relaxed);
+        }
         // Release pairs with the Acquire in `call_joiner`: who counts it out has seen it counted in.
         slot.joining.store(true, Ordering::Release);
         // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
         // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
-        if (done() || self.pool.has_offer_besides(self.index())) && self.stops_joining() {
+        if (done() || self.could_steal()) && self.stops_joining() {
             hooks.unparks();
             return;
         }
@@ -152,11 +159,17 @@ impl Worker {
         hooks.unparks();
     }
 
+    /// True if another worker offers a job, and this one would take it.
+    fn could_steal(&self) -> bool {
+        let posted = || self.pool.posted.is_for(self.index());
+        !self.is_guest() && (self.pool.has_offer_besides(self.index()) || posted())
+    }
+
     /// Takes the announcement back; false if somebody was faster, and its token is on the way.
     fn stops_joining(&self) -> bool {
         // Release and Acquire pair with those of `Pool::call_joiner`: the swaps are in one order.
         let stops = self.slot().joining.swap(false, Ordering::AcqRel);
-        if stops {
+        if stops && !self.is_guest() {
             self.pool.joiners.fetch_sub(1, Plain::Relaxed);
         }
         stops
@@ -174,7 +187,7 @@ impl Worker {
 impl Pool {
     /// Wakes a worker that sleeps in a join; false if it does not.
     pub(crate) fn call_joiner(&self, index: usize) -> bool {
-        let slot = &self.slots[index];
+        let slot = self.fork_slot(index);
         // Relaxed: a caller that must not miss it has passed a fence. Release and Acquire pair with those
         // of the others who take the flag back: one of them all does. A swap would do as well, but loom
         // takes it wrong: see `loom_itself` among the models.
@@ -184,7 +197,10 @@ impl Pool {
                 .compare_exchange(true, false, Ordering::AcqRel, Ordering::Relaxed)
                 .is_ok();
         if called {
-            self.joiners.fetch_sub(1, Plain::Relaxed);
+            // Guests are not counted: they are called for nothing but the end of what they wait for.
+            if index < self.slots.len() {
+                self.joiners.fetch_sub(1, Plain::Relaxed);
+            }
             slot.unparker.unpark();
         }
         called
@@ -226,11 +242,14 @@ impl Pool {
 
     /// True if a worker offers a job.
     pub(crate) fn has_offer(&self) -> bool {
-        self.slots.iter().any(|slot| !slot.offers.is_empty())
+        self.posted.is_for_any() || self.fork_slots().any(|slot| !slot.offers.is_empty())
     }
 
     /// True if a worker offers a job that this one could steal. Its own offer is the join it is inside of.
     pub(crate) fn has_offer_besides(&self, own: usize) -> bool {
-        self.slots.iter().enumerate().any(|(index, slot)| index != own && !slot.offers.is_empty())
+        let offers = |(index, slot): (usize, &Arc<CachePadded<Slot>>)| {
+            index != own && !slot.offers.is_empty()
+        };
+        self.posted.is_for_any() || self.fork_slots().enumerate().any(offers)
     }
 }

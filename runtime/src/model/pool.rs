@@ -27,12 +27,17 @@ impl Pool {
     /// As [`new`](Self::new), with workers that wait so long for their next job while a spare looks after tasks. Time
     /// does not pass in models: any but none has no end.
     pub fn patient(workers: usize, spares: usize, next_job: Duration) -> Self {
-        Self::of(workers, spares, Some(next_job)).watched()
+        Self::of(workers, spares, Some(next_job), 0).watched()
     }
 
     /// As [`new`](Self::new), with the watch switched off.
     pub fn unwatched(workers: usize, spares: usize) -> Self {
-        Self::of(workers, spares, None)
+        Self::of(workers, spares, None, 0)
+    }
+
+    /// As [`new`](Self::new), with so many places for guests in place of spares.
+    pub fn hospitable(workers: usize, guests: usize) -> Self {
+        Self::of(workers, 0, None, guests).watched()
     }
 
     pub(super) fn pool(&self) -> &Arc<sched::Pool> {
@@ -44,10 +49,11 @@ impl Pool {
         self
     }
 
-    fn of(workers: usize, spares: usize, next_job: Option<Duration>) -> Self {
+    fn of(workers: usize, spares: usize, next_job: Option<Duration>, guests: usize) -> Self {
         let config = Config {
             workers,
             spares,
+            guests,
             searchers: (workers / 2).max(1),
             awake_to_spin: 0,
             cpus: 1,
@@ -59,6 +65,7 @@ impl Pool {
             thread_name: String::new(),
             stack_size: None,
             hooks: Hooks::default(),
+            spawner: None,
         };
         let poller = Poller::new(workers, false, Clock::of_the_os())
             .expect("models have no OS that could fail");
@@ -125,6 +132,15 @@ impl Pool {
     /// A worker for fork-join, on the current thread.
     pub fn fork(&self, index: usize) -> Fork {
         Fork::new(&self.0, index)
+    }
+
+    /// `join` of a thread outside, in a guest's place; `None` if none is free.
+    pub fn join_as_guest<A, B, RA, RB>(&self, a: A, b: B) -> Option<(RA, RB)>
+    where
+        A: FnOnce() -> RA,
+        B: FnOnce() -> RB,
+    {
+        crate::fork::model::join_as_guest(&self.0, a, b)
     }
 
     /// Wakes somebody for an offer.

@@ -24,7 +24,8 @@ use std::io;
 pub(crate) use monitor::Monitor;
 pub(crate) use pool::{Config, Pool};
 pub(crate) use sleepers::MOST_WORKERS;
-pub(crate) use slot::Counters;
+pub(crate) use slot::{Counters, Slot};
+pub(crate) use threads::Spawner;
 pub(crate) use worker::Worker;
 #[cfg(loom)]
 pub(crate) use {
@@ -45,7 +46,9 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
         Some(spare) => format!("{}-spare-{spare}", config.thread_name),
     };
     pool.moves_in(index);
-    let started = start_thread(pool, name, move |pool| {
+    let spawner = config.spawner.as_ref().filter(|_| index < config.workers);
+    let spawner = spawner.map(|spawner| (spawner, index));
+    let started = start_thread_with(pool, spawner, name, move |pool| {
         crate::poller::keep_time();
         context::set_worker_index(index);
         companion::surround(pool, ThreadKind::Worker, || {
@@ -81,8 +84,18 @@ pub(crate) fn start_thread(
     name: String,
     body: impl FnOnce(&Arc<Pool>) + Send + 'static,
 ) -> io::Result<()> {
+    start_thread_with(pool, None, name, body)
+}
+
+/// As [`start_thread`], by whoever is to start it.
+fn start_thread_with(
+    pool: &Arc<Pool>,
+    spawner: Option<(&Spawner, usize)>,
+    name: String,
+    body: impl FnOnce(&Arc<Pool>) + Send + 'static,
+) -> io::Result<()> {
     let held = pool.clone();
-    pool.threads.start(name, pool.config.stack_size, move |id| {
+    pool.threads.start(spawner, name, pool.config.stack_size, move |id| {
         let ticket = ThreadTicket { pool: held.clone(), id };
         ticket.hand_in_last();
         context::set_thread_of(&held);

@@ -32,7 +32,7 @@ use super::spares::let_spare_compute;
 use crate::fork::LONG_LEAF;
 use crate::poller::Poller;
 use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, AtomicBool, Ordering};
+use crate::primitives::{Arc, AtomicBool, Ordering, fence};
 
 /// How workers reach the monitor.
 pub(crate) struct MonitorSwitch {
@@ -47,7 +47,7 @@ impl MonitorSwitch {
         Self { on: AtomicBool::new(false), hurried: AtomicBool::new(false), poller }
     }
 
-    /// Has the monitor look at the workers from now on. Called by a worker that is awake.
+    /// Has the monitor look at the workers from now on. Called by a worker that is awake, or by a guest.
     #[inline]
     pub(crate) fn switch_on(&self) {
         // Relaxed: a worker that woke up after the monitor was switched off has acquired that.
@@ -58,6 +58,8 @@ impl MonitorSwitch {
 
     /// Has the monitor look soon, and often for a while: something waits that may be urgent.
     pub(crate) fn hurry(&self) {
+        // It may be a guest that is in a hurry, while all workers sleep.
+        self.switch_on();
         // Relaxed where it is set already: the look that follows is the one that was asked for. AcqRel pairs with that
         // of `settle`: the monitor sees what we did before.
         if !self.hurried.load(Ordering::Relaxed) && !self.hurried.swap(true, Ordering::AcqRel) {
@@ -88,6 +90,8 @@ pub(crate) struct Monitor {
     pub(super) seen: Vec<(u64, Instant)>,
     /// The workers that computed at the last look.
     computed: Vec<bool>,
+    /// The progress last seen of all guests together.
+    guests: u64,
     pause: Duration,
     last_resort: bool,
 }
@@ -96,7 +100,13 @@ impl Monitor {
     pub(crate) fn new(pool: &Pool) -> Self {
         let slots = pool.slots.len();
         let seen = vec![(0, Instant::now()); slots];
-        Self { seen, computed: vec![false; slots], pause: MONITOR_PAUSE.0, last_resort: false }
+        Self {
+            seen,
+            computed: vec![false; slots + pool.config.guests],
+            guests: 0,
+            pause: MONITOR_PAUSE.0,
+            last_resort: false,
+        }
     }
 
     /// Returns how long the thread may sleep before the next look; `None` while there is nothing to look at.
@@ -128,7 +138,8 @@ impl Monitor {
 
     /// Returns true if any worker has made progress.
     fn note_progress(&mut self, pool: &Pool, now: Instant) -> bool {
-        let mut moved = false;
+        let guests = pool.guests.progress();
+        let mut moved = std::mem::replace(&mut self.guests, guests) != guests;
         for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
             let progress = slot.progress();
             if seen.0 != progress {
@@ -185,7 +196,7 @@ impl Monitor {
     /// A job is shared in a computation that has lasted since the last look: it is worth a thief.
     fn see_to_jobs(&mut self, pool: &Pool) {
         let mut wanted = false;
-        for (computed, slot) in self.computed.iter_mut().zip(&pool.slots) {
+        for (computed, slot) in self.computed.iter_mut().zip(pool.fork_slots()) {
             let computes = slot.is_computing();
             wanted |= std::mem::replace(computed, computes) && computes && !slot.offers.is_empty();
         }
@@ -245,12 +256,15 @@ impl Monitor {
 
     /// Stops looking if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        if pool.sleepers.sleeping() < pool.present() || self.dismiss_spares(pool) {
+        let is_needed = || pool.awake() > 0 || pool.has_caller();
+        if is_needed() || self.dismiss_spares(pool) {
             return false;
         }
         let switch = &pool.monitor.on;
         switch.store(false, Ordering::Relaxed);
-        if pool.sleepers.sleeping_settled() < pool.present() {
+        // Partner of the fence in `Worker::has_offered`, of a guest: either it sees *off*, or we see it.
+        fence(Ordering::SeqCst);
+        if pool.sleepers.sleeping_settled() < pool.present() || pool.has_caller() {
             switch.store(true, Ordering::Relaxed);
             return false;
         }

@@ -155,6 +155,9 @@ impl Worker {
         }
         self.pacing.looked_out(now);
         // Computations get their turn also if there is no end of tasks. Inside, split points look out.
+        if let Some(job) = self.take_posted_in_turn() {
+            self.run_job(job);
+        }
         if let Some(root) = self.take_root() {
             return Some(root);
         }

@@ -11,9 +11,10 @@ use super::monitor::MonitorSwitch;
 use super::queue::Injector;
 use super::sleepers::{Place, Popped, Sleepers};
 use super::slot::{Counter, Counters, Slot};
-use super::threads::Threads;
+use super::threads::{Spawner, Threads};
 use crate::blocking::BlockingPool;
 use crate::companion::Companion;
+use crate::fork::{Guests, Posted};
 use crate::hooks::Hooks;
 use crate::local::PinnedThreads;
 use crate::poller::Poller;
@@ -26,6 +27,8 @@ use crate::task::{Origin, OwnedTasks, Runnable};
 pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) spares: usize,
+    /// Places for threads outside that take part in their fork-join calls.
+    pub(crate) guests: usize,
     pub(crate) searchers: usize,
     /// A worker spins only while no more workers than this are awake: a core must be left over for
     /// those whose answer it waits for.
@@ -42,6 +45,8 @@ pub(crate) struct Config {
     pub(crate) thread_name: String,
     pub(crate) stack_size: Option<usize>,
     pub(crate) hooks: Hooks,
+    /// Whoever starts the workers' threads, if it is not us.
+    pub(crate) spawner: Option<Spawner>,
 }
 
 /// The shared half of a runtime's scheduler.
@@ -59,6 +64,8 @@ pub(crate) struct Pool {
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.
     pub(crate) slots: Box<[Arc<CachePadded<Slot>>]>,
+    pub(crate) guests: Guests,
+    pub(crate) posted: Posted,
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
     pub(super) homes: Box<[HomeShard]>,
@@ -92,6 +99,8 @@ impl Pool {
             joiners: CachePadded::default(),
             sleepers: CachePadded::new(Sleepers::new(slots)),
             slots: (0..slots).map(new_slot).collect(),
+            guests: Guests::new(config.guests),
+            posted: Posted::new(config.workers),
             owned,
             homes,
             monitor: CachePadded::new(MonitorSwitch::new(poller.clone())),
@@ -319,6 +328,7 @@ impl Pool {
         let config = Config {
             workers,
             spares: 0,
+            guests: 1,
             searchers: 1,
             awake_to_spin: 0,
             cpus: 1,
@@ -330,6 +340,7 @@ impl Pool {
             thread_name: String::new(),
             stack_size: None,
             hooks: Hooks::default(),
+            spawner: None,
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
             .expect("the OS has what a poller needs");

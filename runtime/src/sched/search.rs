@@ -200,7 +200,7 @@ impl Worker {
         // A spare that was sent for us at the last moment is not needed. Partner of the fence in
         // `Monitor::relieve`.
         self.end_relief();
-        if self.may_leave() {
+        if self.may_leave() || pool.posted.is_for(self.index) {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();
         } else if pool.has_shared_work()

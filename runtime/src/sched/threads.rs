@@ -5,6 +5,22 @@ use std::time::{Duration, Instant};
 
 use crate::primitives::{Condvar, Mutex, thread};
 
+type SpawnThread =
+    dyn Fn(usize, String, Option<usize>, Box<dyn FnOnce() + Send>) -> io::Result<()> + Send + Sync;
+
+/// Starts the thread of the worker with an index, in place of us.
+#[derive(Clone)]
+pub(crate) struct Spawner(pub(crate) std::sync::Arc<SpawnThread>);
+
+impl std::panic::UnwindSafe for Spawner {}
+impl std::panic::RefUnwindSafe for Spawner {}
+
+impl std::fmt::Debug for Spawner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Spawner").finish_non_exhaustive()
+    }
+}
+
 /// All threads that a runtime has started and that have not been joined.
 pub(crate) struct Threads {
     inner: Mutex<Inner>,
@@ -12,7 +28,8 @@ pub(crate) struct Threads {
 }
 
 struct Inner {
-    handles: Vec<(u64, thread::JoinHandle<()>)>,
+    /// Without a handle if the thread was started by somebody else.
+    handles: Vec<(u64, Option<thread::JoinHandle<()>>)>,
     /// Handles of threads that have ended, to be joined; collected only at the runtime's end.
     ended: Vec<thread::JoinHandle<()>>,
     ending: bool,
@@ -32,18 +49,27 @@ impl Threads {
     /// before that to `done`.
     pub(crate) fn start(
         &self,
+        spawner: Option<(&Spawner, usize)>,
         name: String,
         stack_size: Option<usize>,
         body: impl FnOnce(u64) + Send + 'static,
     ) -> io::Result<()> {
-        let mut builder = thread::Builder::new().name(name);
-        if let Some(bytes) = stack_size {
-            builder = builder.stack_size(bytes);
-        }
         // Held across the start, so that the thread can't end before its handle is in the list.
         let mut inner = self.inner.lock();
         let id = inner.next;
-        let handle = builder.spawn(move || body(id))?;
+        let handle = match spawner {
+            None => {
+                let mut builder = thread::Builder::new().name(name);
+                if let Some(bytes) = stack_size {
+                    builder = builder.stack_size(bytes);
+                }
+                Some(builder.spawn(move || body(id))?)
+            }
+            Some((Spawner(spawn), index)) => {
+                spawn(index, name, stack_size, Box::new(move || body(id)))?;
+                None
+            }
+        };
         inner.next += 1;
         inner.busy += 1;
         inner.handles.push((id, handle));
@@ -65,7 +91,7 @@ impl Threads {
         if let Some(index) = inner.handles.iter().position(|(other, _)| *other == id) {
             let (_, handle) = inner.handles.swap_remove(index);
             if inner.ending {
-                inner.ended.push(handle);
+                inner.ended.extend(handle);
             }
         }
         let was_last = inner.handles.is_empty();

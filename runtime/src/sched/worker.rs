@@ -59,11 +59,11 @@ pub(crate) struct Worker {
 impl Worker {
     /// Moves into a slot; `None` if somebody works there.
     pub(crate) fn new(pool: Arc<Pool>, index: usize) -> Option<Self> {
-        let Kit { queue, parker, pending } = pool.slots[index].kit.lock().take()?;
+        let Kit { queue, parker, pending } = pool.fork_slot(index).kit.lock().take()?;
         let now = Instant::now();
         Some(Self {
             spin: Spin::new(pool.config.awake_to_spin > 0),
-            slot: pool.slots[index].clone(),
+            slot: pool.fork_slot(index).clone(),
             pool,
             index,
             queue,
@@ -124,10 +124,15 @@ impl Worker {
             fence(Ordering::SeqCst);
             self.send_spare_home();
             self.hand_over();
+            self.run_posted();
             self.pool.left();
         });
-        let Worker { pool, index, queue, parker, pending, .. } = self;
-        let slot = &pool.slots[index];
+        self.move_out();
+    }
+
+    /// Leaves the slot to the next.
+    pub(crate) fn move_out(self) {
+        let Worker { slot, queue, parker, pending, .. } = self;
         *slot.kit.lock() = Some(Kit { queue, parker, pending });
     }
 

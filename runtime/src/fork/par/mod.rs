@@ -6,8 +6,9 @@
 //! a computation over them can be interrupted for tasks that wait.
 //!
 //! For more (chains of adapters, parallel iterators over maps and strings, stable sorts), use
-//! [rayon](https://docs.rs/rayon), on its own threads beside this runtime: call it from
-//! [`spawn_blocking`](crate::spawn_blocking).
+//! [rayon](https://docs.rs/rayon) with this repository's `rayon-core` in the place of its own: its iterators then run on the
+//! workers of this runtime. `docs/rayon.md` says how. The functions here need no further crate, and interrupt a loop over
+//! many items for tasks that wait; rayon's do so between two of their pieces.
 //!
 //! # Panics
 //!

@@ -73,7 +73,7 @@ fn sort<T: Send>(
     less: &(impl Fn(&T, &T) -> bool + Sync),
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
-    let workers = context::with_worker(|worker| worker.map_or(2, |w| w.pool().config.workers));
+    let workers = context::with_forker(|worker| worker.map_or(2, |w| w.pool().config.workers));
     let piece = (items.len() / (workers * PIECES)).clamp(SHORT, LONG);
     // Twice the depth of a sort whose pivots are all in the middle.
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);

@@ -49,7 +49,7 @@ impl Splitter {
 
 /// How many workers there are here, and which one this is.
 fn place() -> (usize, Option<usize>) {
-    context::with_worker(|worker| match worker {
+    context::with_forker(|worker| match worker {
         Some(worker) => (worker.pool().config.workers, Some(worker.index())),
         None => (2, None),
     })

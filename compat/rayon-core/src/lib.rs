@@ -1,0 +1,92 @@
+//! rayon's core on windlass: every `par_iter` of a program runs on the workers of one runtime.
+//!
+//! With
+//!
+//! ```toml
+//! [patch.crates-io]
+//! rayon-core = { git = "https://github.com/windlass-rs/windlass" }
+//! ```
+//!
+//! rayon itself, and all crates that use it, find this package in the place of `rayon-core`. It has the same public
+//! interface. Underneath, there is no second pool that competes with the runtime for the CPUs: parallel iterators and async
+//! tasks share the workers, and tasks go on while the iterators compute. To await a parallel computation in a task, use
+//! `windlass::compute(|| items.par_iter()…).await`.
+//!
+//! # Which threads
+//!
+//! - On a worker of a windlass runtime (in a task, in `compute`, in a job) that runtime's workers serve.
+//! - On a thread of a [`ThreadPool`], that pool's. Such a pool is a runtime of its own.
+//! - Elsewhere the global pool serves: the one that [`ThreadPoolBuilder::build_global`] has built; or one of
+//!   `RAYON_NUM_THREADS` threads, if that variable is set; or else the windlass runtime that the thread has entered, or the global
+//!   one.
+//!
+//! # What differs from rayon's own core
+//!
+//! - A worker that waits in a join, or in a task that computes, may poll tasks of its runtime. As with rayon's own, a lock
+//!   that is held across `join` may be wanted by what the thread runs meanwhile.
+//! - [`max_num_threads`] is 1,024.
+//! - Between two jobs a worker of the runtime may serve tasks, so work that is spawned from outside may begin some
+//!   microseconds later than on a pool that has nothing else to do.
+
+mod broadcast;
+mod builder;
+mod configuration;
+mod error;
+mod join;
+mod pool;
+mod registry;
+mod scope;
+mod scope_base;
+mod spawn;
+mod thread;
+
+pub use broadcast::{BroadcastContext, broadcast, spawn_broadcast};
+pub use builder::ThreadPoolBuilder;
+#[allow(deprecated)]
+pub use configuration::{Configuration, initialize};
+pub use error::ThreadPoolBuildError;
+pub use join::{FnContext, join, join_context};
+pub use pool::{ThreadPool, Yield};
+pub use scope::{Scope, ScopeFifo, in_place_scope, in_place_scope_fifo, scope, scope_fifo};
+pub use spawn::{spawn, spawn_fifo};
+pub use thread::ThreadBuilder;
+
+use windlass_runtime::rayon_support as support;
+
+use registry::Registry;
+
+/// Returns the largest number of threads that a pool can have.
+pub fn max_num_threads() -> usize {
+    registry::MOST_THREADS
+}
+
+/// Returns the number of threads of the current pool: the one that the current thread belongs to, or else the global one.
+#[inline]
+pub fn current_num_threads() -> usize {
+    match support::place() {
+        Some((_, threads)) => threads,
+        None => Registry::current().handle().workers(),
+    }
+}
+
+/// Returns the index of the current thread in its pool, if it belongs to one. It does not change while the thread lives,
+/// and is less than [`current_num_threads`].
+#[inline]
+pub fn current_thread_index() -> Option<usize> {
+    support::place().map(|(index, _)| index)
+}
+
+/// Returns true if the current thread has jobs that nobody has begun; `None` if it belongs to no pool.
+pub fn current_thread_has_pending_tasks() -> Option<bool> {
+    support::has_pending()
+}
+
+/// Runs one job of the current thread's pool, if there is one; `None` if it belongs to no pool.
+pub fn yield_now() -> Option<Yield> {
+    support::help_one(false).map(Yield::of)
+}
+
+/// Runs one of the jobs that the current thread has spawned, if there is one left; `None` if it belongs to no pool.
+pub fn yield_local() -> Option<Yield> {
+    support::help_one(true).map(Yield::of)
+}

@@ -1,0 +1,113 @@
+//! The threads of a pool, and who starts them.
+
+use std::sync::Arc;
+use std::{fmt, io, thread};
+
+use crate::registry::{IndexHandler, Own, Registry};
+use crate::support::ThreadStart;
+
+/// A thread of a pool that is to be started: by [`run`](Self::run), on that thread.
+pub struct ThreadBuilder {
+    index: usize,
+    name: Option<String>,
+    stack_size: Option<usize>,
+    /// The runtime's part, until it is run.
+    run: Option<Box<dyn FnOnce() + Send>>,
+    registry: Registry,
+    own: Arc<Own>,
+}
+
+impl ThreadBuilder {
+    pub(crate) fn new(
+        start: ThreadStart,
+        name: Option<String>,
+        stack_size: Option<usize>,
+        registry: Registry,
+        own: Arc<Own>,
+    ) -> Self {
+        let ThreadStart { index, run, .. } = start;
+        Self { index, name, stack_size, run: Some(run), registry, own }
+    }
+
+    /// Returns the index of the thread in its pool.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Returns the name that was chosen by [`ThreadPoolBuilder::thread_name`](crate::ThreadPoolBuilder::thread_name).
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns the size that was chosen by [`ThreadPoolBuilder::stack_size`](crate::ThreadPoolBuilder::stack_size).
+    pub fn stack_size(&self) -> Option<usize> {
+        self.stack_size
+    }
+
+    /// Serves the pool on the current thread, until the pool ends.
+    pub fn run(mut self) {
+        let Some(run) = self.run.take() else { return };
+        self.registry.enter();
+        self.call(&self.own.start_handler);
+        run();
+        self.call(&self.own.exit_handler);
+    }
+
+    fn call(&self, handler: &Option<Box<IndexHandler>>) {
+        if let Some(handler) = handler {
+            self.own.catch(|| handler(self.index));
+        }
+    }
+}
+
+impl Drop for ThreadBuilder {
+    fn drop(&mut self) {
+        // The runtime counts on each of its workers, if only to leave: it ends, for a thread could not be started.
+        if let Some(run) = self.run.take() {
+            drop(thread::Builder::new().spawn(run));
+        }
+    }
+}
+
+impl fmt::Debug for ThreadBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThreadBuilder")
+            .field("index", &self.index)
+            .field("name", &self.name)
+            .field("stack_size", &self.stack_size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Starts the threads of a pool.
+pub trait ThreadSpawn {
+    #[doc(hidden)]
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
+}
+
+/// Starts them as the standard library does.
+#[derive(Debug, Default)]
+pub struct DefaultSpawn;
+
+impl ThreadSpawn for DefaultSpawn {
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+        let mut builder = thread::Builder::new();
+        if let Some(name) = thread.name() {
+            builder = builder.name(name.to_owned());
+        }
+        if let Some(bytes) = thread.stack_size() {
+            builder = builder.stack_size(bytes);
+        }
+        builder.spawn(|| thread.run()).map(drop)
+    }
+}
+
+/// Starts them as a closure says.
+#[derive(Debug)]
+pub struct CustomSpawn<F>(pub(crate) F);
+
+impl<F: FnMut(ThreadBuilder) -> io::Result<()>> ThreadSpawn for CustomSpawn<F> {
+    fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()> {
+        (self.0)(thread)
+    }
+}

@@ -1,0 +1,67 @@
+//! The end of something that a thread waits for: as a worker, which helps its own pool meanwhile, or blocked.
+
+use windlass_sync::Latch;
+
+use crate::context;
+use crate::primitives::{Arc, AtomicBool, Ordering, fence};
+use crate::sched::Pool;
+
+/// Set once, by whoever has a clone; waited for by the thread that made it.
+#[derive(Clone)]
+pub struct Completion(Arc<Inner>);
+
+struct Inner {
+    set: AtomicBool,
+    waiter: Waiter,
+}
+
+enum Waiter {
+    /// A worker, or a guest, and its index.
+    Worker(Arc<Pool>, usize),
+    Thread(Latch),
+}
+
+impl Completion {
+    /// To be waited for by the current thread.
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        let waiter = context::with_forker(|worker| match worker {
+            Some(worker) => Waiter::Worker(worker.pool().clone(), worker.index()),
+            None => Waiter::Thread(Latch::new(1)),
+        });
+        Self(Arc::new(Inner { set: AtomicBool::new(false), waiter }))
+    }
+
+    /// Ends the wait. To be called once.
+    pub fn set(&self) {
+        // Release pairs with the Acquire in `is_set`.
+        self.0.set.store(true, Ordering::Release);
+        match &self.0.waiter {
+            Waiter::Worker(pool, index) => {
+                // Partner of the fence in `sleep_joining`, as in `latch_was_set`.
+                fence(Ordering::SeqCst);
+                pool.call_joiner(*index);
+            }
+            Waiter::Thread(latch) => latch.count_down(),
+        }
+    }
+
+    /// True if it was set.
+    pub fn is_set(&self) -> bool {
+        // Acquire pairs with the Release in `set`.
+        self.0.set.load(Ordering::Acquire)
+    }
+
+    /// Waits, on the thread that made it. A worker runs jobs of its own pool meanwhile.
+    pub fn wait(&self) {
+        match &self.0.waiter {
+            Waiter::Thread(latch) => latch.wait_blocking(),
+            Waiter::Worker(..) => context::with_forker(|worker| {
+                let worker = worker.expect("the thread that made it waits");
+                if !self.is_set() {
+                    worker.wait_for(|| self.is_set());
+                }
+            }),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Callers take part: a thread that is no worker runs its fork-join call itself, in a guest's place.
+//!
+//! A place is what a worker has for fork-join: its own pending joins and spawned jobs, and the [`Slot`] in which others
+//! see its offers and its sleep in a join. Workers steal from it as from each other. A guest in turn
+//!
+//! - polls no tasks, and is never on the sleepers' stack;
+//! - runs what its own call has forked and nothing else: the thread may hold locks that a stranger's job waits for. When
+//!   all of that is stolen it waits, and is called by `latch_was_set` alone;
+//! - is the current *forker* of its thread and not its worker: what it spawns, wakes or blocks on goes the ways of any
+//!   thread outside.
+//!
+//! # Places
+//!
+//! There are a few, and a word with a bit for each that is free. A thread claims one with a compare-and-swap (`Acquire`) and
+//! gives it back with `Release`, so it finds the place as the last guest has left it: without pending joins or jobs,
+//! because those end before the call does. If none is free, the call moves to a worker.
+//!
+//! Whoever looks for jobs passes by the guests' places while none is claimed. It does not miss one by that: a guest
+//! claims before it offers, and the offer's fence comes after both.
+//!
+//! # The watch
+//!
+//! It stays on while a place is claimed, although all workers may sleep: it is what wakes them for a guest in a long leaf.
+//! The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a fence, and looks
+//! whether the watch is on.
+
+use crossbeam_utils::CachePadded;
+
+use crate::context::{self, Role};
+use crate::primitives::plain::Ordering as Plain;
+use crate::primitives::{Arc, AtomicUsize, Ordering};
+use crate::sched::{Pool, Slot, Worker};
+
+/// The most places that the word has bits for.
+const MOST_GUESTS: usize = 32;
+
+/// The places for guests of one pool.
+pub(crate) struct Guests {
+    slots: Box<[Arc<CachePadded<Slot>>]>,
+    /// A bit for each place that is free.
+    free: AtomicUsize,
+}
+
+impl Guests {
+    pub(crate) fn new(places: usize) -> Self {
+        let places = places.min(MOST_GUESTS);
+        let slot = |_| Arc::new(CachePadded::new(Slot::new(false)));
+        Self { slots: (0..places).map(slot).collect(), free: AtomicUsize::new(mask(places)) }
+    }
+
+    /// The places to look for jobs in: none, as long as there are no guests.
+    pub(crate) fn in_use(&self) -> &[Arc<CachePadded<Slot>>] {
+        // Relaxed: see the head of this file.
+        let any = self.free.load(Ordering::Relaxed) != mask(self.slots.len());
+        if any { &self.slots } else { &[] }
+    }
+
+    /// A number that moves when guests come, go or get on.
+    pub(crate) fn progress(&self) -> u64 {
+        self.slots.iter().fold(0, |sum, slot| sum.wrapping_add(slot.progress()))
+    }
+
+    pub(crate) fn slot(&self, place: usize) -> &Arc<CachePadded<Slot>> {
+        &self.slots[place]
+    }
+
+    fn claim(&self) -> Option<usize> {
+        let mut free = self.free.load(Ordering::Relaxed);
+        while free != 0 {
+            let rest = free & (free - 1);
+            // Acquire pairs with the Release in `give_back`.
+            match self.free.compare_exchange_weak(free, rest, Ordering::Acquire, Ordering::Relaxed)
+            {
+                Ok(_) => return Some(free.trailing_zeros() as usize),
+                Err(changed) => free = changed,
+            }
+        }
+        None
+    }
+
+    fn give_back(&self, place: usize) {
+        // Release pairs with the Acquire in `claim`.
+        self.free.fetch_or(1 << place, Ordering::Release);
+    }
+}
+
+fn mask(places: usize) -> usize {
+    (1 << places) - 1
+}
+
+/// A claimed place, with the caller's thread in it.
+pub(super) struct Guest {
+    /// Always there, except in `drop`.
+    worker: Option<Worker>,
+}
+
+impl Guest {
+    /// Claims a place of the current runtime, if that has workers to share the work with, takes something in, and has a place left.
+    pub(super) fn claim() -> Option<Self> {
+        // Workers that are stuck rely on the poller's thread: it is not to compute.
+        if context::role() == Role::Poller {
+            return None;
+        }
+        context::with_pool(Self::claim_in)
+    }
+
+    pub(super) fn claim_in(pool: &Arc<Pool>) -> Option<Self> {
+        if pool.poller().is_manual() || pool.is_closing() {
+            return None;
+        }
+        Self::claim_place(pool)
+    }
+
+    /// Claims a place, whatever state the pool is in.
+    pub(super) fn claim_place(pool: &Arc<Pool>) -> Option<Self> {
+        let place = pool.guests.claim()?;
+        pool.guests.slot(place).counters.splits.bump();
+        let worker = Worker::new(pool.clone(), pool.slots.len() + place);
+        // `None` can't be: who has claimed the place is alone there.
+        let worker = worker?;
+        // That is for threads of ours.
+        worker.pace.takes_short_turns.set(true);
+        Some(Self { worker: Some(worker) })
+    }
+
+    /// Runs `f` as the caller's part of the work.
+    pub(super) fn run<R>(&self, f: impl FnOnce(&Worker) -> R) -> R {
+        let worker = self.worker.as_ref().expect("there until the drop");
+        context::enter_forker(worker, || f(worker))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        let Some(worker) = self.worker.take() else { return };
+        let (pool, place) = (worker.pool().clone(), worker.index() - worker.pool().slots.len());
+        let slot = worker.slot();
+        slot.computing.store(false, Plain::Relaxed);
+        slot.fine.store(false, Plain::Relaxed);
+        worker.move_out();
+        pool.guests.give_back(place);
+    }
+}
+
+impl Worker {
+    /// True for a thread that takes part in its own computation only.
+    pub(super) fn is_guest(&self) -> bool {
+        self.index() >= self.pool.slots.len()
+    }
+}
+
+impl Pool {
+    /// The slot of a worker, a spare or a guest.
+    pub(crate) fn fork_slot(&self, index: usize) -> &Arc<CachePadded<Slot>> {
+        match self.slots.get(index) {
+            Some(slot) => slot,
+            None => self.guests.slot(index - self.slots.len()),
+        }
+    }
+
+    /// True while a thread that is not counted among the workers may have jobs for them: a guest, or the thread that has
+    /// become a worker without being started as one.
+    pub(crate) fn has_caller(&self) -> bool {
+        let offers = |slot: &Arc<CachePadded<Slot>>| {
+            !slot.occupied.load(Plain::Relaxed) && !slot.offers.is_empty()
+        };
+        !self.guests.in_use().is_empty() || self.slots.iter().any(offers)
+    }
+
+    /// All slots in which there may be jobs to take.
+    pub(crate) fn fork_slots(&self) -> impl Iterator<Item = &Arc<CachePadded<Slot>>> {
+        self.slots.iter().chain(self.guests.in_use())
+    }
+}

@@ -1,0 +1,192 @@
+//! Fork-join on a runtime that is named: from any thread, on its workers.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::thread;
+
+use super::completion::Completion;
+use super::scope::Scope;
+use crate::context::{self, Role};
+use crate::handle::Handle;
+use crate::primitives::plain::{AtomicUsize, Ordering};
+use crate::sched::Worker;
+
+impl Handle {
+    /// Runs a closure on a worker of this runtime and returns its result. [`join`](crate::join), [`scope`](crate::scope)
+    /// and [`par`](crate::par) inside use this runtime's workers.
+    ///
+    /// On a worker of this runtime, the closure is simply called. A worker of another runtime runs fork-join work of its own
+    /// while it waits, so that runtimes may call each other to any depth. Every other thread blocks; in a task, prefer
+    /// [`compute`](crate::compute), which can be awaited.
+    ///
+    /// A worker that waits in a join or a scope may run the closure on top of what it waits for: see
+    /// [`join`](crate::join) about locks. If the runtime is shutting down, or is a [manual loop](crate::manual), the
+    /// closure runs on the calling thread.
+    ///
+    /// # Panics
+    ///
+    /// If the closure does, with its payload.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(2).build()?;
+    /// let handle = runtime.handle();
+    /// let (a, b) = handle.install(|| windlass::join(|| 1 + 1, || 2 + 2));
+    /// assert_eq!((a, b), (2, 4));
+    /// assert!(handle.install(|| handle.is_current()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn install<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce() -> R + Send,
+        R: Send,
+    {
+        let pool = self.pool();
+        let unserved = pool.poller().is_manual() || pool.is_closing();
+        if self.is_current() || unserved || context::role() == Role::Poller {
+            return f();
+        }
+        let done = Completion::new();
+        let mut result: Option<thread::Result<R>> = None;
+        let place = Place(&raw mut result);
+        let job = {
+            let done = done.clone();
+            move || {
+                let outcome = panic::catch_unwind(AssertUnwindSafe(f));
+                // SAFETY: the caller keeps the place, and touches it after the completion only.
+                unsafe { place.write(outcome) };
+                done.set();
+            }
+        };
+        // SAFETY: we wait for the job, which holds the completion on its own.
+        unsafe { pool.post(job) };
+        done.wait();
+        match result.expect("a job has an outcome") {
+            Ok(value) => value,
+            Err(payload) => panic::resume_unwind(payload),
+        }
+    }
+
+    /// Runs [`join`](crate::join) on a worker of this runtime; see [`install`](Self::install).
+    ///
+    /// # Panics
+    ///
+    /// As [`join`](crate::join).
+    pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        self.install(|| crate::join(a, b))
+    }
+
+    /// Runs [`scope`](crate::scope) on a worker of this runtime; see [`install`](Self::install).
+    ///
+    /// # Panics
+    ///
+    /// As [`scope`](crate::scope).
+    pub fn scope<'scope, F, R>(&self, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        self.install(|| crate::scope(f))
+    }
+
+    /// Calls `f` once on each worker, with the worker's index, and returns the results in the order of the indices. A worker
+    /// comes to it between two tasks or jobs, or while it waits in a join; one that is in a long poll is waited for.
+    ///
+    /// # Panics
+    ///
+    /// If a call panics, after all have returned, with the payload of one of them. In a runtime that is shutting down, or
+    /// is a [manual loop](crate::manual), the calls run on any thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(3).build()?;
+    /// assert_eq!(runtime.handle().broadcast(|index| index * 10), [0, 10, 20]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn broadcast<F, R>(&self, f: F) -> Vec<R>
+    where
+        F: Fn(usize) -> R + Sync,
+        R: Send,
+    {
+        let workers = self.workers();
+        if self.pool().poller().is_manual() {
+            return (0..workers).map(f).collect();
+        }
+        let done = Completion::new();
+        let left = AtomicUsize::new(workers);
+        let mut results: Vec<Option<thread::Result<R>>> = (0..workers).map(|_| None).collect();
+        let (f, left, first) = (&f, Place((&raw const left).cast_mut()), results.as_mut_ptr());
+        let call = |index: usize| {
+            // SAFETY: there are as many as workers.
+            let place = Place(unsafe { first.add(index) });
+            let (done, left) = (done.clone(), Place(left.0));
+            move || {
+                let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(index)));
+                // SAFETY: the place is ours, and read after the completion only.
+                unsafe { place.write(outcome) };
+                // SAFETY: there until the last is counted. Release and Acquire have the last see what all have written.
+                if unsafe { left.get().fetch_sub(1, Ordering::AcqRel) } == 1 {
+                    done.set();
+                }
+            }
+        };
+        // SAFETY: we wait for all of them.
+        unsafe { self.pool().post_to_each(call) };
+        done.wait();
+        let outcomes = results.into_iter().map(|outcome| outcome.expect("all have been called"));
+        match outcomes.collect::<thread::Result<Vec<R>>>() {
+            Ok(values) => values,
+            Err(payload) => panic::resume_unwind(payload),
+        }
+    }
+
+    /// Returns the number of workers, spares aside.
+    pub fn workers(&self) -> usize {
+        self.pool().config.workers
+    }
+
+    /// Returns true on a worker of this runtime.
+    pub fn is_current(&self) -> bool {
+        context::with_forker(|worker| worker.is_some_and(|worker| worker.works_for(self.pool())))
+    }
+}
+
+impl Worker {
+    /// True if this is a worker of the pool, and no guest.
+    pub(super) fn works_for(&self, pool: &crate::primitives::Arc<crate::sched::Pool>) -> bool {
+        !self.is_guest() && crate::primitives::Arc::ptr_eq(self.pool(), pool)
+    }
+}
+
+/// A place in the frame of a thread that waits.
+struct Place<T>(*mut T);
+
+// SAFETY: what it points to is `Send`, and whoever waits leaves it alone.
+unsafe impl<T: Send> Send for Place<T> {}
+
+impl<T> Place<T> {
+    /// # Safety
+    ///
+    /// The place is there.
+    unsafe fn get(&self) -> &T {
+        // SAFETY: the caller says so.
+        unsafe { &*self.0 }
+    }
+}
+
+impl<R> Place<Option<thread::Result<R>>> {
+    /// # Safety
+    ///
+    /// The place is there, and nobody else touches it.
+    unsafe fn write(self, outcome: thread::Result<R>) {
+        // SAFETY: the caller says so.
+        unsafe { *self.0 = Some(outcome) };
+    }
+}

@@ -1,0 +1,96 @@
+//! What a replacement of rayon's core needs besides the public interface. No part of it: may change at any time.
+
+use std::io;
+
+pub use super::completion::Completion;
+use crate::builder::Builder;
+use crate::context;
+use crate::handle::Handle;
+use crate::sched::Worker;
+
+/// The index of the current worker, and how many there are. A spare shows as one of the workers.
+#[inline]
+pub fn place() -> Option<(usize, usize)> {
+    context::with_forker(|worker| {
+        let worker = worker.filter(|worker| !worker.is_guest())?;
+        let workers = worker.pool().config.workers;
+        Some((worker.index() % workers, workers))
+    })
+}
+
+/// The runtime that the current thread is a worker of.
+pub fn current_worker() -> Option<Handle> {
+    context::with_forker(|worker| {
+        let worker = worker.filter(|worker| !worker.is_guest())?;
+        Some(Handle::new(worker.pool().clone()))
+    })
+}
+
+/// A job that nobody waits for: see `Pool::post`.
+///
+/// # Safety
+///
+/// What `f` borrows is there until it has run.
+pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
+    // SAFETY: the caller says so.
+    unsafe { handle.pool().post(f) };
+}
+
+/// A job for each worker, made for its index.
+///
+/// # Safety
+///
+/// What they borrow is there until they have run.
+pub unsafe fn post_to_each<F: FnOnce() + Send>(handle: &Handle, f: impl Fn(usize) -> F) {
+    // SAFETY: the caller says so.
+    unsafe { handle.pool().post_to_each(f) };
+}
+
+/// Runs one job, if there is one; `None` if this is no worker. With `local`, one of the worker's own.
+pub fn help_one(local: bool) -> Option<bool> {
+    context::with_forker(|worker| Some(worker.filter(|worker| !worker.is_guest())?.help(local)))
+}
+
+/// True if the current worker has jobs that nobody has begun; `None` if this is no worker.
+pub fn has_pending() -> Option<bool> {
+    context::with_forker(|worker| {
+        Some(worker.filter(|worker| !worker.is_guest())?.pending.has_any())
+    })
+}
+
+/// A worker's thread that is to be started, by whoever is asked to.
+pub struct ThreadStart {
+    /// The worker's index.
+    pub index: usize,
+    /// What the thread is to be called.
+    pub name: String,
+    /// How large its stack is to be, if not as large as the OS makes it.
+    pub stack_size: Option<usize>,
+    /// What the thread is to do; comes back when the runtime ends.
+    pub run: Box<dyn FnOnce() + Send>,
+}
+
+/// Has workers' threads be started by `spawn`.
+pub fn spawn_threads_with(
+    builder: Builder,
+    spawn: impl Fn(ThreadStart) -> io::Result<()> + Send + Sync + 'static,
+) -> Builder {
+    builder.spawn_threads_with(spawn)
+}
+
+/// Has no thread started for worker 0: the current thread is to [become](become_first) it.
+pub fn without_first(builder: Builder) -> Builder {
+    builder.without_first()
+}
+
+/// Makes the current thread worker 0 of a runtime that was built without, for the rest of its life; false if it is one
+/// already, or that has one.
+pub fn become_first(handle: &Handle) -> bool {
+    if context::with_forker(|worker| worker.is_some()) {
+        return false;
+    }
+    let Some(worker) = Worker::new(handle.pool().clone(), 0) else { return false };
+    worker.pace.takes_short_turns.set(true);
+    context::stay_forker(Box::leak(Box::new(worker)));
+    true
+}
