@@ -21,6 +21,8 @@
 //! | giving way | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`] |
 //! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
 //! | sockets, pipes, any descriptor | [`net`] |
+//! | signals, processes, files | [`signal`], [`process`], [`fs`] |
+//! | copying, proxies, the standard streams | [`io`] |
 //! | timers and time-outs | [`timer`](mod@timer) |
 //! | a main loop of your own | [`manual`] |
 //! | seeing what goes on | [`Handle::metrics`] |
@@ -61,6 +63,7 @@
 pub use async_channel as channel;
 pub use async_lock as lock;
 pub use windlass_macros::{main, test};
+pub use windlass_os::{fs, io, process, signal};
 pub use windlass_runtime::{
     Builder, EnterGuard, Handle, Metrics, Runtime, Scope, ShutdownReport, Straggler, WorkerMetrics,
     block_on, compute, join, manual, par, resume_on_pool, scope, spawn, spawn_blocking, task,
