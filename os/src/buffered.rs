@@ -266,3 +266,69 @@ impl<T: Seek> State<T> {
         self.read = None;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+
+    /// A state whose caller has got two of the five bytes that were read.
+    fn ahead() -> State<Cursor<Vec<u8>>> {
+        let io = Cursor::new(b"0123456789".to_vec());
+        let (input, output) = (Vec::new(), Vec::new());
+        let mut state =
+            State { io, input, start: 0, end: 0, read: None, output, failed: None, sought: None };
+        state.fill(5);
+        let mut two = [0; 2];
+        assert_eq!(state.give_out(&mut two).unwrap().unwrap(), 2);
+        assert_eq!(state.io.position(), 5);
+        state
+    }
+
+    #[test]
+    fn a_write_goes_where_the_caller_believes_the_cursor_to_be() {
+        let mut state = ahead();
+        state.unread().unwrap();
+        assert_eq!(state.io.position(), 2);
+        assert!(!state.is_ahead());
+        state.unread().unwrap();
+        assert_eq!(state.io.position(), 2);
+    }
+
+    #[test]
+    fn a_seek_counts_from_where_the_caller_believes_the_cursor_to_be() {
+        for (position, expected) in [
+            (SeekFrom::Current(1), 3),
+            (SeekFrom::Current(-2), 0),
+            (SeekFrom::Start(7), 7),
+            (SeekFrom::End(-1), 9),
+        ] {
+            let mut state = ahead();
+            state.seek(position);
+            assert_eq!(state.sought.take().unwrap().1.unwrap(), expected);
+            assert!(!state.is_ahead());
+        }
+    }
+
+    #[test]
+    fn a_seek_that_fails_loses_nothing() {
+        let mut state = ahead();
+        for offset in [-3, i64::MIN] {
+            state.seek(SeekFrom::Current(offset));
+            assert!(state.sought.take().unwrap().1.is_err());
+        }
+        let mut rest = [0; 8];
+        assert_eq!(state.give_out(&mut rest).unwrap().unwrap(), 3);
+        assert_eq!(&rest[..3], b"234");
+    }
+
+    #[test]
+    fn what_is_left_comes_before_the_rest_of_the_file() {
+        let mut state = ahead();
+        state.fill_to_end();
+        let mut rest = [0; 16];
+        assert_eq!(state.give_out(&mut rest).unwrap().unwrap(), 8);
+        assert_eq!(&rest[..8], b"23456789");
+    }
+}
