@@ -37,10 +37,10 @@ use super::transfer::Transfer;
 /// let listener = TcpListener::bind("127.0.0.1:7000").await?;
 /// loop {
 ///     let (mut client, _) = listener.accept().await?;
-///     windlass::spawn(async move {
+///     drop(windlass::spawn(async move {
 ///         let mut server = TcpStream::connect("127.0.0.1:8000").await?;
 ///         copy_bidirectional(&mut client, &mut server).await
-///     });
+///     }));
 /// }
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
