@@ -4,7 +4,7 @@ mod common;
 
 use std::io::{ErrorKind, SeekFrom};
 
-use common::{TempDir, poll_once, run};
+use common::{TempDir, run};
 use futures_lite::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, StreamExt};
 use windlass_os::fs::{self, DirBuilder, File, OpenOptions};
 
@@ -240,7 +240,7 @@ fn a_read_that_was_given_up_leaves_its_bytes_to_the_next() {
         let (file, mut disk) = slow_file();
         let mut buf = [0; 16];
         for _ in 0..3 {
-            assert!(poll_once(&mut Box::pin(file.read(&mut buf))).await.is_none());
+            assert!(common::poll_once(&mut Box::pin(file.read(&mut buf))).await.is_none());
         }
         disk.write_all(b"hello").unwrap();
         assert_eq!(file.read(&mut buf[..2]).await.unwrap(), 2);
