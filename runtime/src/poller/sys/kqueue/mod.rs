@@ -236,7 +236,7 @@ unsafe impl Sync for Events {}
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { buffer: vec![const { MaybeUninit::uninit() }; HARVEST].into(), len: 0 }
+        Self { buffer: (0..HARVEST).map(|_| MaybeUninit::uninit()).collect(), len: 0 }
     }
 
     fn filled(&self) -> impl Iterator<Item = &Event> + '_ {
