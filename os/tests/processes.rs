@@ -176,21 +176,24 @@ fn a_child_that_never_ends_is_killed_when_it_is_dropped() {
 #[test]
 fn two_hundred_children_at_once_leave_no_zombies() {
     run(|| async {
-        let mut children: Vec<Child> =
-            (0..200).map(|i| shell(&format!("exit {}", i % 7)).spawn().unwrap()).collect();
-        let ids: Vec<u32> = children.iter().map(|child| child.id().unwrap()).collect();
-        // A half is waited for by tasks of their own, the other is dropped.
-        let tasks: Vec<_> = children
-            .drain(..100)
-            .enumerate()
-            .map(|(i, mut child)| {
+        // A half is waited for by tasks of their own, the other is dropped while it runs.
+        let mut ids = Vec::new();
+        let tasks: Vec<_> = (0..100)
+            .map(|i| {
+                let mut child = shell(&format!("exit {}", i % 7)).spawn().unwrap();
+                ids.push(child.id().unwrap());
                 windlass_runtime::spawn(async move { (i, child.wait().await.unwrap().code()) })
             })
             .collect();
+        let mut children: Vec<Child> =
+            (0..100).map(|_| Command::new("cat").stdin(Stdio::piped()).spawn().unwrap()).collect();
+        ids.extend(children.iter().map(|child| child.id().unwrap()));
+        let inputs: Vec<_> = children.iter_mut().map(|child| child.stdin.take()).collect();
         drop(children);
+        drop(inputs);
         for task in tasks {
             let (i, code) = task.await.unwrap();
-            assert_eq!(code, Some(i as i32 % 7));
+            assert_eq!(code, Some(i % 7));
         }
         ids.into_iter().for_each(gone);
     });

@@ -187,6 +187,49 @@ fn a_thousand_listeners_share_their_descriptors() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn runtimes_that_come_and_go_share_their_descriptors() {
+    let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+    within_deadline(move || {
+        let before = descriptors();
+        for _ in 0..300 {
+            let runtime = windlass_runtime::Builder::new().workers(1).build().unwrap();
+            let _entered = runtime.handle().enter();
+            drop(signal(SignalKind::quit()).unwrap());
+        }
+        // Two for each would be 600; tests beside this one open some, too.
+        assert!(descriptors() < before + 300);
+    });
+}
+
+#[test]
+fn a_signal_is_heard_while_all_workers_are_stuck() {
+    within_deadline(|| {
+        let runtime = runtime();
+        let heard = Arc::new(AtomicBool::new(false));
+        let stuck = Arc::new(Latch::new(2));
+        for _ in 0..2 {
+            let (heard, stuck) = (heard.clone(), stuck.clone());
+            drop(runtime.spawn(async move {
+                stuck.count_down();
+                wait_until("the signal was heard", || heard.load(Ordering::SeqCst));
+            }));
+        }
+        let listening = {
+            let _entered = runtime.handle().enter();
+            let mut signals = signal(SignalKind::from_raw(libc::SIGURG)).unwrap();
+            runtime.spawn(async move {
+                signals.recv().await.unwrap();
+                heard.store(true, Ordering::SeqCst);
+            })
+        };
+        stuck.wait_blocking();
+        signal_self(libc::SIGURG);
+        runtime.block_on(listening).unwrap();
+    });
+}
+
+#[test]
 fn waiting_futures_and_listeners_may_be_dropped_anywhere() {
     run(|| async {
         let mut futures: Vec<_> = (0..10).map(|_| ctrl_c()).collect();
