@@ -79,7 +79,7 @@ async fn serve(
     Ok(())
 }
 
-/// One connection. What one side has not read yet the other can't send: there is a buffer of 16 KiB each way.
+/// One connection. What one side has not read yet the other can't send: there is a buffer of 64 KiB each way, at most.
 async fn pass_on(mut client: TcpStream, server: &str, idle: Duration) -> io::Result<(u64, u64)> {
     let mut server = timeout(CONNECT, TcpStream::connect(server)).await??;
     client.set_nodelay(true)?;

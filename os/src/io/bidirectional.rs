@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use futures_io::{AsyncRead, AsyncWrite};
 use windlass_runtime::timer::{self, Sleep};
 
+use super::copy::BUFFER;
 use super::transfer::Transfer;
 
 /// Copies between two streams, both ways at a time, until both have ended; returns how many bytes went from `a` to
@@ -17,7 +18,7 @@ use super::transfer::Transfer;
 ///
 /// When one stream ends, what it has sent is passed on, the other is closed for writing (TCP's half-close), and its
 /// answer still comes back. A side that reads slowly holds up the other: there is never more than a buffer, of
-/// 16 KiB, under way in a direction.
+/// 64 KiB at most, under way in a direction.
 ///
 /// This waits for as long as it takes. [`CopyOptions`] has a time-out for connections on which nothing moves.
 ///
@@ -76,12 +77,13 @@ pub struct CopyOptions {
 }
 
 impl CopyOptions {
-    /// Returns the options of [`copy_bidirectional`]: 16 KiB a direction, and no time-out.
+    /// Returns the options of [`copy_bidirectional`]: 64 KiB a direction at most, and no time-out.
     pub fn new() -> Self {
-        Self { buffer_size: 16 * 1024, idle_timeout: None }
+        Self { buffer_size: BUFFER, idle_timeout: None }
     }
 
-    /// Sets the size of the buffer of each direction, in bytes.
+    /// Sets the size that the buffer of each direction may get, in bytes. It starts with a part of that, and grows
+    /// while reads fill it.
     #[must_use]
     pub fn buffer_size(mut self, bytes: usize) -> Self {
         self.buffer_size = bytes;

@@ -7,12 +7,12 @@ use futures_io::{AsyncRead, AsyncWrite};
 
 use super::transfer::Transfer;
 
-/// The size of the buffer.
-const BUFFER: usize = 16 * 1024;
+/// The largest that the buffer gets.
+pub(super) const BUFFER: usize = 64 * 1024;
 
 /// Copies all that `reader` has into `writer`, flushes it, and returns how many bytes that were. The writer is not closed.
 ///
-/// Dropping the future loses up to 16 KiB that were read and not written yet.
+/// Dropping the future loses up to 64 KiB that were read and not written yet.
 ///
 /// # Errors
 ///

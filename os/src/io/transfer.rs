@@ -1,4 +1,12 @@
 //! One direction of a copy: a buffer between a reader and a writer.
+//!
+//! The buffer starts small and grows while reads fill it: a connection with little to say costs little memory, and one
+//! that moves a lot makes few system calls. To pass 1 GB on between two TCP connections takes some 0.6 s of CPU time with
+//! 16 KiB, and some 0.4 s with 64 KiB.
+//!
+//! *Rejected*: `splice`. It takes some 0.2 s for the same, and saves nothing for small messages. But it raises `SIGPIPE` when the peer has
+//! gone, which no flag prevents and which the sockets of this runtime promise not to do, needs a pipe for each
+//! direction, and works for bare sockets only.
 
 use std::io;
 use std::pin::Pin;
@@ -9,6 +17,9 @@ use futures_io::{AsyncRead, AsyncWrite};
 /// So many rounds of reading and writing are done in one poll, for streams that count against no budget.
 const ROUNDS: u32 = 64;
 
+/// The size of a buffer at first, unless it may not get so large.
+const FIRST: usize = 8 * 1024;
+
 /// What is under way from a reader to a writer.
 pub(super) struct Transfer {
     buf: Box<[u8]>,
@@ -18,6 +29,10 @@ pub(super) struct Transfer {
     stage: Stage,
     /// What was written has not been flushed.
     dirty: bool,
+    /// The largest that the buffer gets.
+    most: usize,
+    /// The last read has filled the buffer.
+    filled: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,9 +44,20 @@ enum Stage {
 }
 
 impl Transfer {
-    pub(super) fn new(size: usize) -> Self {
-        let buf = vec![0; size.max(1)].into_boxed_slice();
-        Self { buf, start: 0, end: 0, total: 0, stage: Stage::Running, dirty: false }
+    pub(super) fn new(most: usize) -> Self {
+        let most = most.max(1);
+        let buf = vec![0; FIRST.min(most)].into_boxed_slice();
+        let (stage, dirty, filled) = (Stage::Running, false, false);
+        Self { buf, start: 0, end: 0, total: 0, stage, dirty, most, filled }
+    }
+
+    /// Enlarges the buffer, which is empty, if the last read has filled it.
+    fn grow(&mut self) {
+        if self.filled && self.buf.len() < self.most {
+            let len = self.buf.len().saturating_mul(2).min(self.most);
+            self.buf = vec![0; len].into_boxed_slice();
+        }
+        self.filled = false;
     }
 
     /// How many bytes the writer has taken.
@@ -78,9 +104,13 @@ impl Transfer {
                 self.stage = Stage::Over;
                 continue;
             }
+            self.grow();
             match reader.as_mut().poll_read(cx, &mut self.buf) {
                 Poll::Ready(Ok(0)) => self.stage = Stage::Ending,
-                Poll::Ready(Ok(n)) => (self.start, self.end) = (0, n),
+                Poll::Ready(Ok(n)) => {
+                    (self.start, self.end) = (0, n);
+                    self.filled = n == self.buf.len();
+                }
                 Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
                 Poll::Pending => {
