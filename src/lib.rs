@@ -21,6 +21,8 @@
 //! | giving way | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`], [`task::cooperative`] |
 //! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
 //! | sockets, pipes, any descriptor | [`net`] |
+//! | signals, processes, files | [`signal`], [`process`], [`fs`] |
+//! | copying, proxies, the standard streams | [`io`] |
 //! | timers and time-outs | [`timer`](mod@timer) |
 //! | a main loop of your own | [`manual`] |
 //! | seeing what goes on | [`Handle::metrics`] |
@@ -59,6 +61,7 @@
 //! differs.
 
 pub use windlass_macros::{main, test};
+pub use windlass_os::{fs, io, process, signal};
 pub use windlass_runtime::{
     Builder, Companion, EnterGuard, Handle, Metrics, Runtime, Scope, ShutdownReport, Straggler,
     TaskMeta, ThreadKind, WorkerMetrics, block_on, compute, is_shutdown_error, join, manual, par,

@@ -238,3 +238,48 @@ fn local_sockets() -> io::Result<()> {
         Ok(())
     })
 }
+
+#[test]
+fn signals_processes_files_and_standard_streams() {
+    use windlass::fs::{self, File, OpenOptions};
+    use windlass::io::{CopyOptions, copy, copy_bidirectional, stderr, stdin, stdout};
+    use windlass::process::{Child, Command};
+    use windlass::signal::ctrl_c;
+
+    windlass::block_on(async {
+        let path = std::env::temp_dir().join(format!("windlass-api-{}", std::process::id()));
+        fs::write(&path, "1").await.unwrap();
+        assert_eq!(fs::read(&path).await.unwrap(), b"1");
+        let file: File = OpenOptions::new().read(true).write(true).open(&path).await.unwrap();
+        assert_eq!(file.write_at(b"2", 1).await.unwrap(), 1);
+        fs::remove_file(&path).await.unwrap();
+
+        let this = std::env::current_exe().unwrap();
+        let output = Command::new(&this).arg("--list").output().await.unwrap();
+        assert!(output.status.success());
+        let mut child: Child =
+            Command::new(&this).arg("--list").stdout(std::process::Stdio::null()).spawn().unwrap();
+        let (_id, _ended) = (child.id(), child.try_wait().unwrap());
+        assert!(child.wait().await.unwrap().success());
+
+        drop((stdin(), stdout(), stderr(), ctrl_c()));
+        let mut copied = Vec::new();
+        copy(&mut &b"bytes"[..], &mut copied).await.unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let mut a = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (mut b, _) = listener.accept().await.unwrap();
+        drop(copy_bidirectional(&mut a, &mut b));
+        drop(CopyOptions::new().idle_timeout(LONG).copy_bidirectional(&mut a, &mut b));
+    });
+}
+
+#[test]
+#[cfg(unix)]
+fn signals_of_unix() {
+    use windlass::signal::unix::{Signal, SignalKind, signal};
+
+    windlass::block_on(async {
+        let mut signals: Signal = signal(SignalKind::user_defined1()).unwrap();
+        assert!(timeout(SHORT, signals.recv()).await.is_err());
+    });
+}

@@ -123,6 +123,36 @@ fn an_event_wakes_all_who_wait() {
     });
 }
 
+/// Property: what is announced by an event reaches all who wait for it, also if one of them has taken note and
+/// cleared the event before another comes to wait.
+///
+/// Seen to fail with: a poll of `Until` that does not look at the condition again after it got into the list.
+#[test]
+fn what_an_event_announces_reaches_all_who_wait() {
+    check(3, || {
+        let source = Arc::new(Source::new());
+        let said = Arc::new(AtomicBool::new(false));
+        let signal = {
+            let (source, said) = (source.clone(), said.clone());
+            thread::spawn(move || {
+                said.store(true, Ordering::Relaxed);
+                source.event(READ);
+            })
+        };
+        let other = {
+            let (source, said) = (source.clone(), said.clone());
+            thread::spawn(move || {
+                block_on(source.until(READ, || said.load(Ordering::Relaxed)));
+                // It waits for the next, and finds nothing.
+                source.clear(READ, source.look(READ));
+            })
+        };
+        block_on(source.until(READ, || said.load(Ordering::Relaxed)));
+        signal.join().unwrap();
+        other.join().unwrap();
+    });
+}
+
 /// Property: whoever kicks the poller's thread, alone or with others, what it did before is seen by
 /// the thread after a wait.
 ///

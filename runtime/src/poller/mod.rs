@@ -20,6 +20,7 @@ mod sys;
 mod test_clock;
 mod thread;
 mod timers;
+mod until;
 
 use std::io;
 use std::task::Waker;

@@ -7,6 +7,7 @@ use std::task::{Context, Waker};
 use windlass_sync::Parker;
 
 use super::source::{self, Direction, Readiness, Seen, WaiterKey};
+use super::until::Until;
 use super::{Clock, Poller, RawDescriptor, Registration};
 use crate::primitives::{Arc, AtomicBool, Ordering};
 
@@ -50,6 +51,12 @@ impl Source {
     /// Waits for the next event; true if there is one already.
     pub fn wait(&self, direction: Direction, waiter: &mut Waiter, waker: &Waker) -> bool {
         self.0.wait(direction, &mut waiter.0, waker).is_some()
+    }
+
+    /// Waits for a condition that events announce.
+    pub async fn until(&self, direction: Direction, condition: impl Fn() -> bool + Unpin) {
+        let condition = || condition().then_some(());
+        Until::new(&self.0, direction, condition).await.expect("a source by itself does not go");
     }
 
     /// Waits no more.

@@ -256,6 +256,10 @@ impl Registration {
         super::wake_all(wake);
     }
 
+    pub(super) fn is_of(&self, poller: &Arc<Poller>) -> bool {
+        Arc::ptr_eq(&self.poller, poller)
+    }
+
     /// True once the runtime that it was made with has shut down.
     pub fn is_gone(&self) -> bool {
         self.seen(Direction::Read).is_gone()
@@ -307,7 +311,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-fn checked(seen: Seen) -> io::Result<Seen> {
+pub(super) fn checked(seen: Seen) -> io::Result<Seen> {
     if seen.is_gone() {
         return Err(gone("the runtime that this descriptor is registered with has shut down"));
     }

@@ -184,7 +184,7 @@ unsafe impl Sync for Events {}
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { buffer: vec![const { MaybeUninit::uninit() }; EVENTS].into(), len: 0 }
+        Self { buffer: (0..EVENTS).map(|_| MaybeUninit::uninit()).collect(), len: 0 }
     }
 
     fn filled(&self) -> impl Iterator<Item = &Event> + '_ {

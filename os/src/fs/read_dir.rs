@@ -1,0 +1,161 @@
+//! What is in a directory.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, FileType, Metadata};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use windlass_sync::primitives::Arc;
+
+use crate::blocking::{Blocking, run};
+
+/// So many entries are read in one hop.
+const CHUNK: usize = 64;
+
+/// Returns what is in a directory, as it is read.
+///
+/// # Errors
+///
+/// As for [`std::fs::read_dir`], or if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::fs;
+///
+/// # windlass::block_on(async {
+/// let mut entries = fs::read_dir("src").await?;
+/// while let Some(entry) = entries.next_entry().await? {
+///     println!("{}", entry.path().display());
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
+    let path = path.as_ref().to_owned();
+    // The first entries come in the same hop.
+    let listing = run(move || {
+        let mut listing =
+            Listing { entries: fs::read_dir(path)?, read: VecDeque::new(), is_over: false };
+        listing.read_more();
+        Ok(listing)
+    })
+    .await?;
+    Ok(ReadDir { listing: Blocking::new(listing) })
+}
+
+/// What is in a directory; see [`read_dir`]. It is a [`Stream`], too.
+pub struct ReadDir {
+    listing: Blocking<Listing>,
+}
+
+struct Listing {
+    entries: fs::ReadDir,
+    read: VecDeque<io::Result<DirEntry>>,
+    is_over: bool,
+}
+
+impl ReadDir {
+    /// Returns the next entry; `None` after the last.
+    ///
+    /// Dropping the future loses nothing.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, or if the runtime shuts down. Calling it again goes on behind the error.
+    pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
+        std::future::poll_fn(|cx| self.poll_next_entry(cx)).await
+    }
+
+    /// As [`next_entry`](Self::next_entry), for poll functions.
+    ///
+    /// # Errors
+    ///
+    /// As for [`next_entry`](Self::next_entry).
+    pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
+        loop {
+            let mut listing = ready!(self.listing.poll_idle(cx))?;
+            if let Some(entry) = listing.read.pop_front() {
+                return Poll::Ready(entry.map(Some));
+            }
+            if listing.is_over {
+                return Poll::Ready(Ok(None));
+            }
+            drop(listing);
+            self.listing.start(Listing::read_more);
+        }
+    }
+}
+
+impl Listing {
+    fn read_more(&mut self) {
+        self.read.extend(self.entries.by_ref().take(CHUNK).map(|entry| entry.map(DirEntry::new)));
+        self.is_over = self.read.len() < CHUNK;
+    }
+}
+
+impl Stream for ReadDir {
+    type Item = io::Result<DirEntry>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll_next_entry(cx).map(Result::transpose)
+    }
+}
+
+impl fmt::Debug for ReadDir {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadDir").finish_non_exhaustive()
+    }
+}
+
+/// One entry of a directory.
+#[derive(Clone, Debug)]
+pub struct DirEntry {
+    std: Arc<fs::DirEntry>,
+    /// Known from the listing, on most systems.
+    file_type: Option<FileType>,
+}
+
+impl DirEntry {
+    fn new(std: fs::DirEntry) -> Self {
+        Self { file_type: std.file_type().ok(), std: Arc::new(std) }
+    }
+
+    /// Returns the directory's path as it was given, with the entry's name behind it.
+    pub fn path(&self) -> PathBuf {
+        self.std.path()
+    }
+
+    /// Returns the entry's name.
+    pub fn file_name(&self) -> OsString {
+        self.std.file_name()
+    }
+
+    /// Tells about the entry; a symbolic link is not followed.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, or if the runtime is shutting down.
+    pub async fn metadata(&self) -> io::Result<Metadata> {
+        let entry = self.std.clone();
+        run(move || entry.metadata()).await
+    }
+
+    /// Returns what kind of entry it is; a symbolic link is not followed. Takes no hop: it was found out with the entry.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, or if the runtime is shutting down.
+    pub async fn file_type(&self) -> io::Result<FileType> {
+        if let Some(file_type) = self.file_type {
+            return Ok(file_type);
+        }
+        let entry = self.std.clone();
+        run(move || entry.file_type()).await
+    }
+}

@@ -1,0 +1,44 @@
+//! Copying one stream into another.
+
+use std::io;
+use std::pin::Pin;
+
+use futures_io::{AsyncRead, AsyncWrite};
+
+use super::transfer::Transfer;
+
+/// The largest that the buffer gets.
+pub(super) const BUFFER: usize = 64 * 1024;
+
+/// Copies all that `reader` has into `writer`, flushes it, and returns how many bytes that were. The writer is not closed.
+///
+/// Dropping the future loses up to 64 KiB that were read and not written yet.
+///
+/// # Errors
+///
+/// The first that either of them returns.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::io;
+///
+/// # windlass::block_on(async {
+/// let mut copied = Vec::new();
+/// let n = io::copy(&mut &b"some bytes"[..], &mut copied).await?;
+/// assert_eq!(n, 10);
+/// assert_eq!(copied, b"some bytes");
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub async fn copy<R, W>(reader: &mut R, writer: &mut W) -> io::Result<u64>
+where
+    R: AsyncRead + Unpin + ?Sized,
+    W: AsyncWrite + Unpin + ?Sized,
+{
+    let mut transfer = Transfer::new(BUFFER);
+    std::future::poll_fn(|cx| {
+        transfer.poll(cx, Pin::new(&mut *reader), Pin::new(&mut *writer), false)
+    })
+    .await
+}

@@ -1,0 +1,104 @@
+//! The standard output, and the one for errors.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use async_lock::Mutex;
+use futures_io::AsyncWrite;
+
+use crate::buffered::Buffered;
+
+macro_rules! outputs {
+    ($($function:ident $type:ident $text:literal)*) => {$(
+        #[doc = concat!("Returns the standard ", $text, " of the process.")]
+        ///
+        /// A thread of the blocking pool writes, so a terminal or a pipe that nobody reads from never blocks a worker.
+        /// What is written in one call stays together, also beside `println!` and the like, which share std's lock.
+        ///
+        /// The methods return when the OS has taken the bytes. By way of [`AsyncWrite`] a write counts as done when it has begun:
+        /// **flush** before the program ends, or the last bytes may be missing.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # windlass::block_on(async {
+        #[doc = concat!("windlass::io::", stringify!($function), "().write_all(b\"hello\\n\").await?;")]
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn $function() -> $type {
+            $type { stream: Mutex::new(Buffered::new(io::$function())) }
+        }
+
+        #[doc = concat!("The standard ", $text, "; see [`", stringify!($function), "`].")]
+        pub struct $type {
+            stream: Mutex<Buffered<io::$type>>,
+        }
+
+        impl $type {
+            /// Writes all of `buf`, and returns its length.
+            ///
+            /// Dropping the future does not take the write back, once that has begun.
+            ///
+            /// # Errors
+            ///
+            /// What the OS says, or if the runtime shuts down.
+            pub async fn write(&self, buf: &[u8]) -> io::Result<usize> {
+                self.write_all(buf).await.map(|()| buf.len())
+            }
+
+            /// Writes all of `buf`.
+            ///
+            /// Dropping the future does not take the write back, once that has begun.
+            ///
+            /// # Errors
+            ///
+            /// As for [`write`](Self::write).
+            pub async fn write_all(&self, buf: &[u8]) -> io::Result<()> {
+                self.stream.lock().await.write_all(buf, |_| Ok(())).await
+            }
+
+            /// Waits for what was written by way of [`AsyncWrite`].
+            ///
+            /// # Errors
+            ///
+            /// As for [`write`](Self::write).
+            pub async fn flush(&self) -> io::Result<()> {
+                let mut stream = self.stream.lock().await;
+                std::future::poll_fn(|cx| stream.poll_flush(cx)).await
+            }
+        }
+
+        /// A write counts as done when it has begun; flushing waits for it. Closing flushes.
+        impl AsyncWrite for $type {
+            fn poll_write(
+                mut self: Pin<&mut Self>,
+                cx: &mut Context<'_>,
+                buf: &[u8],
+            ) -> Poll<io::Result<usize>> {
+                self.stream.get_mut().poll_write(cx, buf, |_| Ok(()))
+            }
+
+            fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.stream.get_mut().poll_flush(cx)
+            }
+
+            fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+                self.poll_flush(cx)
+            }
+        }
+
+        impl fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($type)).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+
+outputs! {
+    stdout Stdout "output"
+    stderr Stderr "error stream"
+}

@@ -1,0 +1,109 @@
+//! The standard input.
+
+use std::fmt;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use async_lock::Mutex;
+use futures_io::AsyncRead;
+
+use crate::buffered::Buffered;
+use crate::sys::{Input, StandardInput};
+
+/// Returns the standard input of the process.
+///
+/// Reading never blocks a worker. On Unix the poller waits until there is something to be read, and only then a thread
+/// of the blocking pool reads it, so that a program can end while somebody waits for input. (Not if the input is a file, which
+/// never makes anybody wait for long.) On Windows a thread of the pool waits, and a shutdown waits for it until its deadline.
+///
+/// Make one and keep it: what a read whose future was dropped has taken waits in this value for the next read. What
+/// [`std::io::stdin`] has in its buffer is not seen here, so don't use both.
+///
+/// For lines, put futures-lite's `BufReader` around it.
+///
+/// # Examples
+///
+/// ```no_run
+/// use futures_lite::{AsyncBufReadExt, StreamExt, io::BufReader};
+///
+/// # windlass::block_on(async {
+/// let mut lines = BufReader::new(windlass::io::stdin()).lines();
+/// while let Some(line) = lines.next().await {
+///     println!("{}", line?.to_uppercase());
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub fn stdin() -> Stdin {
+    let input = StandardInput::new();
+    let stream = Buffered::new(input.input());
+    Stdin { inner: Mutex::new(Inner { input, stream }) }
+}
+
+/// The standard input; see [`stdin`].
+pub struct Stdin {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    input: StandardInput,
+    stream: Buffered<Input>,
+}
+
+impl Stdin {
+    /// Reads some bytes: at least one, unless the input has ended or `buf` is empty.
+    ///
+    /// Dropping the future loses nothing: the next read of this value gets what this one has read.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, or if the runtime shuts down.
+    pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
+        let mut inner = self.inner.lock().await;
+        std::future::poll_fn(|cx| inner.poll_read(cx, buf)).await
+    }
+
+    /// Appends everything up to the end of the input to `buf`, and returns how much that was.
+    ///
+    /// Dropping the future loses nothing: what was read is in `buf`, or waits for the next read.
+    ///
+    /// # Errors
+    ///
+    /// As for [`read`](Self::read).
+    pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
+        let before = buf.len();
+        let mut chunk = vec![0; 64 * 1024];
+        loop {
+            match self.read(&mut chunk).await? {
+                0 => return Ok(buf.len() - before),
+                n => buf.extend_from_slice(&chunk[..n]),
+            }
+        }
+    }
+}
+
+impl Inner {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        if !buf.is_empty() && !ready!(self.stream.poll_has_input(cx))? {
+            ready!(self.input.poll_ready(cx))?;
+        }
+        self.stream.poll_read(cx, buf, |_, _| None)
+    }
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut [u8],
+    ) -> Poll<io::Result<usize>> {
+        self.inner.get_mut().poll_read(cx, buf)
+    }
+}
+
+impl fmt::Debug for Stdin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Stdin").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,237 @@
+//! A process that was started.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::io;
+use std::pin::pin;
+use std::process::{self, ExitStatus, Output};
+use std::task::Poll;
+
+use windlass_runtime::Handle;
+
+use super::{ChildStderr, ChildStdin, ChildStdout, orphans};
+use crate::sys::Exit;
+
+/// A child process; see [`Command::spawn`](super::Command::spawn).
+///
+/// Dropping it lets the process go on, or kills it if [`kill_on_drop`](super::Command::kill_on_drop) said so. Neither leaves a
+/// zombie behind.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::process::Command;
+///
+/// # windlass::block_on(async {
+/// let mut child = Command::new("sleep").arg("1000").spawn()?;
+/// assert!(child.try_wait()?.is_none());
+/// child.kill().await?;
+/// assert!(!child.wait().await?.success());
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub struct Child {
+    /// What the child reads from, if it was piped. Drop it to let the child see the end.
+    pub stdin: Option<ChildStdin>,
+    /// What the child writes to, if it was piped.
+    pub stdout: Option<ChildStdout>,
+    /// Where the child's errors go, if they were piped.
+    pub stderr: Option<ChildStderr>,
+    /// `None` once it was given to the orphans.
+    process: Option<Process>,
+    kill_on_drop: bool,
+    /// Looks after it when it is dropped.
+    runtime: Handle,
+}
+
+/// The process itself, and how somebody waits for it.
+pub(super) struct Process {
+    std: process::Child,
+    exit: Exit,
+    /// Known when the OS has forgotten the process. Its id may be another's by then.
+    status: Option<ExitStatus>,
+}
+
+impl Child {
+    pub(super) fn start(mut std: process::Child, kill_on_drop: bool) -> io::Result<Self> {
+        let (stdin, stdout, stderr) = (std.stdin.take(), std.stdout.take(), std.stderr.take());
+        let process = Process { std, exit: Exit::default(), status: None };
+        // From here on it is looked after, also if something fails.
+        let mut child = Self {
+            stdin: None,
+            stdout: None,
+            stderr: None,
+            process: Some(process),
+            kill_on_drop: true,
+            runtime: Handle::current(),
+        };
+        orphans::look_after();
+        child.stdin = stdin.map(ChildStdin::from_std).transpose()?;
+        child.stdout = stdout.map(ChildStdout::from_std).transpose()?;
+        child.stderr = stderr.map(ChildStderr::from_std).transpose()?;
+        child.kill_on_drop = kill_on_drop;
+        Ok(child)
+    }
+
+    /// The process's id; `None` when it has ended and was waited for, since the OS may give the id to another process.
+    pub fn id(&self) -> Option<u32> {
+        let process = self.process();
+        process.status.is_none().then(|| process.std.id())
+    }
+
+    /// Has the OS kill the process (`SIGKILL` on Unix), and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// As for [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    pub async fn kill(&mut self) -> io::Result<()> {
+        self.start_kill()?;
+        self.wait().await.map(drop)
+    }
+
+    /// Has the OS kill the process, and does not wait. A process that has ended, and was not waited for, is no error.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` if the end of the process was waited for, or what the OS says.
+    pub fn start_kill(&mut self) -> io::Result<()> {
+        self.process_mut().kill()
+    }
+
+    /// Waits for the end of the process. Its input, if it is still [here](Self::stdin), is closed first, so that the child does not
+    /// wait for it. Calling it again returns the same.
+    ///
+    /// Dropping the future loses nothing (but the input is closed).
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, or if the runtime shuts down.
+    pub async fn wait(&mut self) -> io::Result<ExitStatus> {
+        drop(self.stdin.take());
+        self.process_mut().wait().await
+    }
+
+    /// How the process has ended; `None` if it runs.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says.
+    pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        self.process_mut().try_wait()
+    }
+
+    /// Waits for the end of the process and for all that it writes into the pipes that are still here. Its input is closed first.
+    ///
+    /// Output ends when all who have the pipes have closed them, which may be children of the child.
+    ///
+    /// Dropping the future drops the child, and what it has written.
+    ///
+    /// # Errors
+    ///
+    /// What the OS says, or if the runtime shuts down.
+    pub async fn wait_with_output(mut self) -> io::Result<Output> {
+        let (out, err) = (self.stdout.take(), self.stderr.take());
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let reading_out = async {
+            match &out {
+                Some(pipe) => pipe.read_to_end(&mut stdout).await,
+                None => Ok(0),
+            }
+        };
+        let reading_err = async {
+            match &err {
+                Some(pipe) => pipe.read_to_end(&mut stderr).await,
+                None => Ok(0),
+            }
+        };
+        let (status, _) = both(self.wait(), both(reading_out, reading_err)).await?;
+        Ok(Output { status, stdout, stderr })
+    }
+
+    fn process(&self) -> &Process {
+        self.process.as_ref().expect("it is there until it is dropped")
+    }
+
+    fn process_mut(&mut self) -> &mut Process {
+        self.process.as_mut().expect("it is there until it is dropped")
+    }
+}
+
+/// Waits for two futures at a time, or for the first error.
+async fn both<A, B>(
+    a: impl Future<Output = io::Result<A>>,
+    b: impl Future<Output = io::Result<B>>,
+) -> io::Result<(A, B)> {
+    let (mut a, mut b) = (pin!(a), pin!(b));
+    let (mut of_a, mut of_b) = (None, None);
+    poll_fn(|cx| {
+        if of_a.is_none() {
+            if let Poll::Ready(result) = a.as_mut().poll(cx) {
+                of_a = Some(result?);
+            }
+        }
+        if of_b.is_none() {
+            if let Poll::Ready(result) = b.as_mut().poll(cx) {
+                of_b = Some(result?);
+            }
+        }
+        match (of_a.take(), of_b.take()) {
+            (Some(a), Some(b)) => Poll::Ready(Ok((a, b))),
+            (a, b) => {
+                (of_a, of_b) = (a, b);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        let Some(mut process) = self.process.take() else { return };
+        if process.status.is_none() && self.kill_on_drop {
+            // It fails only if there is nothing to kill.
+            let _ = process.kill();
+        }
+        if !process.has_ended() {
+            orphans::adopt(process, &self.runtime);
+        }
+    }
+}
+
+impl fmt::Debug for Child {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Child").field("id", &self.id()).finish_non_exhaustive()
+    }
+}
+
+impl Process {
+    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
+        let status = self.exit.wait(&mut self.std).await?;
+        self.status = Some(status);
+        Ok(status)
+    }
+
+    fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
+        if self.status.is_none() {
+            self.status = self.std.try_wait()?;
+        }
+        Ok(self.status)
+    }
+
+    fn kill(&mut self) -> io::Result<()> {
+        if self.status.is_some() {
+            let message = "the process has ended, and was waited for";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        self.std.kill()
+    }
+
+    /// Whether there is nothing left to wait for, be it that somebody else has waited.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.try_wait(), Ok(None))
+    }
+}

@@ -1,0 +1,50 @@
+//! What a command has on Unix only.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+
+use crate::process::Command;
+
+impl Command {
+    /// Sets the child's user. Unix only.
+    pub fn uid(&mut self, id: u32) -> &mut Self {
+        self.std_mut().uid(id);
+        self
+    }
+
+    /// Sets the child's group. Unix only.
+    pub fn gid(&mut self, id: u32) -> &mut Self {
+        self.std_mut().gid(id);
+        self
+    }
+
+    /// Sets the first argument, which is the program's name by default. Unix only.
+    pub fn arg0<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
+        self.std_mut().arg0(arg);
+        self
+    }
+
+    /// Sets the child's process group; zero is a new one, of which the child is the leader. Unix only.
+    ///
+    /// A signal that the terminal sends, such as that of Ctrl-C, goes to the processes of one group.
+    pub fn process_group(&mut self, group: i32) -> &mut Self {
+        self.std_mut().process_group(group);
+        self
+    }
+
+    /// Runs a closure in the child, before the program. Unix only.
+    ///
+    /// # Safety
+    ///
+    /// As for std's `pre_exec`: the closure runs after a fork, where hardly anything may be called that allocates or
+    /// takes a lock.
+    pub unsafe fn pre_exec<F>(&mut self, f: F) -> &mut Self
+    where
+        F: FnMut() -> io::Result<()> + Send + Sync + 'static,
+    {
+        // SAFETY: the caller keeps std's contract.
+        unsafe { self.std_mut().pre_exec(f) };
+        self
+    }
+}

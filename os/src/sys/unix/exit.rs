@@ -1,0 +1,65 @@
+//! The end of a child process: by a descriptor that tells of it, or else by `SIGCHLD`.
+//!
+//! The descriptor may tell a moment before the child can be waited for (macOS), and may be refused: by an old kernel,
+//! by a sandbox, because descriptors have run out. Then whoever waits listens for `SIGCHLD`, and looks after each
+//! whether it was its own child. The listener is made before the look, so that no end is missed.
+
+use std::io;
+use std::process::{Child, ExitStatus};
+
+use windlass_net::Async;
+
+use super::exit_event::{ExitEvent, exit_event};
+use super::signals::Listener;
+
+/// A child that nobody waits for stays in the table of processes.
+pub(crate) const LEAVES_ZOMBIES: bool = true;
+
+/// How somebody waits for a child's end.
+#[derive(Debug, Default)]
+pub(crate) enum Exit {
+    /// Nobody has waited yet.
+    #[default]
+    Unknown,
+    Event(Async<ExitEvent>),
+    Signal(Listener),
+}
+
+impl Exit {
+    /// Waits for the end, and has the OS forget the child. Dropping the future loses nothing.
+    pub(crate) async fn wait(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        let result = self.wait_for_end(child).await;
+        if result.is_err() {
+            // The runtime may have gone; another one may do better.
+            *self = Self::Unknown;
+        }
+        result
+    }
+
+    async fn wait_for_end(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
+        if let Self::Unknown = self {
+            *self = match exit_event(child.id()).and_then(Async::new_nonblocking) {
+                Ok(event) => Self::Event(event),
+                Err(_) => Self::Signal(Listener::new(libc::SIGCHLD)?),
+            };
+        }
+        if let Self::Event(event) = self {
+            event.readable().await?;
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            *self = Self::Signal(Listener::new(libc::SIGCHLD)?);
+        }
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(status);
+            }
+            if let Self::Signal(listener) = self {
+                listener.heard().await?;
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Access to files that std has no portable name for.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Reads from a place of the file, and leaves its cursor alone.
+pub(crate) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.read_at(buf, offset)
+}
+
+/// Writes to a place of the file, and leaves its cursor alone.
+pub(crate) fn write_at(file: &File, buf: &[u8], offset: u64) -> io::Result<usize> {
+    file.write_at(buf, offset)
+}
+
+/// Reads what is in memory already; `None` if that is nothing, or if the OS can't tell.
+#[cfg(target_os = "linux")]
+pub(crate) fn read_cached(file: &File, buf: &mut [u8], offset: Option<u64>) -> Option<usize> {
+    let buffer = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
+    // Minus one is the file's cursor.
+    let offset = offset.map_or(Some(-1), |offset| offset.try_into().ok())?;
+    // SAFETY: there is one buffer, which is `buf`.
+    let read = unsafe { libc::preadv2(file.as_raw_fd(), &buffer, 1, offset, libc::RWF_NOWAIT) };
+    // Zero is not to be believed: some kernels say so (5.9, 5.10) where they mean that nothing is in memory.
+    usize::try_from(read).ok().filter(|read| *read > 0)
+}
+
+/// Reads what is in memory already; `None` if that is nothing, or if the OS can't tell.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -> Option<usize> {
+    None
+}
+
+/// Who may do what with a new directory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DirMode(Option<u32>);
+
+impl DirMode {
+    pub(crate) fn apply(self, builder: &mut std::fs::DirBuilder) {
+        if let Some(mode) = self.0 {
+            builder.mode(mode);
+        }
+    }
+}
+
+impl crate::fs::DirBuilder {
+    /// Sets who may do what with the directory, less what the process's mask takes away. Unix only.
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        self.mode = DirMode(Some(mode));
+        self
+    }
+}
+
+impl crate::fs::OpenOptions {
+    /// Sets who may do what with a file that is made, less what the process's mask takes away. Unix only.
+    pub fn mode(&mut self, mode: u32) -> &mut Self {
+        self.as_std_mut().mode(mode);
+        self
+    }
+
+    /// Passes flags on to `open`. Unix only.
+    pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
+        self.as_std_mut().custom_flags(flags);
+        self
+    }
+}
+
+impl AsFd for crate::fs::File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.as_std().as_fd()
+    }
+}
+
+impl AsRawFd for crate::fs::File {
+    fn as_raw_fd(&self) -> RawFd {
+        self.as_std().as_raw_fd()
+    }
+}
+
+/// Makes a symbolic link. Unix only.
+///
+/// # Errors
+///
+/// As for std's function of that name, or if the runtime is shutting down.
+pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+    crate::blocking::run(move || std::os::unix::fs::symlink(original, link)).await
+}

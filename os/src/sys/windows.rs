@@ -1,0 +1,15 @@
+//! Console events, child processes and files as Windows has them.
+
+mod command;
+mod events;
+mod exit;
+mod files;
+mod input;
+mod pipes;
+
+pub(crate) use events::{BREAK, CLOSE, INTERRUPT, LOGOFF, Listener, SHUTDOWN};
+pub(crate) use exit::{Exit, LEAVES_ZOMBIES};
+pub(crate) use files::{DirMode, read_at, read_cached, write_at};
+pub use files::{symlink_dir, symlink_file};
+pub(crate) use input::{Input, StandardInput};
+pub(crate) use pipes::{ChildOutput, ChildStdin};

@@ -1,0 +1,127 @@
+//! Events of the console. The OS calls the handler on a thread of its own, which may lock and wake as any other.
+
+use std::future::poll_fn;
+use std::io;
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use windlass_sync::primitives::Mutex;
+use windows_sys::Win32::System::Console::{
+    CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT,
+    SetConsoleCtrlHandler,
+};
+use windows_sys::core::BOOL;
+
+pub(crate) const INTERRUPT: u32 = CTRL_C_EVENT;
+pub(crate) const BREAK: u32 = CTRL_BREAK_EVENT;
+pub(crate) const CLOSE: u32 = CTRL_CLOSE_EVENT;
+pub(crate) const LOGOFF: u32 = CTRL_LOGOFF_EVENT;
+pub(crate) const SHUTDOWN: u32 = CTRL_SHUTDOWN_EVENT;
+
+/// Numbers of events are below this.
+const EVENTS: usize = 7;
+
+static EVENT: [Mutex<Event>; EVENTS] = [const { Mutex::new(Event::new()) }; EVENTS];
+static INSTALLED: Mutex<bool> = Mutex::new(false);
+
+struct Event {
+    count: u32,
+    listeners: usize,
+    next_key: u64,
+    waiting: Vec<(u64, Waker)>,
+}
+
+impl Event {
+    const fn new() -> Self {
+        Self { count: 0, listeners: 0, next_key: 0, waiting: Vec::new() }
+    }
+}
+
+/// Hears of one event. It belongs to no runtime.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    event: usize,
+    /// The count that it has told of.
+    heard: u32,
+    /// Its name among those that wait.
+    key: u64,
+}
+
+impl Listener {
+    pub(crate) fn new(event: u32) -> io::Result<Self> {
+        install()?;
+        let index = event as usize;
+        let mut event = EVENT[index].lock();
+        event.listeners += 1;
+        event.next_key += 1;
+        Ok(Self { event: index, heard: event.count, key: event.next_key })
+    }
+
+    /// Waits for an event that it has not told of.
+    pub(crate) async fn heard(&mut self) -> io::Result<()> {
+        poll_fn(|cx| {
+            // Cloned, and the old one dropped, outside the lock: both may run the program's code.
+            let waker = cx.waker().clone();
+            let mut event = EVENT[self.event].lock();
+            let old = event.take(self.key);
+            if event.count != self.heard {
+                self.heard = event.count;
+                drop(event);
+                drop(old);
+                return Poll::Ready(Ok(()));
+            }
+            event.waiting.push((self.key, waker));
+            drop(event);
+            drop(old);
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+impl Event {
+    fn take(&mut self, key: u64) -> Option<Waker> {
+        let index = self.waiting.iter().position(|entry| entry.0 == key)?;
+        Some(self.waiting.swap_remove(index).1)
+    }
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        let _waker = {
+            let mut event = EVENT[self.event].lock();
+            event.listeners -= 1;
+            event.take(self.key)
+        };
+    }
+}
+
+fn install() -> io::Result<()> {
+    let mut installed = INSTALLED.lock();
+    if !*installed {
+        // SAFETY: the handler is a function, which stays.
+        if unsafe { SetConsoleCtrlHandler(Some(handle), 1) } == 0 {
+            return Err(io::Error::last_os_error());
+        }
+        *installed = true;
+    }
+    Ok(())
+}
+
+/// True if somebody listens; otherwise the OS does what it does by default.
+unsafe extern "system" fn handle(number: u32) -> BOOL {
+    let Some(event) = EVENT.get(number as usize) else { return 0 };
+    let (waiting, heard) = {
+        let mut event = event.lock();
+        event.count = event.count.wrapping_add(1);
+        (std::mem::take(&mut event.waiting), event.listeners > 0)
+    };
+    waiting.into_iter().for_each(|(_, waker)| waker.wake());
+    if heard && matches!(number, CLOSE | LOGOFF | SHUTDOWN) {
+        // The process ends when this returns. Those who listen have the time until the OS loses patience.
+        loop {
+            std::thread::sleep(Duration::from_secs(3600));
+        }
+    }
+    heard.into()
+}

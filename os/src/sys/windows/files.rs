@@ -1,0 +1,58 @@
+//! Access to files that std has no portable name for.
+
+use std::fs::File;
+use std::io;
+use std::os::windows::fs::FileExt;
+use std::os::windows::io::{AsHandle, BorrowedHandle};
+use std::path::Path;
+
+use crate::blocking::run;
+
+/// Reads from a place of the file, and moves its cursor behind that.
+pub(crate) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
+    file.seek_read(buf, offset)
+}
+
+/// Writes to a place of the file, and moves its cursor behind that.
+pub(crate) fn write_at(file: &File, buf: &[u8], offset: u64) -> io::Result<usize> {
+    file.seek_write(buf, offset)
+}
+
+/// The OS does not tell what is in memory.
+pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -> Option<usize> {
+    None
+}
+
+/// Directories have no modes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct DirMode;
+
+impl DirMode {
+    pub(crate) fn apply(self, _builder: &mut std::fs::DirBuilder) {}
+}
+
+impl AsHandle for crate::fs::File {
+    fn as_handle(&self) -> BorrowedHandle<'_> {
+        self.as_std().as_handle()
+    }
+}
+
+/// Makes a symbolic link to a file. Windows only.
+///
+/// # Errors
+///
+/// As for std's function of that name, or if the runtime is shutting down.
+pub async fn symlink_file(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+    run(move || std::os::windows::fs::symlink_file(original, link)).await
+}
+
+/// Makes a symbolic link to a directory. Windows only.
+///
+/// # Errors
+///
+/// As for std's function of that name, or if the runtime is shutting down.
+pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
+    let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
+    run(move || std::os::windows::fs::symlink_dir(original, link)).await
+}
