@@ -2,10 +2,13 @@
 //!
 //! Nothing here is public by name. [`ByteIo`] says how a kind of stream reads and writes without
 //! blocking, the methods of `Async<T: ByteIo>` wait, and `methods.rs` gives them to the public types.
+//!
+//! The unsafe code here turns memory that the OS has written to into bytes.
 
 use std::io::{self, IoSlice, IoSliceMut, Read};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use windlass_runtime::io::Direction::{Read as Reading, Write as Writing};
 
@@ -18,7 +21,12 @@ const FEWEST_BUFFERS: usize = 16;
 /// More of them are taken by none.
 const MOST_BUFFERS: usize = 1024;
 
-/// A non-blocking byte stream.
+/// A read into uninitialised memory asks for no more than this, which every OS reads in one call.
+const MOST_BYTES: usize = 1 << 30;
+/// How much room `read_buf` makes in a vector that is full.
+const GROWTH: usize = 8 * 1024;
+
+/// A non-blocking byte stream. All implementations are in this crate.
 pub trait ByteIo {
     /// Whether a read that got less than there was room for has taken all there was. That saves the
     /// call that would say `WouldBlock`.
@@ -28,6 +36,9 @@ pub trait ByteIo {
 
     /// Reads.
     fn reader(&self) -> impl Read + '_;
+    /// Reads into memory that need not be initialised, and returns the number of bytes at its start that
+    /// the OS has written. Unsafe code relies on that number.
+    fn read_uninit(&self, buf: &mut [MaybeUninit<u8>]) -> io::Result<usize>;
     /// Writes; raises no signal where that can be avoided.
     fn write(&self, buf: &[u8]) -> io::Result<usize>;
     /// Writes from several buffers.
@@ -43,6 +54,28 @@ impl<T: ByteIo> Async<T> {
         }
         let mut reader = self.get_ref().reader();
         self.registration().io_bytes(Reading, room::<T>(buf.len()), || reader.read(buf)).await
+    }
+
+    pub(crate) async fn read_uninit<'b>(
+        &self,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> io::Result<&'b mut [u8]> {
+        let buf = readable_at_once(buf);
+        let mut count = 0;
+        if !buf.is_empty() {
+            let room = room::<T>(buf.len());
+            let read = || self.get_ref().read_uninit(buf);
+            count = self.registration().io_bytes(Reading, room, read).await?;
+        }
+        // SAFETY: the read has initialised as many bytes as it returned.
+        Ok(unsafe { initialised(buf, count) })
+    }
+
+    pub(crate) async fn read_buf(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
+        let count = self.read_uninit(spare_capacity(buf)).await?.len();
+        // SAFETY: the read has initialised as many bytes behind the end as it returned.
+        unsafe { buf.set_len(buf.len() + count) };
+        Ok(count)
     }
 
     pub(crate) async fn read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
@@ -85,6 +118,26 @@ impl<T: ByteIo> Async<T> {
         self.registration().try_io(Reading, || self.get_ref().reader().read(buf))
     }
 
+    pub(crate) fn try_read_uninit<'b>(
+        &self,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> io::Result<&'b mut [u8]> {
+        let buf = readable_at_once(buf);
+        let mut count = 0;
+        if !buf.is_empty() {
+            count = self.registration().try_io(Reading, || self.get_ref().read_uninit(buf))?;
+        }
+        // SAFETY: the read has initialised as many bytes as it returned.
+        Ok(unsafe { initialised(buf, count) })
+    }
+
+    pub(crate) fn try_read_buf(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
+        let count = self.try_read_uninit(spare_capacity(buf))?.len();
+        // SAFETY: the read has initialised as many bytes behind the end as it returned.
+        unsafe { buf.set_len(buf.len() + count) };
+        Ok(count)
+    }
+
     pub(crate) fn try_read_vectored(&self, bufs: &mut [IoSliceMut<'_>]) -> io::Result<usize> {
         if total(bufs) == 0 {
             return Ok(0);
@@ -104,6 +157,22 @@ impl<T: ByteIo> Async<T> {
         let mut reader = self.get_ref().reader();
         let room = room::<T>(buf.len());
         self.registration().poll_io_bytes(Reading, cx, room, || reader.read(buf))
+    }
+
+    pub(crate) fn poll_read_uninit<'b>(
+        &self,
+        cx: &mut Context<'_>,
+        buf: &'b mut [MaybeUninit<u8>],
+    ) -> Poll<io::Result<&'b mut [u8]>> {
+        let buf = readable_at_once(buf);
+        let mut count = 0;
+        if !buf.is_empty() {
+            let room = room::<T>(buf.len());
+            let read = || self.get_ref().read_uninit(buf);
+            count = ready!(self.registration().poll_io_bytes(Reading, cx, room, read))?;
+        }
+        // SAFETY: the read has initialised as many bytes as it returned.
+        Poll::Ready(Ok(unsafe { initialised(buf, count) }))
     }
 
     pub(crate) fn poll_read_vectored(
@@ -195,6 +264,31 @@ impl<T: ByteIo> Async<T> {
             result => result,
         }
     }
+}
+
+/// The part of a buffer that one call reads into.
+fn readable_at_once(buf: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
+    let len = buf.len().min(MOST_BYTES);
+    &mut buf[..len]
+}
+
+/// The first `count` bytes.
+///
+/// # Safety
+///
+/// They are initialised.
+unsafe fn initialised(buf: &mut [MaybeUninit<u8>], count: usize) -> &mut [u8] {
+    let bytes = &mut buf[..count];
+    // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and the caller says that these are initialised.
+    unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [u8]) }
+}
+
+/// The room behind the end of a vector: at least one byte.
+fn spare_capacity(buf: &mut Vec<u8>) -> &mut [MaybeUninit<u8>] {
+    if buf.len() == buf.capacity() {
+        buf.reserve(GROWTH);
+    }
+    buf.spare_capacity_mut()
 }
 
 /// The `wanted` of a read: zero for streams of which a short read tells nothing.

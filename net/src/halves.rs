@@ -2,8 +2,10 @@
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use crate::Async;
 use crate::bytes::ByteIo;
@@ -271,6 +273,10 @@ macro_rules! impl_duplex {
 
             fn reader(&self) -> impl io::Read + '_ {
                 self
+            }
+
+            fn read_uninit(&self, buf: &mut [MaybeUninit<u8>]) -> io::Result<usize> {
+                sys::recv_uninit(sys::descriptor(self), buf)
             }
 
             fn write(&self, buf: &[u8]) -> io::Result<usize> {

@@ -177,6 +177,79 @@ macro_rules! read_methods {
             self.io().read(buf).await
         }
 
+        /// As [`read`](Self::read), into memory that need not be initialised. Returns the bytes that were
+        /// read, which are the first of `buf`.
+        ///
+        /// A buffer that is used again and again is initialised once, and [`read`](Self::read) does as well.
+        /// This is for a buffer that is new each time, which costs no zeroes then. [`read_buf`](Self::read_buf)
+        /// appends to a vector.
+        ///
+        /// Dropping the future loses nothing.
+        ///
+        /// # Errors
+        ///
+        /// As for [`read`](Self::read).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::mem::MaybeUninit;
+        /// use windlass::net::{TcpListener, TcpStream};
+        ///
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// # peer.write_all(b"hello").await?;
+        /// # peer.shutdown(std::net::Shutdown::Write)?;
+        /// let mut room = [MaybeUninit::uninit(); 4096];
+        /// loop {
+        ///     let bytes = stream.read_uninit(&mut room).await?;
+        ///     if bytes.is_empty() {
+        ///         break; // the peer sends no more
+        ///     }
+        ///     println!("{}", String::from_utf8_lossy(bytes));
+        /// }
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub async fn read_uninit<'b>(
+            &self,
+            buf: &'b mut [MaybeUninit<u8>],
+        ) -> io::Result<&'b mut [u8]> {
+            self.io().read_uninit(buf).await
+        }
+
+        /// Appends some bytes to `buf`: at least one, as many as there are and fit into its spare capacity,
+        /// which is not zeroed. A vector that is full grows. Returns the number of bytes; zero means that the
+        /// peer will send no more.
+        ///
+        /// Dropping the future loses nothing: bytes leave the stream only when they are in `buf`.
+        ///
+        /// # Errors
+        ///
+        /// As for [`read`](Self::read).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::{TcpListener, TcpStream};
+        ///
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// # peer.write_all(b"GET key\r\n").await?;
+        /// let mut line = Vec::with_capacity(4096);
+        /// while !line.ends_with(b"\n") && stream.read_buf(&mut line).await? > 0 {}
+        /// assert_eq!(line, b"GET key\r\n");
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub async fn read_buf(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
+            self.io().read_buf(buf).await
+        }
+
         /// As [`read`](Self::read), into several buffers, one after the other.
         ///
         /// Dropping the future loses nothing.
@@ -219,6 +292,41 @@ macro_rules! read_methods {
         /// `WouldBlock` if there is nothing to read now; `readable` waits then.
         pub fn try_read(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io().try_read(buf)
+        }
+
+        /// As [`read_uninit`](Self::read_uninit), without waiting.
+        ///
+        /// # Errors
+        ///
+        /// As for [`try_read`](Self::try_read).
+        pub fn try_read_uninit<'b>(
+            &self,
+            buf: &'b mut [MaybeUninit<u8>],
+        ) -> io::Result<&'b mut [u8]> {
+            self.io().try_read_uninit(buf)
+        }
+
+        /// As [`read_buf`](Self::read_buf), without waiting.
+        ///
+        /// # Errors
+        ///
+        /// As for [`try_read`](Self::try_read).
+        pub fn try_read_buf(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
+            self.io().try_read_buf(buf)
+        }
+
+        /// As [`read_uninit`](Self::read_uninit), for poll functions: what adapters to other libraries' traits
+        /// are made of. One task at a time can wait by way of it: the last that polled.
+        ///
+        /// # Errors
+        ///
+        /// As for [`read`](Self::read).
+        pub fn poll_read_uninit<'b>(
+            &self,
+            cx: &mut Context<'_>,
+            buf: &'b mut [MaybeUninit<u8>],
+        ) -> Poll<io::Result<&'b mut [u8]>> {
+            self.io().poll_read_uninit(cx, buf)
         }
 
         /// Reads into several buffers without waiting.

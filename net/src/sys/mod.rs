@@ -10,6 +10,7 @@
 //!   `start_connect` says `Ok` for an attempt that is under way, and sockets are non-blocking from the
 //!   start;
 //! - `send`, `send_vectored`: to a connected socket, without a signal if the peer has gone;
+//! - `recv_uninit`: from a connected socket, into memory that need not be initialised;
 //! - `SocketOption`, `option`, `get_option`, `set_option`, `linger`, `set_linger`: what std has no
 //!   methods for;
 //! - `Event`: an auto-reset event that is an object of the OS, and `EventWaits`: how tasks wait for it;
@@ -22,7 +23,7 @@
 //! - `recv`, `recv_from`: datagrams, cut to what there is room for, taken or only looked at.
 //!
 //! And where local sockets and pipes are as Unix has them: `local` (std's types of them),
-//! `connect_local`, `peer_credentials`, `pipe`.
+//! `connect_local`, `peer_credentials`, `pipe`, `read_uninit`.
 
 #[cfg(unix)]
 mod unix;

@@ -15,6 +15,7 @@ mod wall_wait;
 
 use std::fs::File;
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr;
@@ -180,6 +181,25 @@ pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> 
     check_len(unsafe {
         libc::sendmsg(socket.as_raw_fd(), ptr::from_ref(&message), make::SEND_FLAGS)
     })
+}
+
+/// Receives from the peer of a connected socket, and returns the number of bytes at the start of `room`
+/// that are initialised now.
+pub(crate) fn recv_uninit(
+    socket: Descriptor<'_>,
+    room: &mut [MaybeUninit<u8>],
+) -> io::Result<usize> {
+    // SAFETY: pointer and length describe `room`, which the call only writes to.
+    check_len(unsafe { libc::recv(socket.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) })
+}
+
+/// As [`recv_uninit`], from any descriptor.
+pub(crate) fn read_uninit(
+    descriptor: Descriptor<'_>,
+    room: &mut [MaybeUninit<u8>],
+) -> io::Result<usize> {
+    // SAFETY: as above.
+    check_len(unsafe { libc::read(descriptor.as_raw_fd(), room.as_mut_ptr().cast(), room.len()) })
 }
 
 /// A pipe, both ends non-blocking: what is written to the second is read from the first.

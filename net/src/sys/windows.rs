@@ -8,6 +8,7 @@ mod wait;
 mod wall_wait;
 
 use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::windows::io::{AsRawSocket, FromRawSocket, OwnedSocket, RawSocket};
 
@@ -165,6 +166,22 @@ pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> 
     })
     .map_err(|_| send_error())?;
     Ok(sent as usize)
+}
+
+/// Receives from the peer of a connected socket, and returns the number of bytes at the start of `room`
+/// that are initialised now.
+pub(crate) fn recv_uninit(
+    socket: Descriptor<'_>,
+    room: &mut [MaybeUninit<u8>],
+) -> io::Result<usize> {
+    let len = i32::try_from(room.len()).unwrap_or(i32::MAX);
+    // SAFETY: there are at least `len` bytes, which the call only writes to.
+    let received = unsafe { ws::recv(raw(socket), room.as_mut_ptr().cast(), len, 0) };
+    match usize::try_from(received).map_err(|_| last_error()) {
+        // As std's reads have it: a direction that was ended at this side has no more bytes.
+        Err(error) if error.raw_os_error() == Some(ws::WSAESHUTDOWN) => Ok(0),
+        result => result,
+    }
 }
 
 /// Receives a datagram, or only looks at it, and says where it came from. What does not fit is thrown

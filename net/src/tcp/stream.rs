@@ -1,7 +1,9 @@
 //! A TCP connection.
 
 use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddr};
+use std::task::{Context, Poll};
 
 use super::keepalive::tcp_options;
 use super::{Keepalive, TcpSocket};

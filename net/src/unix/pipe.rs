@@ -9,7 +9,9 @@
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
+use std::task::{Context, Poll};
 
 use crate::bytes::ByteIo;
 use crate::methods::{impl_async_read, impl_async_write, read_methods, wrapper, write_methods};
@@ -75,6 +77,10 @@ impl ByteIo for File {
 
     fn reader(&self) -> impl Read + '_ {
         self
+    }
+
+    fn read_uninit(&self, buf: &mut [MaybeUninit<u8>]) -> io::Result<usize> {
+        sys::read_uninit(sys::descriptor(self), buf)
     }
 
     fn write(&self, buf: &[u8]) -> io::Result<usize> {

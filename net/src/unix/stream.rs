@@ -1,8 +1,10 @@
 //! A local connection.
 
 use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::path::Path;
+use std::task::{Context, Poll};
 
 use super::SocketAddr;
 use crate::halves::{
