@@ -22,6 +22,7 @@
 //! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
 //! | sockets, pipes, any descriptor | [`net`] |
 //! | timers and time-outs | [`timer`](mod@timer) |
+//! | serving connections to the last | [`serve`] |
 //! | a main loop of your own | [`manual`] |
 //! | seeing what goes on | [`Handle::metrics`] |
 //! | coming to an end | [`Runtime::shutdown`] |
@@ -78,6 +79,17 @@ pub mod net {
     #[cfg(unix)]
     pub use windlass_net::unix;
 }
+
+/// Serving connections, and coming to an end without losing one.
+///
+/// [`Drain`](serve::Drain) accepts connections and runs a task for each. Told to end, it empties the listener's queue, tells
+/// the connections, waits for them until a deadline, and names those that it had to abort.
+pub mod serve {
+    pub use windlass_serve::{Drain, DrainReport, Listener, Switch};
+}
+
+#[cfg(feature = "hyper")]
+pub use windlass_hyper as hyper;
 
 /// Waiting for points in time.
 ///
