@@ -85,9 +85,11 @@ pub mod net {
 /// [`Drain`](serve::Drain) accepts connections and runs a task for each. Told to end, it empties the listener's queue, tells
 /// the connections, waits for them until a deadline, and names those that it had to abort.
 pub mod serve {
-    pub use windlass_serve::{Drain, DrainReport, Listener, Switch};
+    pub use windlass_serve::{Drain, DrainReport, Hold, Listener, Switch};
 }
 
+#[cfg(feature = "axum")]
+pub use windlass_axum as axum;
 #[cfg(feature = "hyper")]
 pub use windlass_hyper as hyper;
 

@@ -144,7 +144,7 @@ impl Drain {
     /// Cancelled when connections are to come to an end. Each gets it with its stream; this is for other tasks that
     /// should end, too.
     pub fn token(&self) -> &CancellationToken {
-        self.switch.begin()
+        self.switch.token()
     }
 
     /// Serves the listener's connections, each with a task that runs what `connection` returns for it: a future made of the
@@ -172,7 +172,8 @@ impl Drain {
         let location = Location::caller();
         let Self { deadline, grace, limit, switch, triggers } = self;
         let limits = Limits { deadline, grace, connections: limit };
-        let server = Server { connection, switch, open: Open::default() };
+        let open = Open::new(switch.open().clone());
+        let server = Server { connection, switch, open };
         async move {
             let mut run = pin!(server.run(listener, limits, location));
             let mut triggers = triggers;
@@ -254,7 +255,7 @@ impl<C> Server<C> {
         C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
         F: Future<Output = ()> + Send + 'static,
     {
-        let told = self.switch.begin().clone();
+        let told = self.switch.token().clone();
         let (first_pause, longest_pause) = PAUSES;
         let mut pause = first_pause;
         while !told.is_cancelled() {
@@ -314,7 +315,7 @@ impl<C> Server<C> {
         F: Future<Output = ()> + Send + 'static,
     {
         let name = format!("connection of {peer:?}");
-        let connection = (self.connection)(stream, peer, self.switch.begin().clone());
+        let connection = (self.connection)(stream, peer, self.switch.token().clone());
         self.open.spawn(name, connection);
     }
 }

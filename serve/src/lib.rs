@@ -19,4 +19,4 @@ mod unix;
 pub use drain::Drain;
 pub use listener::Listener;
 pub use report::DrainReport;
-pub use switch::Switch;
+pub use switch::{Hold, Switch};

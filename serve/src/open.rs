@@ -9,15 +9,16 @@ use windlass_runtime::Straggler;
 use windlass_runtime::task::{AbortHandle, Builder};
 use windlass_sync::AutoResetEvent;
 
-/// The connections that are open, each a task. Dropping it aborts them all.
-#[derive(Debug, Default)]
+/// The connections that are open, each a task, and what else a server waits for. Dropping it aborts all tasks.
+#[derive(Debug)]
 pub(crate) struct Open {
     shared: Arc<Shared>,
     accepted: u64,
 }
 
+/// What a server waits for.
 #[derive(Debug, Default)]
-struct Shared {
+pub(crate) struct Shared {
     connections: Mutex<Connections>,
     /// Set when a connection ends. Only the server waits for it.
     ended: AutoResetEvent,
@@ -25,8 +26,9 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// By number. The name is what the server calls it; the handle comes after the spawn.
+    /// By number. The name is what the report calls it; the handle of a task comes after the spawn.
     open: HashMap<u64, (String, Option<AbortHandle>)>,
+    next: u64,
     panicked: u64,
 }
 
@@ -36,18 +38,30 @@ impl Shared {
     }
 }
 
+/// Lists something that the server waits for, until the entry is dropped.
+pub(crate) fn enter(shared: &Arc<Shared>, name: String) -> Entry {
+    let mut connections = shared.lock();
+    let number = connections.next;
+    connections.next += 1;
+    connections.open.insert(number, (name, None));
+    Entry { shared: shared.clone(), number }
+}
+
 impl Open {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, accepted: 0 }
+    }
+
     /// Spawns the task of a connection.
     pub(crate) fn spawn(
         &mut self,
         name: String,
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
-        let number = self.accepted;
         self.accepted += 1;
         // It is listed before it can end, and its handle noted only if it has not.
-        self.shared.lock().open.insert(number, (name.clone(), None));
-        let entry = Entry { shared: self.shared.clone(), number };
+        let entry = enter(&self.shared, name.clone());
+        let number = entry.number;
         let task = Builder::new().name(name).spawn(async move {
             let _entry = entry;
             connection.await;
@@ -102,8 +116,9 @@ impl Drop for Open {
     }
 }
 
-/// A connection's place in the list, which its task gives up at the end, whatever that is.
-struct Entry {
+/// A place in the list. A connection's task gives it up at the end, whatever that is.
+#[derive(Debug)]
+pub(crate) struct Entry {
     shared: Arc<Shared>,
     number: u64,
 }

@@ -214,6 +214,29 @@ fn a_connection_that_panics_is_counted_and_the_server_lives() {
 }
 
 #[test]
+fn what_is_held_is_waited_for_and_named_if_that_is_in_vain() {
+    run(|| async {
+        let (_, switch, serving) = echo_server(Drain::new().grace(Duration::ZERO)).await;
+        let held = switch.hold("goodbye");
+        switch.flip();
+        for _ in 0..100 {
+            yield_now().await;
+        }
+        assert!(!serving.is_finished());
+        drop(held);
+        assert!(serving.await.unwrap().unwrap().is_clean());
+
+        let (_, switch, serving) = echo_server(Drain::new()).await;
+        let _held = switch.hold("goodbye");
+        switch.flip();
+        switch.flip();
+        let report = serving.await.unwrap().unwrap();
+        assert_eq!(report.aborted()[0].name(), Some("goodbye"));
+        assert_eq!((report.accepted(), report.panicked()), (0, 0));
+    });
+}
+
+#[test]
 fn dropping_the_server_closes_all_it_has() {
     run(|| async {
         let (address, _switch, serving) = echo_server(Drain::new()).await;
