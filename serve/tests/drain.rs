@@ -323,6 +323,42 @@ fn a_drain_that_is_out_of_descriptors_waits_for_some() {
     });
 }
 
+/// In the moment after the last look at the queue, and before the listener is closed, nobody gets in.
+#[cfg(target_os = "linux")]
+#[test]
+fn nobody_connects_behind_the_back_of_a_server_that_ends() {
+    struct Observed(TcpListener);
+
+    impl Listener for Observed {
+        type Stream = TcpStream;
+        type Addr = SocketAddr;
+
+        async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+            self.0.accept().await
+        }
+
+        fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+            let last_look = self.0.try_accept();
+            assert!(last_look.is_err());
+            let address = self.0.local_addr()?;
+            let late = std::net::TcpStream::connect_timeout(&address, Duration::from_millis(50));
+            assert!(late.is_err(), "it would be reset");
+            last_look
+        }
+
+        fn refuse_new(&self) -> io::Result<bool> {
+            self.0.refuse_new()
+        }
+    }
+
+    run(|| async {
+        let (inner, _) = listener().await;
+        let drain = Drain::new().grace(Duration::ZERO);
+        drain.switch().flip();
+        assert!(drain.serve(Observed(inner), echo).await.unwrap().is_clean());
+    });
+}
+
 #[test]
 fn an_error_that_does_not_go_away_ends_the_server() {
     struct Broken;
