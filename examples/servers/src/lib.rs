@@ -4,6 +4,8 @@
 //! cargo run -p windlass-servers --example axum_app
 //! ```
 
+pub mod tls;
+
 use std::future::pending;
 use std::io;
 use std::os::unix::net::UnixStream as Pipe;
