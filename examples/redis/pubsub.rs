@@ -8,12 +8,15 @@ use windlass::channel::{self, Receiver, Sender};
 /// Messages that may wait for a subscriber. One that is slower is sent away.
 const WAITING: usize = 1024;
 
+/// Who listens to a channel.
+type Listeners = Vec<Sender<Arc<[u8]>>>;
+
 /// All channels, by name.
 #[derive(Default)]
-pub(crate) struct Channels(Mutex<HashMap<Box<[u8]>, Vec<Sender<Arc<[u8]>>>>>);
+pub(crate) struct Channels(Mutex<HashMap<Box<[u8]>, Listeners>>);
 
 impl Channels {
-    fn lock(&self) -> MutexGuard<'_, HashMap<Box<[u8]>, Vec<Sender<Arc<[u8]>>>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Box<[u8]>, Listeners>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,4 +1,4 @@
-//! [axum](::axum) on windlass: routers, extractors and middleware as they are, with handlers and connections on the
+//! [`axum`] on windlass: routers, extractors and middleware as they are, with handlers and connections on the
 //! workers.
 //!
 //! [`serve`] takes the place of `axum::serve`. It serves HTTP/1 and HTTP/2, and has limits and time-outs that a server on the

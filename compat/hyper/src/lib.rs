@@ -1,4 +1,4 @@
-//! [hyper](::hyper) on windlass: its servers and clients run on the workers, and no other runtime is needed.
+//! [`hyper`] on windlass: its servers and clients run on the workers, and no other runtime is needed.
 //!
 //! | for | use |
 //! |---|---|

@@ -9,6 +9,7 @@ pub mod tls;
 use std::future::pending;
 use std::io;
 use std::os::unix::net::UnixStream as Pipe;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use windlass::net::TcpListener;
@@ -30,6 +31,10 @@ pub async fn listen() -> io::Result<TcpListener> {
     TcpListener::bind(("127.0.0.1", port)).await
 }
 
+/// Signals that come within this time are one: a shell, or what a program was started with, may pass on what the program has
+/// got already.
+const ONE_SIGNAL: Duration = Duration::from_millis(500);
+
 /// Tells a server to end on SIGTERM and Ctrl-C. The second of them ends it at once.
 ///
 /// # Errors
@@ -43,8 +48,12 @@ pub fn on_signals(drain: Drain) -> io::Result<Drain> {
     let receiver = UnixStream::from_std(receiver)?;
     let switch = drain.switch();
     Ok(drain.on(async move {
+        let mut last: Option<Instant> = None;
         while let Ok(1..) = receiver.read(&mut [0]).await {
-            switch.flip();
+            if last.is_none_or(|last| last.elapsed() > ONE_SIGNAL) {
+                last = Some(Instant::now());
+                switch.flip();
+            }
         }
         pending().await
     }))
