@@ -27,6 +27,9 @@
 //! | seeing what goes on | [`Handle::metrics`] |
 //! | coming to an end | [`Runtime::shutdown`] |
 //!
+//! With the feature `hyper` there is a module `hyper` with what hyper needs, servers and clients; with `axum` one that serves axum's
+//! routers. Neither starts another runtime.
+//!
 //! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is
 //! running, or that was entered. Outside of any they start a global one, which lives as long as the
 //! process.

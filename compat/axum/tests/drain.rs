@@ -134,7 +134,8 @@ fn many_idle_connections_are_closed_at_the_end() {
         let app = Router::new().route("/", get(|| async { "hello" }));
         let (address, switch, serving) = server(app).await;
         let mut clients = Vec::new();
-        for _ in 0..1_000 {
+        let count = most_connections().min(5_000);
+        for _ in 0..count {
             let client = connect(address).await;
             assert_eq!(common::get(&client, "/").await.unwrap().1, "hello");
             clients.push(client);
@@ -145,6 +146,14 @@ fn many_idle_connections_are_closed_at_the_end() {
         }
         let report = serving.await.unwrap().unwrap();
         assert!(report.is_clean(), "{report}");
-        assert_eq!(report.accepted(), 1_000);
+        assert_eq!(report.accepted(), count);
     });
+}
+
+/// How many connections the process may have both ends of.
+fn most_connections() -> u64 {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let limit = limit.and_then(|limit| limit.split_whitespace().next()?.parse().ok());
+    limit.map_or(100, |limit: u64| limit.saturating_sub(200) / 2)
 }
