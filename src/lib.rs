@@ -24,9 +24,13 @@
 //! | signals, processes, files | [`signal`], [`process`], [`fs`] |
 //! | copying, proxies, the standard streams | [`io`] |
 //! | timers and time-outs | [`timer`](mod@timer) |
+//! | serving connections to the last | [`serve`] |
 //! | a main loop of your own | [`manual`] |
 //! | seeing what goes on | [`Handle::metrics`] |
 //! | coming to an end | [`Runtime::shutdown`], [`is_shutdown_error`] |
+//!
+//! With the feature `hyper` there is a module `hyper` with what hyper needs, servers and clients; with `axum` one that serves axum's
+//! routers. Neither starts another runtime.
 //!
 //! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is
 //! running, or that was entered. Outside of any they start a global one, which lives as long as the
@@ -130,6 +134,18 @@ pub mod net {
 
 #[cfg(feature = "tokio")]
 pub use windlass_tokio as tokio;
+/// Serving connections, and coming to an end without losing one.
+///
+/// [`Drain`](serve::Drain) accepts connections and runs a task for each. Told to end, it empties the listener's queue, tells
+/// the connections, waits for them until a deadline, and names those that it had to abort.
+pub mod serve {
+    pub use windlass_serve::{Drain, DrainReport, Hold, Listener, Switch};
+}
+
+#[cfg(feature = "axum")]
+pub use windlass_axum as axum;
+#[cfg(feature = "hyper")]
+pub use windlass_hyper as hyper;
 
 /// Waiting for points in time.
 ///

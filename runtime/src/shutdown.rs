@@ -120,6 +120,12 @@ impl Straggler {
         Self { name, location, is_blocking: true }
     }
 
+    /// A task that others than the runtime waited for in vain.
+    #[doc(hidden)]
+    pub fn named(name: String, location: &'static Location<'static>) -> Self {
+        Self { name: Some(name), location, is_blocking: false }
+    }
+
     /// The name given with [`task::Builder`](crate::task::Builder), if there is one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

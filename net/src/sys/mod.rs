@@ -9,6 +9,7 @@
 //! - `tcp_socket`, `bind`, `listen`, `into_listener`, `start_connect`, `accept`: TCP without blocking.
 //!   `start_connect` says `Ok` for an attempt that is under way, and sockets are non-blocking from the
 //!   start;
+//! - `refuse_new`: lets no more connections into the queue of a TCP listener, and returns whether it can;
 //! - `send`, `send_vectored`: to a connected socket, without a signal if the peer has gone;
 //! - `recv_uninit`: from a connected socket, into memory that need not be initialised;
 //! - `SocketOption`, `option`, `get_option`, `set_option`, `linger`, `set_linger`: what std has no
@@ -23,7 +24,7 @@
 //! - `recv`, `recv_from`: datagrams, cut to what there is room for, taken or only looked at.
 //!
 //! And where local sockets and pipes are as Unix has them: `local` (std's types of them),
-//! `connect_local`, `peer_credentials`, `pipe`, `read_uninit`.
+//! `connect_local`, `peer_credentials`, `pipe`, `read_uninit`, `refuse_new_local`.
 
 #[cfg(unix)]
 mod unix;

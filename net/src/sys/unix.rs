@@ -7,6 +7,8 @@ mod event;
 #[cfg_attr(target_os = "macos", path = "unix/make_apple.rs")]
 mod make;
 mod options;
+#[cfg_attr(not(target_os = "linux"), path = "unix/refuse_none.rs")]
+mod refuse;
 mod traits;
 mod waits;
 #[cfg_attr(any(not(target_os = "linux"), windlass_poller = "kqueue"), path = "unix/wall_kqueue.rs")]
@@ -27,6 +29,7 @@ use address::RawAddress;
 pub(crate) use credentials::peer_credentials;
 pub(crate) use event::Event;
 pub(crate) use options::{SocketOption, get_option, linger, option, set_linger, set_option};
+pub(crate) use refuse::{refuse_new, refuse_new_local};
 pub(crate) use std::os::fd::AsFd as AsDescriptor;
 pub(crate) use std::os::unix::net as local;
 pub(crate) use traits::descriptor_traits;

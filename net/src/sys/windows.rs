@@ -121,6 +121,11 @@ pub(crate) fn start_connect(socket: Descriptor<'_>, address: &SocketAddr) -> io:
     }
 }
 
+/// A listener can't be told to let no more connections in.
+pub(crate) fn refuse_new(_listener: Descriptor<'_>) -> io::Result<bool> {
+    Ok(false)
+}
+
 /// Takes a connection, which has the listener's mode: non-blocking.
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     listener.accept()

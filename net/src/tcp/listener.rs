@@ -89,6 +89,36 @@ impl TcpListener {
 
     listener_methods!(TcpStream, SocketAddr);
 
+    /// Lets no new connection into the queue, so that a server that is about to end can accept all that
+    /// were made. Those in the queue can still be accepted. So can those whose handshake has
+    /// begun, which takes a round trip. Who asks later gets no answer until the listener is dropped, tries again
+    /// after a second, and is refused then, or finds the next process that listens on the port.
+    ///
+    /// Returns true if the OS can do that: on Linux. Elsewhere nothing happens, and a connection that is made
+    /// between the last `accept` and the end of the listener is reset.
+    ///
+    /// # Errors
+    ///
+    /// If the OS refuses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::{TcpListener, TcpStream};
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// listener.refuse_new()?;
+    /// let (last, _) = listener.accept().await?;
+    /// # assert_eq!(last.peer_addr()?, client.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn refuse_new(&self) -> io::Result<bool> {
+        sys::refuse_new(sys::descriptor(self))
+    }
+
     /// How many hops the packets of its connections may take.
     ///
     /// # Errors

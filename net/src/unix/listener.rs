@@ -5,10 +5,10 @@ use std::path::Path;
 use std::task::{Context, Poll};
 
 use super::{SocketAddr, UnixStream};
-use crate::Async;
 use crate::incoming::{Incoming, impl_listener, listener_methods, skip_aborted};
 use crate::methods::{socket_methods, wrapper};
 use crate::sys::local;
+use crate::{Async, sys};
 
 /// Listens for connections from processes of this machine.
 ///
@@ -60,6 +60,38 @@ impl UnixListener {
     }
 
     listener_methods!(UnixStream, SocketAddr);
+
+    /// Lets no new connection into the queue, so that a server that is about to end can accept all that
+    /// were made. Those in the queue can still be accepted. Who connects later is
+    /// refused at once.
+    ///
+    /// Returns true if the OS can do that: on Linux. Elsewhere nothing happens, and a connection that is made
+    /// between the last `accept` and the end of the listener is reset.
+    ///
+    /// # Errors
+    ///
+    /// If the OS refuses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::unix::{UnixListener, UnixStream};
+    ///
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-refuse-{}", std::process::id()));
+    /// let listener = UnixListener::bind(&path)?;
+    /// let client = UnixStream::connect(&path).await?;
+    /// listener.refuse_new()?;
+    /// let (last, _) = listener.accept().await?;
+    /// # std::fs::remove_file(&path)?;
+    /// # drop((client, last));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn refuse_new(&self) -> io::Result<bool> {
+        sys::refuse_new_local(sys::descriptor(self))
+    }
+
     socket_methods!();
 }
 

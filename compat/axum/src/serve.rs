@@ -1,0 +1,194 @@
+//! Serving a router.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::{Future, IntoFuture, poll_fn};
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use tower_service::Service;
+use windlass_hyper::server::Http;
+use windlass_runtime::timer::timeout;
+use windlass_serve::{Drain, DrainReport, Listener};
+
+use crate::{Connection, IncomingStream};
+
+/// Serves a router, or whatever makes services for connections, on the connections of a listener. The future that it is
+/// turned into ends when it is told to, see [`Serve::with_graceful_shutdown`], or never.
+///
+/// # Examples
+///
+/// ```
+/// use axum::{Router, routing::get};
+/// use windlass::net::TcpListener;
+///
+/// # windlass::block_on(async {
+/// let app = Router::new().route("/", get(|| async { "hello" }));
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let signal = async {}; // a signal, a message, a time-out
+/// let report = windlass_axum::serve(listener, app).with_graceful_shutdown(signal).await?;
+/// println!("{report}");
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+pub fn serve<L, M>(listener: L, make_service: M) -> Serve<L, M>
+where
+    L: Listener,
+{
+    Serve {
+        listener,
+        make_service,
+        drain: Drain::new(),
+        http: Http::new(),
+        setup_timeout: Some(Duration::from_secs(30)),
+    }
+}
+
+/// A server of a router. It does nothing until it is awaited.
+///
+/// | | if nothing is set |
+/// |---|---|
+/// | connections at a time | any number; see [`limit`](Self::limit) |
+/// | time for the head of a request, and for a handshake before it | 30 seconds; see [`header_timeout`](Self::header_timeout) |
+/// | time between two requests of a connection | 75 seconds; see [`idle_timeout`](Self::idle_timeout) |
+/// | time for connections to end, once told to | 30 seconds; see [`deadline`](Self::deadline) |
+/// | descriptors have run out | it pauses, and goes on when a connection ends |
+/// | a handler panics | its connection is closed (HTTP/1), or its stream is reset (HTTP/2) |
+/// | TCP_NODELAY | set |
+///
+/// A body has the limit of axum's extractors, 2 MiB unless `DefaultBodyLimit` says otherwise.
+///
+/// Dropping the future closes the listener and aborts all connections.
+#[must_use = "a server does nothing until it is awaited"]
+pub struct Serve<L, M> {
+    listener: L,
+    make_service: M,
+    drain: Drain,
+    http: Http,
+    setup_timeout: Option<Duration>,
+}
+
+impl<L: Listener, M> Serve<L, M> {
+    /// Tells the server to end when `signal` is ready. No request is lost by that; see [`Drain`] and
+    /// [`windlass_hyper::server`]. A second signal, by a second call of this method, ends it at once.
+    pub fn with_graceful_shutdown(
+        mut self,
+        signal: impl Future<Output = ()> + Send + 'static,
+    ) -> Self {
+        self.drain = self.drain.on(signal);
+        self
+    }
+
+    /// Sets how long connections may take to end, once they are told to. Then they are aborted.
+    pub fn deadline(mut self, deadline: Duration) -> Self {
+        self.drain = self.drain.deadline(deadline);
+        self
+    }
+
+    /// Sets how many connections may be open at a time. Those beyond wait to be accepted.
+    ///
+    /// # Panics
+    ///
+    /// If the limit is zero.
+    pub fn limit(mut self, connections: usize) -> Self {
+        self.drain = self.drain.limit(connections);
+        self
+    }
+
+    /// Sets how long the head of a request may take, and before the first one a handshake; `None` is for ever.
+    pub fn header_timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.setup_timeout = time.into();
+        self.http = self.http.header_timeout(self.setup_timeout);
+        self
+    }
+
+    /// Sets how long a connection may be idle between two requests; `None` is for ever.
+    pub fn idle_timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.http = self.http.idle_timeout(time);
+        self
+    }
+
+    /// Replaces all settings of HTTP, the two time-outs among them.
+    pub fn http(mut self, http: Http) -> Self {
+        self.http = http;
+        self
+    }
+
+    /// Replaces what says when and how the server ends, [`limit`](Self::limit) and [`deadline`](Self::deadline)
+    /// among it. For servers that share a [`Switch`](crate::Switch) with other tasks.
+    pub fn drain(mut self, drain: Drain) -> Self {
+        self.drain = drain;
+        self
+    }
+}
+
+impl<L, M, S> IntoFuture for Serve<L, M>
+where
+    L: Listener,
+    L::Stream: Connection,
+    L::Addr: Sync,
+    M: for<'a> Service<IncomingStream<'a, L>, Response = S, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    for<'a> <M as Service<IncomingStream<'a, L>>>::Future: Send,
+    S: Service<Request, Response = Response, Error = Infallible> + Clone + Send + 'static,
+    S::Future: Send,
+{
+    type Output = io::Result<DrainReport>;
+    type IntoFuture = Pin<Box<dyn Future<Output = io::Result<DrainReport>> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        let Self { listener, make_service, drain, http, setup_timeout } = self;
+        let http = Arc::new(http);
+        Box::pin(drain.serve(listener, move |stream: L::Stream, peer: L::Addr, drain| {
+            let mut make_service = make_service.clone();
+            let http = http.clone();
+            async move {
+                let ready = poll_fn(|cx| {
+                    Service::<IncomingStream<'_, L>>::poll_ready(&mut make_service, cx)
+                });
+                let Ok(()) = ready.await;
+                let Ok(service) = make_service.call(IncomingStream::new(&stream, &peer)).await;
+                let Some(io) = set_up(stream, setup_timeout).await else { return };
+                let service = service_fn(move |request: Request<Incoming>| {
+                    answer(service.clone(), request.map(Body::new))
+                });
+                // What can go wrong is the peer's doing, and told to nobody: a server on the open network sees a lot of it.
+                let _ = http.serve_connection(io, service, &drain).await;
+            }
+        }))
+    }
+}
+
+/// The connection, ready for HTTP; `None` if it does not get there.
+async fn set_up<C: Connection>(stream: C, limit: Option<Duration>) -> Option<C::Io> {
+    match limit {
+        Some(limit) => timeout(limit, stream.into_io()).await.ok()?.ok(),
+        None => stream.into_io().await.ok(),
+    }
+}
+
+async fn answer<S>(mut service: S, request: Request) -> Result<Response, Infallible>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+{
+    poll_fn(|cx| service.poll_ready(cx)).await?;
+    service.call(request).await
+}
+
+impl<L, M> fmt::Debug for Serve<L, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serve")
+            .field("drain", &self.drain)
+            .field("http", &self.http)
+            .finish_non_exhaustive()
+    }
+}

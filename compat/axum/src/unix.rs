@@ -1,0 +1,60 @@
+//! Local connections.
+
+use std::io;
+
+use axum::extract::connect_info::Connected;
+use windlass_hyper::Io;
+use windlass_net::unix::{UnixListener, UnixStream};
+
+use crate::{Connection, IncomingStream};
+
+impl Connection for UnixStream {
+    type Io = Io<UnixStream>;
+
+    async fn into_io(self) -> io::Result<Self::Io> {
+        Ok(Io::new(self))
+    }
+}
+
+/// Who is at the other end of a local connection, as `ConnectInfo<Peer>`.
+///
+/// # Examples
+///
+/// ```
+/// use axum::{Router, extract::ConnectInfo, routing::get};
+/// use windlass_axum::Peer;
+///
+/// async fn whoami(ConnectInfo(peer): ConnectInfo<Peer>) -> String {
+///     format!("user {:?}", peer.uid())
+/// }
+///
+/// let app = Router::new().route("/", get(whoami)).into_make_service_with_connect_info::<Peer>();
+/// # drop(app);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    uid: Option<u32>,
+    pid: Option<i32>,
+}
+
+impl Peer {
+    /// The user that the process belonged to when it connected, if the OS tells.
+    pub fn uid(&self) -> Option<u32> {
+        self.uid
+    }
+
+    /// The process, if the OS tells.
+    pub fn pid(&self) -> Option<i32> {
+        self.pid
+    }
+}
+
+impl Connected<IncomingStream<'_, UnixListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Self {
+        let credentials = stream.stream().peer_cred().ok();
+        Self {
+            uid: credentials.map(|credentials| credentials.uid()),
+            pid: credentials.and_then(|credentials| credentials.pid()),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! axum's parts, as programs use them, with no runtime of tokio in the process.
+
+mod common;
+
+use std::future::IntoFuture;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::extract::{ConnectInfo, Path, Query, State};
+use axum::http::StatusCode;
+use axum::middleware::{self, Next};
+use axum::response::Sse;
+use axum::response::sse::Event;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use common::{Items, ask, connect, http2, request, run, server, text};
+use windlass_axum::serve;
+use windlass_net::TcpListener;
+use windlass_runtime::spawn;
+use windlass_runtime::timer::{sleep, timeout};
+
+fn app() -> Router {
+    Router::new()
+        .route("/", get(|| async { "hello" }))
+        .route("/users/{id}", get(|Path(id): Path<u32>| async move { format!("user {id}") }))
+        .route(
+            "/sum",
+            post(|Json(numbers): Json<Vec<u64>>| async move { Json(numbers.iter().sum::<u64>()) }),
+        )
+        .route(
+            "/query",
+            get(|Query(pairs): Query<Vec<(String, String)>>| async move { format!("{pairs:?}") }),
+        )
+        .route("/state", get(|State(state): State<&'static str>| async move { state }))
+        .route(
+            "/events",
+            get(|| async {
+                let mut left = 3;
+                Sse::new(Items(move || {
+                    left -= 1;
+                    (left >= 0).then(|| Event::default().data(left.to_string()))
+                }))
+            }),
+        )
+        .route("/slow", get(|| sleep(Duration::from_secs(3600))))
+        .layer(middleware::from_fn(|request: axum::extract::Request, next: Next| async move {
+            match timeout(Duration::from_millis(200), next.run(request)).await {
+                Ok(response) => response,
+                Err(_) => {
+                    let late = StatusCode::GATEWAY_TIMEOUT;
+                    axum::response::IntoResponse::into_response(late)
+                }
+            }
+        }))
+        .with_state("stately")
+}
+
+#[test]
+fn handlers_extractors_and_middleware_over_http1() {
+    run(|| async {
+        assert!(windlass_runtime::Handle::try_current().is_some());
+        let (address, switch, serving) = server(app()).await;
+        let client = connect(address).await;
+        let get = |path| common::get(&client, path);
+        assert_eq!(get("/").await.unwrap(), (200, "hello".into()));
+        assert_eq!(get("/users/7").await.unwrap().1, "user 7");
+        assert_eq!(get("/users/x").await.unwrap().0, 400);
+        assert_eq!(get("/nowhere").await.unwrap().0, 404);
+        assert_eq!(get("/state").await.unwrap().1, "stately");
+        assert_eq!(get("/query?a=1&b=2").await.unwrap().1, r#"[("a", "1"), ("b", "2")]"#);
+        assert_eq!(get("/slow").await.unwrap().0, 504);
+        let json = "POST /sum HTTP/1.1\r\nhost: test\r\ncontent-type: application/json\r\n\
+                    content-length: 9\r\n\r\n[1, 2, 3]";
+        assert_eq!(ask(&client, json).await.unwrap(), (200, "6".into()));
+        drop(client);
+        switch.flip();
+        assert!(serving.await.unwrap().unwrap().is_clean());
+    });
+}
+
+#[test]
+fn the_same_over_http2() {
+    run(|| async {
+        let (address, switch, serving) = server(app()).await;
+        let mut sender = http2(address).await;
+        let response = sender.send_request(request("/users/8")).await.unwrap();
+        assert_eq!(text(response).await, "user 8");
+        let response = sender.send_request(request("/slow")).await.unwrap();
+        assert_eq!(response.status(), StatusCode::GATEWAY_TIMEOUT);
+        let response = sender.send_request(request("/events")).await.unwrap();
+        assert_eq!(text(response).await, "data: 2\n\ndata: 1\n\ndata: 0\n\n");
+        switch.flip();
+        assert!(serving.await.unwrap().unwrap().is_clean());
+    });
+}
+
+#[test]
+fn handlers_know_who_asks() {
+    run(|| async {
+        let app = Router::new()
+            .route(
+                "/",
+                get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() }),
+            )
+            .into_make_service_with_connect_info::<SocketAddr>();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(spawn(serve(listener, app).into_future()));
+        let client = connect(address).await;
+        let me = client.local_addr().unwrap().to_string();
+        assert_eq!(common::get(&client, "/").await.unwrap(), (200, me));
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn local_sockets_and_their_peers() {
+    use windlass_axum::Peer;
+    use windlass_hyper::Io;
+    use windlass_net::unix::{UnixListener, UnixStream};
+
+    run(|| async {
+        let path = std::env::temp_dir().join(format!("windlass-axum-{}", std::process::id()));
+        let app =
+            Router::new()
+                .route(
+                    "/",
+                    get(|ConnectInfo(peer): ConnectInfo<Peer>| async move {
+                        format!("{:?}", peer.pid())
+                    }),
+                )
+                .into_make_service_with_connect_info::<Peer>();
+        let listener = UnixListener::bind(&path).unwrap();
+        let (tell, told) = (windlass_sync::CancellationToken::new(), ());
+        let signal = tell.clone().cancelled_owned();
+        let serving = spawn(serve(listener, app).with_graceful_shutdown(signal).into_future());
+        let stream = Io::new(UnixStream::connect(&path).await.unwrap());
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.unwrap();
+        drop((spawn(connection), told));
+        let response = sender.send_request(request("/")).await.unwrap();
+        assert_eq!(text(response).await, format!("Some({})", std::process::id()));
+        drop(sender);
+        tell.cancel();
+        assert!(serving.await.unwrap().unwrap().is_clean());
+        std::fs::remove_file(&path).unwrap();
+    });
+}

@@ -1,0 +1,186 @@
+//! Clients that misbehave, and handlers that do.
+
+mod common;
+
+use std::future::IntoFuture;
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::routing::{get, post};
+use common::{
+    Items, connect, get as ask, http2, read_response, request, run, server, server_with, text,
+};
+use windlass_axum::{Connection, Drain, Listener, serve};
+use windlass_hyper::Io;
+use windlass_net::{TcpListener, TcpStream};
+use windlass_runtime::spawn;
+
+fn hello() -> Router {
+    Router::new().route("/", get(|| async { "hello" }))
+}
+
+#[test]
+fn a_slow_head_is_not_waited_for() {
+    run(|| async {
+        let limit = Duration::from_millis(50);
+        let (address, ..) = server_with(hello(), |serve| serve.header_timeout(limit)).await;
+        let silent = connect(address).await;
+        let slow = connect(address).await;
+        slow.write_all(b"GET / HTTP/1.1\r\n").await.unwrap();
+        while slow.write_all(b"x-more: 1\r\n").await.is_ok() {
+            windlass_runtime::timer::sleep(Duration::from_millis(1)).await;
+        }
+        assert!(read_response(&silent).await.is_none());
+        assert_eq!(ask(&connect(address).await, "/").await.unwrap().1, "hello");
+    });
+}
+
+#[test]
+fn an_idle_connection_is_closed() {
+    run(|| async {
+        let limit = Duration::from_millis(20);
+        let (address, ..) = server_with(hello(), |serve| serve.idle_timeout(limit)).await;
+        let client = connect(address).await;
+        assert_eq!(ask(&client, "/").await.unwrap().1, "hello");
+        assert_eq!(client.read(&mut [0]).await.unwrap(), 0);
+    });
+}
+
+#[test]
+fn a_body_over_the_limit_is_refused() {
+    run(|| async {
+        let app =
+            Router::new().route("/", post(|body: Bytes| async move { body.len().to_string() }));
+        let (address, ..) = server(app).await;
+        // axum's limit is 2 MiB.
+        for (length, status) in [(2 << 20, 200), ((2 << 20) + 1, 413)] {
+            let client = connect(address).await;
+            let head = format!("POST / HTTP/1.1\r\nhost: test\r\ncontent-length: {length}\r\n\r\n");
+            client.write_all(head.as_bytes()).await.unwrap();
+            // What is refused may be answered before all of it is sent.
+            let sent = client.write_all(&vec![0; length]).await;
+            assert!(sent.is_ok() || status == 413);
+            let (head, _) = read_response(&client).await.unwrap();
+            assert!(head.starts_with(&format!("http/1.1 {status}")), "{head}");
+        }
+    });
+}
+
+#[test]
+fn a_client_that_goes_in_the_middle_of_a_response_does_no_harm() {
+    run(|| async {
+        let endless =
+            || async { Body::from_stream(Items(|| Some(Bytes::from(vec![7; 64 * 1024])))) };
+        let (address, switch, serving) = server(hello().route("/endless", get(endless))).await;
+        for _ in 0..20 {
+            let client = connect(address).await;
+            client.write_all(b"GET /endless HTTP/1.1\r\nhost: test\r\n\r\n").await.unwrap();
+            client.read_exact(&mut [0; 100]).await.unwrap();
+        }
+        assert_eq!(ask(&connect(address).await, "/").await.unwrap().1, "hello");
+        switch.flip();
+        let report = serving.await.unwrap().unwrap();
+        assert!(report.is_clean() && report.panicked() == 0, "{report}");
+    });
+}
+
+#[test]
+fn a_handler_that_panics_is_counted_and_the_server_lives() {
+    run(|| async {
+        #[allow(unreachable_code, reason = "a handler returns something")]
+        let app = hello().route(
+            "/panic",
+            get(|| async {
+                panic!("on purpose");
+                ""
+            }),
+        );
+        let (address, switch, serving) = server(app).await;
+        assert!(ask(&connect(address).await, "/panic").await.is_none());
+        let mut sender = http2(address).await;
+        assert!(sender.send_request(request("/panic")).await.is_err());
+        assert_eq!(text(sender.send_request(request("/")).await.unwrap()).await, "hello");
+        assert_eq!(ask(&connect(address).await, "/").await.unwrap().1, "hello");
+        switch.flip();
+        // That of HTTP/2 is a stream's, and not the connection's.
+        assert_eq!(serving.await.unwrap().unwrap().panicked(), 1);
+    });
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_their_turn() {
+    run(|| async {
+        let (address, ..) = server_with(hello(), |serve| serve.limit(2)).await;
+        let mut clients = Vec::new();
+        for _ in 0..20 {
+            clients.push(spawn(async move {
+                let client = connect(address).await;
+                assert_eq!(ask(&client, "/").await.unwrap().1, "hello");
+            }));
+        }
+        for client in clients {
+            client.await.unwrap();
+        }
+    });
+}
+
+/// Connections that have to say a word first, or never come to an end with it.
+struct Guarded(TcpListener);
+
+struct Unproven(TcpStream);
+
+impl Listener for Guarded {
+    type Stream = Unproven;
+    type Addr = SocketAddr;
+
+    async fn accept(&self) -> io::Result<(Unproven, SocketAddr)> {
+        self.0.accept().await.map(|(stream, peer)| (Unproven(stream), peer))
+    }
+
+    fn try_accept(&self) -> io::Result<(Unproven, SocketAddr)> {
+        self.0.try_accept().map(|(stream, peer)| (Unproven(stream), peer))
+    }
+
+    fn refuse_new(&self) -> io::Result<bool> {
+        self.0.refuse_new()
+    }
+}
+
+impl Connection for Unproven {
+    type Io = Io<TcpStream>;
+
+    async fn into_io(self) -> io::Result<Self::Io> {
+        let mut word = [0; 6];
+        self.0.read_exact(&mut word).await?;
+        if &word != b"sesame" {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        Ok(Io::new(self.0))
+    }
+}
+
+#[test]
+fn a_handshake_that_fails_or_hangs_holds_nobody_up() {
+    run(|| async {
+        let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = inner.local_addr().unwrap();
+        let drain = Drain::new();
+        let switch = drain.switch();
+        let limit = Duration::from_millis(50);
+        let server = serve(Guarded(inner), hello()).drain(drain).header_timeout(limit);
+        let serving = spawn(server.into_future());
+        let silent = connect(address).await;
+        let wrong = connect(address).await;
+        wrong.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+        let right = connect(address).await;
+        right.write_all(b"sesame").await.unwrap();
+        assert_eq!(ask(&right, "/").await.unwrap().1, "hello");
+        assert!(read_response(&wrong).await.is_none());
+        assert!(read_response(&silent).await.is_none());
+        switch.flip();
+        assert!(serving.await.unwrap().unwrap().is_clean());
+    });
+}

@@ -1,0 +1,30 @@
+//! What hyper spawns its tasks with.
+
+use std::future::Future;
+
+/// Spawns hyper's tasks, those of HTTP/2 streams for instance, on the current runtime, or on the global one
+/// outside of any.
+///
+/// The tasks are detached: a panic in one of them ends it alone, and shutting the runtime down cancels them.
+///
+/// # Examples
+///
+/// ```
+/// use hyper::server::conn::http2;
+/// use windlass_hyper::Executor;
+///
+/// let builder = http2::Builder::new(Executor);
+/// # drop(builder);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Executor;
+
+impl<F> hyper::rt::Executor<F> for Executor
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    fn execute(&self, future: F) {
+        drop(windlass_runtime::spawn(future));
+    }
+}

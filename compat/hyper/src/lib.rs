@@ -1,0 +1,61 @@
+//! [`hyper`] on windlass: its servers and clients run on the workers, and no other runtime is needed.
+//!
+//! | for | use |
+//! |---|---|
+//! | handing a stream to hyper | [`Io`] for sockets and their halves, [`FuturesIo`] for anything else of futures-io, TLS for instance |
+//! | hyper's tasks and time-outs | [`Executor`], [`Timer`] |
+//! | serving connections, HTTP/1 and HTTP/2, with time-outs and a drain that loses nothing | [`server::Http`] |
+//! | hyper-util's client | [`Connector`] |
+//!
+//! hyper-util's `auto::Builder` and `GracefulShutdown` run here as well; [`server::Http`] says what it does
+//! beyond them.
+//!
+//! # Examples
+//!
+//! A server, and a client that asks it something:
+//!
+//! ```
+//! use http_body_util::{BodyExt, Empty, Full};
+//! use hyper::body::Bytes;
+//! use hyper::{Request, Response, service::service_fn};
+//! use hyper_util::client::legacy::Client;
+//! use windlass::net::TcpListener;
+//! use windlass::sync::CancellationToken;
+//! use windlass_hyper::{Connector, Executor, Io, server::Http};
+//!
+//! # windlass::block_on(async {
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let address = listener.local_addr()?;
+//! windlass::spawn(async move {
+//!     let hello = service_fn(|_request| async {
+//!         Ok::<_, std::convert::Infallible>(Response::new(Full::new(Bytes::from("hello"))))
+//!     });
+//!     let (stream, _) = listener.accept().await.unwrap();
+//!     Http::new().serve_connection(Io::new(stream), hello, &CancellationToken::new()).await
+//! });
+//!
+//! let client = Client::builder(Executor).build::<_, Empty<Bytes>>(Connector::new());
+//! let response = client.get(format!("http://{address}/").parse().unwrap()).await.unwrap();
+//! assert_eq!(response.into_body().collect().await.unwrap().to_bytes(), "hello");
+//! # Ok::<(), std::io::Error>(())
+//! # }).unwrap();
+//! ```
+
+#[cfg(feature = "client")]
+mod client;
+mod executor;
+mod futures_io;
+mod io;
+#[cfg(feature = "server")]
+pub mod server;
+mod timer;
+// Local sockets as Unix has them.
+#[cfg(unix)]
+mod unix;
+
+#[cfg(feature = "client")]
+pub use client::Connector;
+pub use executor::Executor;
+pub use futures_io::FuturesIo;
+pub use io::{Io, ReadUninit};
+pub use timer::Timer;

@@ -1,0 +1,99 @@
+//! What the parts of a connection know of each other.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use windlass_runtime::timer;
+use windlass_sync::CancellationToken;
+
+/// What a connection is doing.
+///
+/// The orderings are relaxed: with HTTP/1 all is done by one task, and with HTTP/2 it is about time-outs that are looked
+/// at again when they are over.
+#[derive(Debug)]
+pub(super) struct Activity {
+    started: Instant,
+    drain: CancellationToken,
+    in_flight: AtomicUsize,
+    /// Set when bytes arrive, cleared when they have become a request.
+    bytes_came: AtomicBool,
+    has_served: AtomicBool,
+    /// When the last response was over, in nanoseconds after the start.
+    idle_since: AtomicU64,
+}
+
+impl Activity {
+    pub(super) fn new(drain: CancellationToken) -> Self {
+        Self {
+            started: timer::now(),
+            drain,
+            in_flight: AtomicUsize::new(0),
+            bytes_came: AtomicBool::new(false),
+            has_served: AtomicBool::new(false),
+            idle_since: AtomicU64::new(0),
+        }
+    }
+
+    /// When the connection was made.
+    pub(super) fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// True once the connection is to end.
+    pub(super) fn is_draining(&self) -> bool {
+        self.drain.is_cancelled()
+    }
+
+    /// True while a request is being answered.
+    pub(super) fn is_busy(&self) -> bool {
+        self.in_flight.load(Relaxed) > 0
+    }
+
+    /// True if there has been a request.
+    pub(super) fn has_served(&self) -> bool {
+        self.has_served.load(Relaxed)
+    }
+
+    /// When the last response was over, if none is under way.
+    pub(super) fn idle_since(&self) -> Instant {
+        self.started + Duration::from_nanos(self.idle_since.load(Relaxed))
+    }
+
+    /// True if bytes have arrived that are no request yet.
+    pub(super) fn is_head_under_way(&self) -> bool {
+        self.bytes_came.load(Relaxed)
+    }
+
+    pub(super) fn note_bytes(&self) {
+        // Most of the time it is so already, or about to be cleared.
+        if !self.bytes_came.load(Relaxed) {
+            self.bytes_came.store(true, Relaxed);
+        }
+    }
+}
+
+/// A request that is being answered, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Exchange(Arc<Activity>);
+
+impl Exchange {
+    pub(super) fn begin(activity: &Arc<Activity>) -> Self {
+        activity.in_flight.fetch_add(1, Relaxed);
+        activity.bytes_came.store(false, Relaxed);
+        activity.has_served.store(true, Relaxed);
+        Self(activity.clone())
+    }
+
+    pub(super) fn is_draining(&self) -> bool {
+        self.0.is_draining()
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        let nanos = timer::now().saturating_duration_since(self.0.started).as_nanos();
+        self.0.idle_since.store(nanos.try_into().unwrap_or(u64::MAX), Relaxed);
+        self.0.in_flight.fetch_sub(1, Relaxed);
+    }
+}

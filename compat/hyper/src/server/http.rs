@@ -1,0 +1,262 @@
+//! The settings of a server's connections, and serving one.
+
+use std::error::Error as StdError;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use http_body::Body;
+use hyper::body::Incoming;
+use hyper::rt::bounds::Http2ServerConnExec;
+use hyper::rt::{Read, Write};
+use hyper::server::conn::{http1, http2};
+use hyper::service::{HttpService, Service};
+use hyper::{Request, Response};
+use windlass_runtime::timer::sleep;
+use windlass_sync::CancellationToken;
+
+use super::Error;
+use super::activity::Activity;
+use super::service::Counted;
+use super::version::{Observed, Version, read_version};
+use super::watch::{Limits, Overdue, Watch};
+use crate::{Executor, Timer};
+
+type BoxError = Box<dyn StdError + Send + Sync>;
+
+/// How long a connection that was told to close may take to write out what it has.
+const CLOSING: Duration = Duration::from_secs(5);
+
+/// Serves HTTP connections: HTTP/1 with upgrades, and HTTP/2, known by its first bytes.
+///
+/// A connection is closed if the head of a request takes longer than 30 seconds to arrive, the first one of
+/// it counted from the start, or if it is idle for 75 seconds between two requests.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass_hyper::server::Http;
+///
+/// let mut http = Http::new()
+///     .header_timeout(Duration::from_secs(5))
+///     .idle_timeout(Duration::from_secs(30));
+/// http.http1().max_buf_size(64 * 1024);
+/// http.http2().max_concurrent_streams(64);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Http {
+    limits: Limits,
+    only: Option<Version>,
+    http1: http1::Builder,
+    http2: http2::Builder<Executor>,
+}
+
+impl Http {
+    /// The settings described above.
+    pub fn new() -> Self {
+        let mut http1 = http1::Builder::new();
+        // Ours counts from the start of the connection, and knows idle connections from slow heads.
+        http1.timer(Timer).header_read_timeout(None);
+        let mut http2 = http2::Builder::new(Executor);
+        http2.timer(Timer);
+        let limits = Limits {
+            header: Some(Duration::from_secs(30)),
+            idle: Some(Duration::from_secs(75)),
+            linger: Duration::from_millis(250),
+        };
+        Self { limits, only: None, http1, http2 }
+    }
+
+    /// Sets how long the head of a request may take to arrive; `None` is for ever. Connections that are slower are
+    /// closed without an answer.
+    pub fn header_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.limits.header = timeout.into();
+        self
+    }
+
+    /// Sets how long a connection may be idle between two requests; `None` is for ever.
+    pub fn idle_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.limits.idle = timeout.into();
+        self
+    }
+
+    /// Sets how long an idle connection of HTTP/1 is kept once it is told to end, 250 milliseconds if nothing is set.
+    ///
+    /// Clients that send another request within that time learn from the answer that it is the last one. Those that send
+    /// it when the connection is being closed have to send it again.
+    pub fn linger(mut self, time: Duration) -> Self {
+        self.limits.linger = time;
+        self
+    }
+
+    /// Speaks HTTP/1 only, whatever the connection begins with.
+    pub fn http1_only(mut self) -> Self {
+        self.only = Some(Version::Http1);
+        self
+    }
+
+    /// Speaks HTTP/2 only, whatever the connection begins with.
+    pub fn http2_only(mut self) -> Self {
+        self.only = Some(Version::Http2);
+        self
+    }
+
+    /// hyper's settings of HTTP/1. Leave its `header_read_timeout` alone: [`header_timeout`](Self::header_timeout)
+    /// does that.
+    pub fn http1(&mut self) -> &mut http1::Builder {
+        &mut self.http1
+    }
+
+    /// hyper's settings of HTTP/2.
+    pub fn http2(&mut self) -> &mut http2::Builder<Executor> {
+        &mut self.http2
+    }
+
+    /// Serves a connection to its end. When `drain` is cancelled, it ends as soon as no request is lost by
+    /// that; see the [module](crate::server).
+    ///
+    /// Upgrades (WebSockets) work: the connection then ends here, and goes on in the hands of whoever
+    /// upgraded it, who has to mind `drain` himself.
+    ///
+    /// Dropping the future closes the connection, whatever it is doing.
+    ///
+    /// # Errors
+    ///
+    /// See [`Error`]. Closing a connection that was idle for too long is none.
+    ///
+    /// # Panics
+    ///
+    /// If the service panics while it answers a request of HTTP/1. With HTTP/2 that ends the task of the
+    /// stream alone.
+    pub async fn serve_connection<I, S, B>(
+        &self,
+        io: I,
+        service: S,
+        drain: &CancellationToken,
+    ) -> Result<(), Error>
+    where
+        I: Read + Write + Unpin + Send + 'static,
+        S: Service<Request<Incoming>, Response = Response<B>>,
+        S::Future: Send + 'static,
+        S::Error: Into<BoxError>,
+        B: Body + Send + 'static,
+        B::Data: Send,
+        B::Error: Into<BoxError>,
+    {
+        let activity = Arc::new(Activity::new(drain.clone()));
+        let mut watch = Watch::new(self.limits, activity.clone(), drain.clone().cancelled_owned());
+        let mut io = Observed::new(io, activity.clone());
+        let version = match self.only {
+            Some(version) => version,
+            None => match version_in_time(&mut io, &mut watch).await? {
+                Some(version) => version,
+                None => return Ok(()),
+            },
+        };
+        watch.set_version(version);
+        let service = Counted::new(service, activity);
+        match version {
+            Version::Http1 => {
+                let connection = self.http1.serve_connection(io, service).with_upgrades();
+                drive(pin!(connection), watch, false).await
+            }
+            Version::Http2 => {
+                let connection = self.http2.serve_connection(io, service);
+                drive(pin!(connection), watch, true).await
+            }
+        }
+    }
+}
+
+impl Default for Http {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The version, or `None` if the connection ended, or was to end, before it said anything.
+async fn version_in_time<I: Read + Unpin>(
+    io: &mut Observed<I>,
+    watch: &mut Watch,
+) -> Result<Option<Version>, Error> {
+    let mut reading = pin!(read_version(io));
+    poll_fn(|cx| {
+        if let Poll::Ready(version) = reading.as_mut().poll(cx) {
+            return Poll::Ready(version.map_err(Error::Io));
+        }
+        watch.poll_overdue(cx).map(|overdue| match overdue {
+            Overdue::Head => Err(Error::HeaderTimeout),
+            Overdue::Request => Ok(None),
+        })
+    })
+    .await
+}
+
+/// Drives a connection to its end. One that `closes_at_once` knows by its protocol how to do that without losing
+/// anything.
+async fn drive<C: Connection>(
+    mut connection: Pin<&mut C>,
+    mut watch: Watch,
+    closes_at_once: bool,
+) -> Result<(), Error> {
+    let mut closing = None;
+    let ended = poll_fn(|cx| {
+        if closes_at_once && closing.is_none() && watch.is_told(cx) {
+            // It takes as long as its streams do.
+            closing = Some(sleep(Duration::MAX));
+            connection.as_mut().graceful_shutdown();
+        }
+        loop {
+            if let Poll::Ready(result) = connection.as_mut().poll(cx) {
+                return Poll::Ready(result.map_err(Error::Http));
+            }
+            if let Some(patience) = &mut closing {
+                return Pin::new(patience).poll(cx).map(Ok);
+            }
+            match watch.poll_overdue(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(Overdue::Head) => return Poll::Ready(Err(Error::HeaderTimeout)),
+                Poll::Ready(Overdue::Request) => {
+                    closing = Some(sleep(CLOSING));
+                    connection.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    });
+    ended.await
+}
+
+/// A connection of hyper's, of either version.
+trait Connection: Future<Output = hyper::Result<()>> {
+    fn graceful_shutdown(self: Pin<&mut Self>);
+}
+
+impl<I, S, B> Connection for http1::UpgradeableConnection<I, S>
+where
+    I: Read + Write + Unpin + Send + 'static,
+    S: HttpService<Incoming, ResBody = B>,
+    S::Error: Into<BoxError>,
+    B: Body + 'static,
+    B::Error: Into<BoxError>,
+{
+    fn graceful_shutdown(self: Pin<&mut Self>) {
+        http1::UpgradeableConnection::graceful_shutdown(self);
+    }
+}
+
+impl<I, S, B> Connection for http2::Connection<I, S, Executor>
+where
+    I: Read + Write + Unpin + 'static,
+    S: HttpService<Incoming, ResBody = B>,
+    S::Error: Into<BoxError>,
+    B: Body + 'static,
+    B::Error: Into<BoxError>,
+    Executor: Http2ServerConnExec<S::Future, B>,
+{
+    fn graceful_shutdown(self: Pin<&mut Self>) {
+        http2::Connection::graceful_shutdown(self);
+    }
+}

@@ -1,0 +1,35 @@
+//! HTTP connections of a server: HTTP/1 and HTTP/2, with time-outs, and an end at which no request is lost.
+//!
+//! [`Http`] holds the settings and serves one connection at a time; `windlass::serve` has what accepts them.
+//!
+//! # How a connection ends without losing a request
+//!
+//! Closing an idle connection races with the request that its client is just sending. hyper's graceful shutdown,
+//! and so hyper-util's, closes idle connections at once, and cancels those of which the protocol is not known
+//! yet; both lose requests which the OS has taken already. Here a connection that is told to end
+//!
+//! 1. HTTP/1: answers what comes, from then on with `Connection: close`, after which clients send no more. If
+//!    nothing comes for a while, [`linger`](Http::linger), it is closed. A request that has begun to arrive
+//!    is waited for.
+//! 2. HTTP/2: sends GOAWAY, as the protocol has it for the purpose: streams that have begun are answered, and
+//!    clients know which have not.
+//!
+//! What is left is a request that is on its way, over the network, to a connection that was idle for the whole
+//! while. Clients see it closed without an answer, and try again on another.
+//!
+//! # How it works
+//!
+//! `Activity` is what the parts of a connection know of each other: the I/O notes that bytes came, the
+//! service notes when a request begins and when its response is over, and `Watch` computes from these when the
+//! connection's time is up. There is one timer a connection. It is moved only to an earlier time; when it fires
+//! early, `Watch` finds that out and arms it again. So a request costs no timer.
+
+mod activity;
+mod error;
+mod http;
+mod service;
+mod version;
+mod watch;
+
+pub use error::Error;
+pub use http::Http;

@@ -1,0 +1,99 @@
+//! A service whose requests are counted, and whose last response says that it is the last.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::header::{CONNECTION, HeaderValue};
+use hyper::service::Service;
+use hyper::{Request, Response, StatusCode, Version};
+use pin_project_lite::pin_project;
+
+use super::activity::{Activity, Exchange};
+
+/// A service that notes what it is doing.
+pub(super) struct Counted<S> {
+    service: S,
+    activity: Arc<Activity>,
+}
+
+impl<S> Counted<S> {
+    pub(super) fn new(service: S, activity: Arc<Activity>) -> Self {
+        Self { service, activity }
+    }
+}
+
+impl<S, B> Service<Request<Incoming>> for Counted<S>
+where
+    S: Service<Request<Incoming>, Response = Response<B>>,
+{
+    type Response = Response<CountedBody<B>>;
+    type Error = S::Error;
+    type Future = Answering<S::Future>;
+
+    fn call(&self, request: Request<Incoming>) -> Self::Future {
+        let exchange = Exchange::begin(&self.activity);
+        let closes = request.version() < Version::HTTP_2;
+        Answering { future: self.service.call(request), exchange: Some(exchange), closes }
+    }
+}
+
+pin_project! {
+    /// A response that is being made.
+    pub(super) struct Answering<F> {
+        #[pin]
+        future: F,
+        exchange: Option<Exchange>,
+        closes: bool,
+    }
+}
+
+impl<F, B, E> Future for Answering<F>
+where
+    F: Future<Output = Result<Response<B>, E>>,
+{
+    type Output = Result<Response<CountedBody<B>>, E>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let mut response = ready!(this.future.poll(cx))?;
+        let exchange = this.exchange.take();
+        let draining = exchange.as_ref().is_some_and(Exchange::is_draining);
+        if draining && *this.closes && response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        Poll::Ready(Ok(response.map(|body| CountedBody { body, _exchange: exchange })))
+    }
+}
+
+pin_project! {
+    /// The body of a response, which counts as under way until hyper has taken all of it.
+    pub(super) struct CountedBody<B> {
+        #[pin]
+        body: B,
+        _exchange: Option<Exchange>,
+    }
+}
+
+impl<B: Body> Body for CountedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        self.project().body.poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,32 @@
+//! HTTPS with rustls: a certificate made at the start, and HTTP/2 for clients that can.
+//!
+//! ```text
+//! cargo run -p windlass-servers --example https            on a free port
+//! PORT=8443 cargo run -p windlass-servers --example https
+//! ```
+
+use axum::Router;
+use axum::extract::Request;
+use axum::routing::get;
+use windlass::serve::Drain;
+use windlass_servers::tls::TlsListener;
+use windlass_servers::{listen, on_signals};
+
+#[windlass::main]
+async fn main() -> std::io::Result<()> {
+    let listener = listen().await?;
+    let url = format!("https://{}", listener.local_addr()?);
+    println!("{url}");
+    println!("  curl -k --http2 {url}/");
+    println!("  curl -k --http1.1 {url}/");
+
+    let (listener, _certificate) = TlsListener::new(listener)?;
+    let app = Router::new().route(
+        "/",
+        get(|request: Request| async move { format!("hello over {:?}\n", request.version()) }),
+    );
+    let drain = on_signals(Drain::new())?;
+    let report = windlass::axum::serve(listener, app).drain(drain).await?;
+    println!("{report}");
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! The connections that are open.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use windlass_runtime::Straggler;
+use windlass_runtime::task::{AbortHandle, Builder};
+use windlass_sync::AutoResetEvent;
+
+/// The connections that are open, each a task, and what else a server waits for. Dropping it aborts all tasks.
+#[derive(Debug)]
+pub(crate) struct Open {
+    shared: Arc<Shared>,
+    accepted: u64,
+}
+
+/// What a server waits for.
+#[derive(Debug, Default)]
+pub(crate) struct Shared {
+    connections: Mutex<Connections>,
+    /// Set when a connection ends. Only the server waits for it.
+    ended: AutoResetEvent,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    /// By number. The name is what the report calls it; the handle of a task comes after the spawn.
+    open: HashMap<u64, (String, Option<AbortHandle>)>,
+    next: u64,
+    panicked: u64,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lists something that the server waits for, until the entry is dropped.
+pub(crate) fn enter(shared: &Arc<Shared>, name: String) -> Entry {
+    let mut connections = shared.lock();
+    let number = connections.next;
+    connections.next += 1;
+    connections.open.insert(number, (name, None));
+    Entry { shared: shared.clone(), number }
+}
+
+impl Open {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared, accepted: 0 }
+    }
+
+    /// Spawns the task of a connection.
+    pub(crate) fn spawn(
+        &mut self,
+        name: String,
+        connection: impl Future<Output = ()> + Send + 'static,
+    ) {
+        self.accepted += 1;
+        // It is listed before it can end, and its handle noted only if it has not.
+        let entry = enter(&self.shared, name.clone());
+        let number = entry.number;
+        let task = Builder::new().name(name).spawn(async move {
+            let _entry = entry;
+            connection.await;
+        });
+        let handle = task.abort_handle();
+        if let Some((_, place)) = self.shared.lock().open.get_mut(&number) {
+            *place = Some(handle);
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.shared.lock().open.len()
+    }
+
+    pub(crate) fn accepted(&self) -> u64 {
+        self.accepted
+    }
+
+    pub(crate) fn panicked(&self) -> u64 {
+        self.shared.lock().panicked
+    }
+
+    /// Waits for the end of a connection, or not if one has ended since the last time.
+    pub(crate) async fn one_ended(&self) {
+        self.shared.ended.wait().await;
+    }
+
+    /// Waits for the end of all connections.
+    pub(crate) async fn all_ended(&self) {
+        while self.len() > 0 {
+            self.one_ended().await;
+        }
+    }
+
+    /// Aborts all connections, and names them.
+    pub(crate) fn abort_all(&self, location: &'static Location<'static>) -> Vec<Straggler> {
+        let open: Vec<_> = self.shared.lock().open.values().cloned().collect();
+        open.into_iter()
+            .map(|(name, handle)| {
+                if let Some(handle) = handle {
+                    handle.abort();
+                }
+                Straggler::named(name, location)
+            })
+            .collect()
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.abort_all(Location::caller());
+    }
+}
+
+/// A place in the list. A connection's task gives it up at the end, whatever that is.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let entry = {
+            let mut connections = self.shared.lock();
+            connections.panicked += u64::from(std::thread::panicking());
+            connections.open.remove(&self.number)
+        };
+        // After the lock: the handle may be the last that knows the task.
+        drop(entry);
+        self.shared.ended.set();
+    }
+}
