@@ -61,15 +61,6 @@ impl Metrics {
         let numbers = self.iter().map(|(name, value)| (name.to_owned(), json!(value)));
         Value::Object(numbers.collect::<Map<String, Value>>())
     }
-
-    /// What `to_json` has made, as text; `None` of anything else.
-    pub(crate) fn from_json(text: &str) -> Option<Metrics> {
-        let Ok(Value::Object(numbers)) = serde_json::from_str(text) else {
-            return None;
-        };
-        let named = |(name, value): (String, Value)| Some((Cow::Owned(name), value.as_f64()?));
-        numbers.into_iter().map(named).collect::<Option<Vec<_>>>().map(Metrics)
-    }
 }
 
 /// One pass of a workload: how many operations in what time.

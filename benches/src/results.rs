@@ -176,3 +176,29 @@ fn newest() -> Option<PathBuf> {
 fn in_file(path: &Path, why: &dyn std::fmt::Display) -> String {
     format!("{}: {why}", path.display())
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A run with these samples: round, workload, peer and figures of each.
+    pub(crate) fn results<const N: usize>(
+        samples: &[(usize, &str, &str, [(&str, f64); N])],
+    ) -> Results {
+        let sample = |(round, workload, peer, metrics): &(usize, &str, &str, [(&str, f64); N])| {
+            let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value));
+            Sample {
+                round: *round,
+                workload: (*workload).to_owned(),
+                peer: (*peer).to_owned(),
+                metrics: metrics.collect(),
+            }
+        };
+        Results {
+            machine: Value::Null,
+            asked: Value::Null,
+            samples: samples.iter().map(sample).collect(),
+            failures: Vec::new(),
+        }
+    }
+}

@@ -24,6 +24,8 @@ pub(crate) enum Job {
     Ask(Ask),
     /// Connections that are used once and then held open: some, and when told, the rest.
     Hold { server: u32, address: SocketAddr, first: usize, rest: usize, time: Duration },
+    /// No requests at all: a neighbour that burns CPU time until it is ended.
+    Burn { server: u32, time: Duration },
 }
 
 impl Job {
@@ -47,12 +49,16 @@ impl Job {
                 rest.to_string(),
                 millis(time),
             ],
+            Job::Burn { server, time } => vec!["burn".to_owned(), server.to_string(), millis(time)],
         }
     }
 
     pub(crate) fn parse<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<Job, String> {
         let kind = words.next();
         let server = next(&mut words)?;
+        if kind == Some("burn") {
+            return Ok(Job::Burn { server, time: millis(&mut words)? });
+        }
         let address = next(&mut words)?;
         if kind == Some("hold") {
             let (first, rest) = (next(&mut words)?, next(&mut words)?);
@@ -66,7 +72,9 @@ impl Job {
 
     pub(crate) fn server(&self) -> u32 {
         match *self {
-            Job::Ask(Ask { server, .. }) | Job::Hold { server, .. } => server,
+            Job::Ask(Ask { server, .. }) | Job::Hold { server, .. } | Job::Burn { server, .. } => {
+                server
+            }
         }
     }
 
@@ -74,7 +82,7 @@ impl Job {
     pub(crate) fn lasts(&self) -> Duration {
         match *self {
             Job::Ask(Ask { warm_up, time, .. }) => warm_up + time,
-            Job::Hold { time, .. } => time,
+            Job::Hold { time, .. } | Job::Burn { time, .. } => time,
         }
     }
 }
@@ -102,6 +110,7 @@ mod tests {
             ask(Kind::Echo),
             ask(Kind::Http),
             Job::Hold { server: 4, address, first: 16, rest: 1_000, time },
+            Job::Burn { server: 4, time },
         ] {
             let args = job.args();
             assert_eq!(Job::parse(args.iter().map(String::as_str)), Ok(job));

@@ -2,6 +2,7 @@
 
 mod histogram;
 mod pair;
+pub(crate) mod quota;
 mod slot;
 pub(crate) mod sys;
 

@@ -9,6 +9,7 @@
 //! nor leave anything in the process: `one` may follow it with a profiler attached.
 
 mod chained_spawn;
+pub(crate) mod crowd;
 mod echo;
 mod event_pair_local;
 mod event_round_trip;
@@ -28,6 +29,7 @@ mod timers;
 mod yielding;
 
 use crate::measure::{Budget, Metrics};
+use crate::report::heat::Heat;
 
 /// Workloads that stand together in the report.
 pub(crate) struct Section {
@@ -69,8 +71,26 @@ pub(crate) const SECTIONS: &[Section] = &[
         title: "I/O beside computing, and beside blocked workers",
         lists: &[fork::MIXED, stall::WORKLOADS],
     },
+    Section {
+        title: "Crowding",
+        lists: &[
+            crowd::ECHO,
+            crowd::ECHO_1,
+            crowd::ECHO_2,
+            crowd::ECHO_QUOTA,
+            crowd::HTTP,
+            crowd::HTTP_1,
+            crowd::HTTP_2,
+            crowd::HTTP_QUOTA,
+        ],
+    },
     Section { title: "Growth", lists: &[growth::WORKLOADS] },
 ];
+
+/// The heat tables of the report, in their order.
+pub(crate) fn heats() -> Vec<Heat> {
+    crowd::heats()
+}
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
     SECTIONS.iter().flat_map(Section::workloads)
@@ -111,9 +131,12 @@ const LONG: &[&str] = &[
     "grow_threads_3",
 ];
 
+const LONG_FAMILIES: &[&str] = &["crowd_"];
+
 impl Workload {
     pub(crate) fn takes_long(&self) -> bool {
         LONG.contains(&self.name)
+            || LONG_FAMILIES.iter().any(|family| self.name.starts_with(family))
     }
 
     pub(crate) fn run_of(&self, peer: &str) -> Option<Run> {

@@ -10,7 +10,7 @@ use rayon::slice::ParallelSliceMut;
 
 use super::pool::{ForkPeer, Forks, Rayon};
 use super::{fib, numbers};
-use crate::load::{Ask, Job, Load};
+use crate::load::{Ask, Job, Loads};
 use crate::measure::{Budget, Metrics};
 use crate::peers::{NetPeer, Peer, Tokio, Windlass};
 use crate::service::{self, Echo};
@@ -200,7 +200,7 @@ fn from_outside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
         // Long enough for rounds of a sort, and for a p99.9.
         time: budget.time * 5,
     });
-    server.beside(|| beside(&work, || Load::start(&job).figures()))
+    server.beside(|| beside(&work, || Loads::one(&job).figures()))
 }
 
 const CLIENTS: usize = 4;
