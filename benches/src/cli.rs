@@ -241,6 +241,7 @@ fn single<'a>(
             }
             "--warm-up" => budget.warm_up = Duration::from_millis(number(word, words.next())?),
             "--time" => budget.time = Duration::from_millis(number(word, words.next())?),
+            "--capacity" => budget.capacity = Some(number(word, words.next())?),
             "--passes" => budget.fewest_passes = number(word, words.next())?,
             other => return Err(format!("unknown option `{other}`")),
         }

@@ -15,6 +15,8 @@ pub(crate) struct Budget {
     pub(crate) time: Duration,
     /// However long a pass takes, there are so many.
     pub(crate) fewest_passes: usize,
+    /// What tokio can serve of this kind of request, per second, if it was measured.
+    pub(crate) capacity: Option<f64>,
 }
 
 impl Budget {
@@ -23,11 +25,13 @@ impl Budget {
         warm_up: Duration::from_millis(100),
         time: Duration::from_millis(400),
         fewest_passes: 3,
+        capacity: None,
     };
     pub(crate) const QUICK: Budget = Budget {
         warm_up: Duration::from_millis(30),
         time: Duration::from_millis(100),
         fewest_passes: 1,
+        capacity: None,
     };
 
     /// The usual warm-up, then `time`.
@@ -50,6 +54,10 @@ impl Metrics {
         debug_assert!(self.0.iter().all(|(known, _)| *known != name), "{name} given twice");
         self.0.push((name, value));
         self
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<f64> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, f64)> {

@@ -181,18 +181,16 @@ fn in_file(path: &Path, why: &dyn std::fmt::Display) -> String {
 pub(crate) mod tests {
     use super::*;
 
-    /// A run with these samples: round, workload, peer and figures of each.
-    pub(crate) fn results<const N: usize>(
-        samples: &[(usize, &str, &str, [(&str, f64); N])],
-    ) -> Results {
-        let sample = |(round, workload, peer, metrics): &(usize, &str, &str, [(&str, f64); N])| {
-            let metrics = metrics.iter().map(|(name, value)| ((*name).to_owned(), *value));
-            Sample {
-                round: *round,
-                workload: (*workload).to_owned(),
-                peer: (*peer).to_owned(),
-                metrics: metrics.collect(),
-            }
+    /// The round, workload, peer and figures of a sample.
+    pub(crate) type Row<'a> = (usize, &'a str, &'a str, &'a [(&'a str, f64)]);
+
+    /// A run with these samples.
+    pub(crate) fn results(samples: &[Row<'_>]) -> Results {
+        let sample = |&(round, workload, peer, metrics): &Row<'_>| Sample {
+            round,
+            workload: workload.to_owned(),
+            peer: peer.to_owned(),
+            metrics: metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
         };
         Results {
             machine: Value::Null,

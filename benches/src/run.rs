@@ -1,5 +1,6 @@
 //! The side that commands: interleaved rounds of child processes, and their results saved.
 
+use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use crate::support::quota::{self, Quota};
 use crate::usage::{Usage, machine_cpu};
 use crate::workloads::Workload;
 use crate::workloads::crowd::{Cell, Neighbours};
+use crate::workloads::requests::open;
 
 /// Measures what was asked for, then prints the report.
 pub(crate) fn run(asked: &Run) -> Result<(), String> {
@@ -29,6 +31,7 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
     let mut progress = Progress::new(jobs.collect(), asked.rounds);
     skipped.iter().for_each(|why| progress.note(&format!("left out: {why}")));
 
+    let mut capacities = Capacities::default();
     let began = Instant::now();
     for round in 0..asked.rounds {
         if round > 0 && asked.limit.is_some_and(|limit| with_one_more(began, round) > limit) {
@@ -46,7 +49,10 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
                 progress.begin(round, workload.name, peer);
                 let began = Instant::now();
                 let watch = Watch::start();
-                match measured(workload.name, peer, &asked.budget) {
+                let measured = capacities
+                    .budget_for(workload.name, &asked.budget)
+                    .and_then(|budget| measured(workload.name, peer, &budget));
+                match measured {
                     Ok(mut metrics) => {
                         metrics[OTHERS] = json!(watch.others());
                         metrics["child_seconds"] = json!(began.elapsed().as_secs_f64());
@@ -67,6 +73,26 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
     print!("{}", report::markdown(&Results::read(Some(&path))?));
     eprintln!("saved as {path}");
     Ok(())
+}
+
+/// What tokio can serve, measured when first asked for and the same for the whole run.
+#[derive(Default)]
+struct Capacities(HashMap<&'static str, f64>);
+
+impl Capacities {
+    /// The budget of a workload, with the capacity that its rate is a share of, if it has one.
+    fn budget_for(&mut self, workload: &str, budget: &Budget) -> Result<Budget, String> {
+        let Some((name, metric)) = open::capacity_of(workload) else { return Ok(*budget) };
+        let capacity = match self.0.get(name) {
+            Some(known) => *known,
+            None => {
+                let metrics = measured(name, "tokio", budget)?;
+                let capacity = metrics[metric].as_f64().ok_or("no capacity was measured")?;
+                *self.0.entry(name).or_insert(capacity)
+            }
+        };
+        Ok(Budget { capacity: Some(capacity), ..*budget })
+    }
 }
 
 /// The workloads that can run here, and what cannot, with the reason.
@@ -124,8 +150,10 @@ impl Watch {
 /// Runs one child and returns the metrics that it printed.
 fn measured(workload: &str, peer: &str, budget: &Budget) -> Result<Value, String> {
     let program = std::env::current_exe().map_err(|why| format!("own path: {why}"))?;
+    let capacity = budget.capacity.map(|capacity| ["--capacity".to_owned(), capacity.to_string()]);
     let started = Command::new(program)
         .args(["child", workload, peer])
+        .args(capacity.iter().flatten())
         .args(["--warm-up", &budget.warm_up.as_millis().to_string()])
         .args(["--time", &budget.time.as_millis().to_string()])
         .args(["--passes", &budget.fewest_passes.to_string()])

@@ -71,14 +71,9 @@ mod tests {
 
     #[test]
     fn connections_are_dealt_out_evenly() {
-        let job = Job::Ask(Ask {
-            server: 1,
-            address: "127.0.0.1:7".parse().unwrap(),
-            service: Kind::Echo,
-            connections: 10,
-            warm_up: Duration::ZERO,
-            time: Duration::ZERO,
-        });
+        let address = "127.0.0.1:7".parse().unwrap();
+        let zero = Duration::ZERO;
+        let job = Job::Ask(Ask::closed(address, Kind::Echo, 10, zero, zero));
         let dealt = |processes| {
             let connections = |job: Job| match job {
                 Job::Ask(asked) => asked.connections,

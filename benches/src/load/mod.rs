@@ -6,21 +6,25 @@
 //! side of it is [`Load`]. It ends by itself: when its work is done, when the process that started
 //! it ends, when the server falls silent, and at the latest when its alarm goes off.
 
+mod broadcast;
 mod connection;
 mod group;
 mod hold;
 mod job;
 mod meter;
+mod open;
 mod outcome;
 mod process;
 mod pump;
+mod threads;
 
 use std::hint::black_box;
 use std::io::{self, Write};
 use std::time::Duration;
 
+pub(crate) use broadcast::GREETING;
 pub(crate) use group::Loads;
-pub(crate) use job::{Ask, Job};
+pub(crate) use job::{Ask, Job, Style};
 pub(crate) use process::Load;
 
 use crate::support::sys;
@@ -37,7 +41,13 @@ pub(crate) fn run(job: &Job) -> Result<(), String> {
     let prepared = sys::die_with(job.server()).and_then(|()| sys::raise_open_files());
     prepared.map_err(|why| format!("load: {why}"))?;
     let done = match *job {
-        Job::Ask(ref asked) => pump::run(asked),
+        Job::Ask(ref asked) => match asked.style {
+            Style::Closed => pump::run(asked),
+            Style::Open { per_second } => open::run(asked, per_second),
+            Style::Broadcast => broadcast::run(asked),
+            Style::Churn => threads::run(asked, threads::churn),
+            Style::Bulk => threads::run(asked, threads::bulk),
+        },
         Job::Hold { address, first, rest, .. } => hold::run(address, first, rest),
         Job::Burn { .. } => burn(),
     };

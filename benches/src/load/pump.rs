@@ -23,7 +23,7 @@ const BATCH: usize = 256;
 
 /// Drives the load and prints one line of figures.
 pub(super) fn run(asked: &Ask) -> io::Result<()> {
-    let Ask { server, address, service, connections, warm_up, time } = *asked;
+    let Ask { server, address, service, connections, warm_up, time, .. } = *asked;
     let epoll = sys::Epoll::new()?;
     let mut all = Vec::with_capacity(connections);
     for number in 0..connections {

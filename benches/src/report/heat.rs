@@ -109,18 +109,16 @@ pub(crate) fn holds(workload: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::results::tests::results;
+    use super::{Score, holds, tables};
+    use crate::results::tests::{Row, results};
 
     #[test]
     fn cells_have_a_colour_and_what_has_no_figures_is_left_out() {
-        let mut samples = Vec::new();
-        for round in 0..3 {
-            for (peer, rate, p99) in [("tokio", 100.0, 10.0), ("windlass", 80.0, 5.0)] {
-                let metrics = [("messages_per_s", rate), ("p99_ns", p99)];
-                samples.push((round, "crowd_echo_1_2x16", peer, metrics));
-            }
-        }
+        let tokio: &[_] = &[("messages_per_s", 100.0), ("p99_ns", 10.0)];
+        let windlass: &[_] = &[("messages_per_s", 80.0), ("p99_ns", 5.0)];
+        let of = |round, peer, figures| (round, "crowd_echo_1_2x16", peer, figures);
+        let round = |round| [of(round, "tokio", tokio), of(round, "windlass", windlass)];
+        let samples: Vec<Row<'_>> = (0..3).flat_map(round).collect();
         let mut score = Score::default();
         let text = tables(&results(&samples), &mut score);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();

@@ -21,6 +21,7 @@ mod idle_cpu;
 mod idle_memory;
 mod mutex;
 mod ping_pong;
+pub(crate) mod requests;
 mod spawn_inside;
 mod spawn_outside;
 mod stall;
@@ -71,6 +72,9 @@ pub(crate) const SECTIONS: &[Section] = &[
         title: "I/O beside computing, and beside blocked workers",
         lists: &[fork::MIXED, stall::WORKLOADS],
     },
+    Section { title: "Requests", lists: requests::LISTS },
+    Section { title: "Requests that do work", lists: &[requests::WORK] },
+    Section { title: "Open loop", lists: &[requests::OPEN] },
     Section {
         title: "Crowding",
         lists: &[
@@ -89,7 +93,9 @@ pub(crate) const SECTIONS: &[Section] = &[
 
 /// The heat tables of the report, in their order.
 pub(crate) fn heats() -> Vec<Heat> {
-    crowd::heats()
+    let mut heats = crowd::heats();
+    heats.extend(requests::heats());
+    heats
 }
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
@@ -131,7 +137,7 @@ const LONG: &[&str] = &[
     "grow_threads_3",
 ];
 
-const LONG_FAMILIES: &[&str] = &["crowd_"];
+const LONG_FAMILIES: &[&str] = &["crowd_", "work_", "open_", "requests_"];
 
 impl Workload {
     pub(crate) fn takes_long(&self) -> bool {

@@ -79,14 +79,7 @@ fn run<S: Server, K: Service>(
     let quota = (neighbours == Neighbours::Quota).then(|| Quota::enter().expect("it was tried"));
     let server = S::start::<K>(None);
     let time = budget.time.mul_f64(LONGER);
-    let job = Job::Ask(Ask {
-        server: std::process::id(),
-        address: server.address(),
-        service: K::KIND,
-        connections,
-        warm_up: budget.warm_up,
-        time,
-    });
+    let job = Job::Ask(Ask::closed(server.address(), K::KIND, connections, budget.warm_up, time));
     server.beside(|| {
         let loads = Loads::start(&job, loads);
         if let Some(quota) = &quota {

@@ -156,12 +156,6 @@ fn beside_a_hog<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics
 }
 
 fn job(server: &impl Server, service: Kind, connections: usize, budget: &Budget) -> Job {
-    Job::Ask(Ask {
-        server: std::process::id(),
-        address: server.address(),
-        service,
-        connections,
-        warm_up: budget.warm_up,
-        time: budget.time.mul_f64(LONGER),
-    })
+    let time = budget.time.mul_f64(LONGER);
+    Job::Ask(Ask::closed(server.address(), service, connections, budget.warm_up, time))
 }
