@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use super::{Score, figure};
 use crate::results::Results;
-use crate::verdict::{Line, Verdict};
+use crate::verdict::{Line, SUBJECT, Verdict};
 use crate::workloads::{self, Row, Workload};
 
 /// Workloads that differ in two respects, and have the same rows.
@@ -16,6 +16,8 @@ pub(crate) struct Heat {
     pub(crate) columns: Vec<String>,
     /// A cell may be missing.
     pub(crate) rows: Vec<(String, Vec<Option<&'static Workload>>)>,
+    /// Whether the figures of both stand beside their ratio.
+    pub(crate) figures: bool,
 }
 
 impl Heat {
@@ -53,7 +55,7 @@ fn of_heat(results: &Results, heat: &Heat, score: &mut Score) -> String {
 fn table(results: &Results, heat: &Heat, place: usize, score: &mut Score) -> String {
     let line = |cell: &Option<&'static Workload>| {
         let workload = (*cell)?;
-        Line::of(results, workload, workload.rows.get(place)?, &[])
+        Line::of(results, workload, workload.rows.get(place)?, &[workload.base, SUBJECT])
             .filter(|line| line.ratio.is_some())
     };
     let rows: Vec<(&str, Vec<Option<Line<'_>>>)> = heat
@@ -78,7 +80,11 @@ fn table(results: &Results, heat: &Heat, place: usize, score: &mut Score) -> Str
         let _ = write!(text, "| {label} |");
         for column in &columns {
             let cell = cells[*column].as_ref();
-            let _ = write!(text, " {} |", cell.map_or("–".to_owned(), coloured));
+            let _ = write!(
+                text,
+                " {} |",
+                cell.map_or("–".to_owned(), |line| coloured(line, heat.figures))
+            );
             if let Some(line) = cell {
                 score.count(line);
             }
@@ -88,7 +94,7 @@ fn table(results: &Results, heat: &Heat, place: usize, score: &mut Score) -> Str
     text
 }
 
-fn coloured(line: &Line<'_>) -> String {
+fn coloured(line: &Line<'_>, figures: bool) -> String {
     let square = match line.verdict {
         Verdict::Win => "🟩",
         Verdict::Even => "⬜",
@@ -96,8 +102,14 @@ fn coloured(line: &Line<'_>) -> String {
         Verdict::None => "▫",
     };
     let ratio = line.ratio.map_or("–".to_owned(), |ratio| figure(ratio.median));
-    match line.aim {
-        Some((_, reached)) if !reached.met => format!("{square} **{ratio}**"),
+    let ratio = match line.aim {
+        Some((_, reached)) if !reached.met => format!("**{ratio}**"),
+        _ => ratio,
+    };
+    match line.cells[..] {
+        [Some((base, _)), Some((own, _))] if figures => {
+            format!("{square} {ratio} ({} → {})", figure(base), figure(own))
+        }
         _ => format!("{square} {ratio}"),
     }
 }

@@ -8,6 +8,7 @@
 //! A run gets a [`Budget`] and returns [`Metrics`]. It warms up by itself, and should neither need
 //! nor leave anything in the process: `one` may follow it with a profiler attached.
 
+mod block_on;
 mod chained_spawn;
 pub(crate) mod crowd;
 mod echo;
@@ -23,6 +24,7 @@ mod mutex;
 mod ping_pong;
 pub(crate) mod requests;
 mod spawn_inside;
+mod spawn_long_polls;
 mod spawn_outside;
 mod stall;
 mod startup_shutdown;
@@ -51,6 +53,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         lists: &[
             spawn_inside::WORKLOADS,
             spawn_outside::WORKLOADS,
+            spawn_long_polls::WORKLOADS,
             yielding::WORKLOADS,
             ping_pong::WORKLOADS,
             chained_spawn::WORKLOADS,
@@ -65,9 +68,12 @@ pub(crate) const SECTIONS: &[Section] = &[
         title: "Memory, idling, starting",
         lists: &[idle_memory::WORKLOADS, idle_cpu::WORKLOADS, startup_shutdown::WORKLOADS],
     },
-    Section { title: "Timers", lists: &[timers::WORKLOADS] },
+    Section { title: "Timers", lists: &[timers::WORKLOADS, block_on::WORKLOADS] },
     Section { title: "I/O", lists: &[echo::WORKLOADS] },
-    Section { title: "Fork-join", lists: &[fork::WORKLOADS, fork::PAR] },
+    Section {
+        title: "Fork-join",
+        lists: &[fork::WORKLOADS, fork::PAR, fork::KERNELS, fork::OUTSIDE, fork::LEAVES],
+    },
     Section {
         title: "I/O beside computing, and beside blocked workers",
         lists: &[fork::MIXED, stall::WORKLOADS],
@@ -120,6 +126,7 @@ pub(crate) struct Workload {
 /// neighbours.
 const LONG: &[&str] = &[
     "ping_pong_main",
+    "block_on_sleep",
     "ping_pong_64",
     "foreign_wake_paced",
     "mutex",
@@ -137,7 +144,7 @@ const LONG: &[&str] = &[
     "grow_threads_3",
 ];
 
-const LONG_FAMILIES: &[&str] = &["crowd_", "work_", "open_", "requests_"];
+const LONG_FAMILIES: &[&str] = &["crowd_", "work_", "open_", "requests_", "kernel_", "leaves_"];
 
 impl Workload {
     pub(crate) fn takes_long(&self) -> bool {

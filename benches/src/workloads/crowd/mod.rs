@@ -68,6 +68,8 @@ pub(crate) const LONGER: f64 = 1.5;
 /// For connecting and the warm-up; neighbours are ended long before.
 const GRACE: Duration = Duration::from_secs(20);
 
+/// Kept out of the cells, which are many.
+#[inline(never)]
 fn run<S: Server, K: Service>(
     budget: &Budget,
     loads: usize,
@@ -114,5 +116,6 @@ fn heat((service, title): (&str, &str)) -> Heat {
         corner: "connections in all".to_owned(),
         columns: CONNECTIONS.map(crate::report::growth::grouped).into(),
         rows: rows.map(row).collect(),
+        figures: false,
     }
 }

@@ -18,13 +18,7 @@ use crate::support::Compute;
 use crate::workloads::echo::{CPU, P50, P99, P999};
 use crate::workloads::{self, Aim, Row, Workload};
 
-const ROWS: &[Row] = &[
-    P50,
-    P99.aim(Aim::Ratio(0.8)),
-    P999,
-    CPU.aim(Aim::Ratio(0.95)),
-    Row::gain("served_share", "share of the messages served in time"),
-];
+const ROWS: &[Row] = &[P50, P99.aim(Aim::Ratio(0.8)), P999, CPU.aim(Aim::Ratio(0.95))];
 
 const CONNECTIONS: usize = 64;
 
@@ -75,6 +69,7 @@ pub(crate) fn capacity_of(workload: &str) -> Option<(&'static str, &'static str)
     Some((known.name, "messages_per_s"))
 }
 
+#[inline(never)]
 fn serve<P: NetPeer>(micros: u64) -> Served<P> {
     let compute = Compute::lasting(Duration::from_micros(micros));
     Served::start(move |stream| answer::<P, _, _>(stream, move || async move { compute.run() }))
@@ -84,6 +79,7 @@ fn capacity<P: NetPeer>(budget: &Budget, micros: u64) -> Metrics {
     serve::<P>(micros).asked(budget, Kind::Echo, CONNECTIONS)
 }
 
+#[inline(never)]
 fn run<P: NetPeer>(budget: &Budget, kind: &str, micros: u64, percent: u32) -> Metrics {
     let capacity = budget.capacity.unwrap_or_else(|| measured(kind));
     let per_second = (capacity * f64::from(percent) / 100.0).max(1.0) as u64;
@@ -121,6 +117,7 @@ pub(super) fn heat() -> Heat {
         corner: "share of what tokio can serve".to_owned(),
         columns: PERCENTS.map(|percent| format!("{percent} %")).into(),
         rows: KINDS.map(row).into(),
+        figures: true,
     }
 }
 

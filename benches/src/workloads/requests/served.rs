@@ -42,6 +42,7 @@ impl<P: NetPeer> Served<P> {
     }
 
     /// The figures of a load of another kind.
+    #[inline(never)]
     pub(super) fn loaded(
         &self,
         budget: &Budget,

@@ -54,6 +54,8 @@ pub(in crate::workloads) const WORKLOADS: &[Workload] = cells![
     fan "fan" 1000 x 16, fan "fan" 1000 x 64,
 ];
 
+/// Kept out of the cells, which are many.
+#[inline(never)]
 fn place<P: NetPeer>(budget: &Budget, micros: u64, connections: usize) -> Metrics {
     let compute = Compute::lasting(Duration::from_micros(micros));
     let served = Served::<P>::start(move |stream| {
@@ -62,6 +64,7 @@ fn place<P: NetPeer>(budget: &Budget, micros: u64, connections: usize) -> Metric
     served.asked(budget, Kind::Echo, connections)
 }
 
+#[inline(never)]
 fn fan<P: NetPeer + TimePeer>(budget: &Budget, micros: u64, connections: usize) -> Metrics {
     let part = Compute::lasting(Duration::from_micros(micros)).part(TASKS);
     let served = Served::<P>::start(move |stream| {
@@ -99,6 +102,7 @@ pub(super) fn heats() -> Vec<Heat> {
         corner: "µs of computing a request".to_owned(),
         columns: MICROS.map(|micros| grouped(micros as usize)).into(),
         rows: rows.map(row).collect(),
+        figures: false,
     }]
 }
 
