@@ -8,7 +8,9 @@ mod nbody;
 use super::pool::{ForkPeer, Forks, Rayon, Sequential};
 use crate::workloads::{Aim, Row, Workload};
 
-const ROWS: &[Row] = &[Row::time("ms").scaled(1e6).aim(Aim::Ratio(1.0))];
+const LIFE: &[Row] = &[Row::time("ms").scaled(1e6).aim(Aim::Ratio(1.0))];
+/// Coarser, so that nobody can be much better than the other.
+const COARSE: &[Row] = &[Row::time("ms").scaled(1e6).aim(Aim::Ratio(1.03))];
 
 macro_rules! kernel_peers {
     ($run:path) => {{
@@ -26,28 +28,28 @@ pub(in crate::workloads) const WORKLOADS: &[Workload] = &[
         name: "kernel_life",
         about: "100 generations of the game of life on 200 × 200 cells, a join tree over the rows of each",
         base: "rayon",
-        rows: ROWS,
+        rows: LIFE,
         peers: kernel_peers!(life::inside),
     },
     Workload {
         name: "kernel_life_outside",
         about: "the same from a thread outside the pool, each generation a call",
         base: "rayon",
-        rows: ROWS,
+        rows: LIFE,
         peers: &[(Rayon::NAME, life::outside::<Rayon>), (Forks::NAME, life::outside::<Forks>)],
     },
     Workload {
         name: "kernel_matmul",
         about: "product of two matrices of 256 × 256, split into quarters",
         base: "rayon",
-        rows: ROWS,
+        rows: COARSE,
         peers: kernel_peers!(matmul::inside),
     },
     Workload {
         name: "kernel_nbody",
         about: "10 steps of 500 bodies that attract each other",
         base: "rayon",
-        rows: ROWS,
+        rows: COARSE,
         peers: kernel_peers!(nbody::inside),
     },
 ];
