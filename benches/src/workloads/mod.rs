@@ -132,6 +132,7 @@ const LONG: &[&str] = &[
     "mutex",
     "echo_idle_9000",
     "mixed_sort",
+    "mixed_leaves",
     "fork_tree_22",
     "fork_quicksort",
     "fork_par_collect",

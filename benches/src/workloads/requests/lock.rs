@@ -23,8 +23,8 @@ pub(super) const WORKLOADS: &[Workload] = &[
         base: "tokio",
         rows: ROWS,
         peers: &[
-            ("tokio", run::<Tokio, TokioMutex, 16>),
-            ("windlass", run::<Windlass, WindlassMutex, 16>),
+            ("tokio", |budget| run::<Tokio, TokioMutex>(budget, 16)),
+            ("windlass", |budget| run::<Windlass, WindlassMutex>(budget, 16)),
         ],
     },
     Workload {
@@ -33,13 +33,13 @@ pub(super) const WORKLOADS: &[Workload] = &[
         base: "tokio",
         rows: ROWS,
         peers: &[
-            ("tokio", run::<Tokio, TokioMutex, 64>),
-            ("windlass", run::<Windlass, WindlassMutex, 64>),
+            ("tokio", |budget| run::<Tokio, TokioMutex>(budget, 64)),
+            ("windlass", |budget| run::<Windlass, WindlassMutex>(budget, 64)),
         ],
     },
 ];
 
-fn run<P: NetPeer, L: Lock, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
+fn run<P: NetPeer, L: Lock>(budget: &Budget, connections: usize) -> Metrics {
     let compute = Compute::lasting(HELD);
     let lock = Arc::new(L::default());
     let served = Served::<P>::start(move |stream| {
@@ -53,5 +53,5 @@ fn run<P: NetPeer, L: Lock, const CONNECTIONS: usize>(budget: &Budget) -> Metric
             }
         })
     });
-    served.asked(budget, Kind::Echo, CONNECTIONS)
+    served.asked(budget, Kind::Echo, connections)
 }
