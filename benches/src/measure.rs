@@ -15,6 +15,8 @@ pub(crate) struct Budget {
     pub(crate) time: Duration,
     /// However long a pass takes, there are so many.
     pub(crate) fewest_passes: usize,
+    /// What tokio can serve of this kind of request, per second, if it was measured.
+    pub(crate) capacity: Option<f64>,
 }
 
 impl Budget {
@@ -23,11 +25,13 @@ impl Budget {
         warm_up: Duration::from_millis(100),
         time: Duration::from_millis(400),
         fewest_passes: 3,
+        capacity: None,
     };
     pub(crate) const QUICK: Budget = Budget {
         warm_up: Duration::from_millis(30),
         time: Duration::from_millis(100),
         fewest_passes: 1,
+        capacity: None,
     };
 
     /// The usual warm-up, then `time`.
@@ -52,6 +56,10 @@ impl Metrics {
         self
     }
 
+    pub(crate) fn get(&self, name: &str) -> Option<f64> {
+        self.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, f64)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), *value))
     }
@@ -60,15 +68,6 @@ impl Metrics {
     pub(crate) fn to_json(&self) -> Value {
         let numbers = self.iter().map(|(name, value)| (name.to_owned(), json!(value)));
         Value::Object(numbers.collect::<Map<String, Value>>())
-    }
-
-    /// What `to_json` has made, as text; `None` of anything else.
-    pub(crate) fn from_json(text: &str) -> Option<Metrics> {
-        let Ok(Value::Object(numbers)) = serde_json::from_str(text) else {
-            return None;
-        };
-        let named = |(name, value): (String, Value)| Some((Cow::Owned(name), value.as_f64()?));
-        numbers.into_iter().map(named).collect::<Option<Vec<_>>>().map(Metrics)
     }
 }
 

@@ -176,3 +176,27 @@ fn newest() -> Option<PathBuf> {
 fn in_file(path: &Path, why: &dyn std::fmt::Display) -> String {
     format!("{}: {why}", path.display())
 }
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// The round, workload, peer and figures of a sample.
+    pub(crate) type Row<'a> = (usize, &'a str, &'a str, &'a [(&'a str, f64)]);
+
+    /// A run with these samples.
+    pub(crate) fn results(samples: &[Row<'_>]) -> Results {
+        let sample = |&(round, workload, peer, metrics): &Row<'_>| Sample {
+            round,
+            workload: workload.to_owned(),
+            peer: peer.to_owned(),
+            metrics: metrics.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect(),
+        };
+        Results {
+            machine: Value::Null,
+            asked: Value::Null,
+            samples: samples.iter().map(sample).collect(),
+            failures: Vec::new(),
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! The side that commands: interleaved rounds of child processes, and their results saved.
 
+use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,20 +12,27 @@ use crate::measure::Budget;
 use crate::progress::Progress;
 use crate::report;
 use crate::results::{Results, Writer};
+use crate::stats::median;
+use crate::support::quota::{self, Quota};
 use crate::usage::{Usage, machine_cpu};
+use crate::workloads::Workload;
+use crate::workloads::crowd::{Cell, Neighbours};
+use crate::workloads::requests::open;
 
 /// Measures what was asked for, then prints the report.
 pub(crate) fn run(asked: &Run) -> Result<(), String> {
     if cfg!(debug_assertions) {
         eprintln!("warning: not an optimised build; use `cargo run --release`");
     }
-    let mut writer = Writer::create(&described(asked))?;
-    let jobs = asked
-        .workloads
+    let (wanted, skipped) = possible(&asked.workloads);
+    let mut writer = Writer::create(&described(asked, &skipped))?;
+    let jobs = wanted
         .iter()
         .flat_map(|workload| workload.peers_among(&asked.peers).map(|peer| (workload.name, peer)));
     let mut progress = Progress::new(jobs.collect(), asked.rounds);
+    skipped.iter().for_each(|why| progress.note(&format!("left out: {why}")));
 
+    let mut capacities = Capacities::default();
     let began = Instant::now();
     for round in 0..asked.rounds {
         if round > 0 && asked.limit.is_some_and(|limit| with_one_more(began, round) > limit) {
@@ -33,7 +41,7 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
             ));
             break;
         }
-        for workload in &asked.workloads {
+        for workload in &wanted {
             let mut peers: Vec<&str> = workload.peers_among(&asked.peers).collect();
             // Who comes first changes, so that nobody always follows the same neighbour.
             let first = round % peers.len();
@@ -42,7 +50,10 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
                 progress.begin(round, workload.name, peer);
                 let began = Instant::now();
                 let watch = Watch::start();
-                match measured(workload.name, peer, &asked.budget) {
+                let measured = capacities
+                    .budget_for(workload.name, &asked.budget)
+                    .and_then(|budget| measured(workload.name, peer, &budget));
+                match measured {
                     Ok(mut metrics) => {
                         metrics[OTHERS] = json!(watch.others());
                         metrics["child_seconds"] = json!(began.elapsed().as_secs_f64());
@@ -63,6 +74,47 @@ pub(crate) fn run(asked: &Run) -> Result<(), String> {
     print!("{}", report::markdown(&Results::read(Some(&path))?));
     eprintln!("saved as {path}");
     Ok(())
+}
+
+/// What tokio can serve, measured when first asked for and the same for the whole run.
+#[derive(Default)]
+struct Capacities(HashMap<&'static str, f64>);
+
+impl Capacities {
+    /// The budget of a workload, with the capacity that its rate is a share of, if it has one.
+    fn budget_for(&mut self, workload: &str, budget: &Budget) -> Result<Budget, String> {
+        let Some((name, metric)) = open::capacity_of(workload) else { return Ok(*budget) };
+        let capacity = match self.0.get(name) {
+            Some(known) => *known,
+            None => {
+                let once = || {
+                    let metrics = measured(name, "tokio", budget)?;
+                    metrics[metric].as_f64().ok_or_else(|| "no capacity was measured".to_owned())
+                };
+                let several = [once()?, once()?, once()?];
+                *self.0.entry(name).or_insert(median(&several))
+            }
+        };
+        Ok(Budget { capacity: Some(capacity), ..*budget })
+    }
+}
+
+/// The workloads that can run here, and what cannot, with the reason.
+fn possible(asked: &[&'static Workload]) -> (Vec<&'static Workload>, Vec<String>) {
+    let limited = |workload: &&Workload| {
+        let cell = Cell::of(workload.name);
+        cell.is_some_and(|cell| cell.neighbours == Neighbours::Quota)
+    };
+    if !asked.iter().any(limited) {
+        return (asked.to_vec(), Vec::new());
+    }
+    match Quota::possible() {
+        Ok(()) => (asked.to_vec(), Vec::new()),
+        Err(why) => {
+            let wanted = asked.iter().copied().filter(|workload| !limited(workload)).collect();
+            (wanted, vec![format!("a server with a quota of 1 CPU: {why}")])
+        }
+    }
 }
 
 /// How long all rounds will have taken after the next one.
@@ -102,13 +154,21 @@ impl Watch {
 /// Runs one child and returns the metrics that it printed.
 fn measured(workload: &str, peer: &str, budget: &Budget) -> Result<Value, String> {
     let program = std::env::current_exe().map_err(|why| format!("own path: {why}"))?;
-    let child = Command::new(program)
+    let capacity = budget.capacity.map(|capacity| ["--capacity".to_owned(), capacity.to_string()]);
+    let started = Command::new(program)
         .args(["child", workload, peer])
+        .args(capacity.iter().flatten())
         .args(["--warm-up", &budget.warm_up.as_millis().to_string()])
         .args(["--time", &budget.time.as_millis().to_string()])
         .args(["--passes", &budget.fewest_passes.to_string()])
-        .output()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
         .map_err(|why| format!("cannot start a child: {why}"))?;
+    let id = started.id();
+    let child = started.wait_with_output().map_err(|why| format!("a child: {why}"))?;
+    quota::sweep(id);
     if !child.status.success() {
         let said = String::from_utf8_lossy(&child.stderr);
         return Err(format!("{} {}", ending(child.status), said.trim()).trim().to_owned());
@@ -129,7 +189,7 @@ fn ending(status: ExitStatus) -> String {
 }
 
 /// What was asked for, as the second line of the result file.
-fn described(asked: &Run) -> Value {
+fn described(asked: &Run, skipped: &[String]) -> Value {
     let workloads: Vec<&str> = asked.workloads.iter().map(|workload| workload.name).collect();
     json!({
         "kind": "asked",
@@ -138,5 +198,6 @@ fn described(asked: &Run) -> Value {
         "time_ms": asked.budget.time.as_millis() as u64,
         "workloads": workloads,
         "peers": asked.peers,
+        "skipped": skipped,
     })
 }

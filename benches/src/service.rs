@@ -13,6 +13,8 @@ pub(crate) trait Service: Send + 'static {
 pub(crate) enum Kind {
     Echo,
     Http,
+    /// [`BATCH`] echoed messages at once.
+    Batch,
 }
 
 /// Gives back what it gets.
@@ -67,12 +69,16 @@ const NO_PAGE: &[u8] = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
 /// The length of an echoed message.
 const MESSAGE: usize = 64;
 
+/// Messages in flight on a connection that has several.
+pub(crate) const BATCH: usize = 16;
+
 impl Kind {
     /// The first request of a client.
     pub(crate) fn request(self, client: usize) -> Vec<u8> {
         match self {
-            Kind::Echo => {
-                let mut message = vec![0x5a; MESSAGE];
+            Kind::Echo | Kind::Batch => {
+                let messages = if self == Kind::Batch { BATCH } else { 1 };
+                let mut message = vec![0x5a; messages * MESSAGE];
                 message[..8].copy_from_slice(&(client as u64).to_le_bytes());
                 message
             }
@@ -82,7 +88,7 @@ impl Kind {
 
     /// Makes the next request of a client differ from its last, where the protocol allows it.
     pub(crate) fn stamp(self, request: &mut [u8], number: u64) {
-        if self == Kind::Echo {
+        if self != Kind::Http {
             request[8..16].copy_from_slice(&number.to_le_bytes());
         }
     }
@@ -90,7 +96,7 @@ impl Kind {
     /// What the server has to answer.
     pub(crate) fn expected(self, request: &[u8]) -> &[u8] {
         match self {
-            Kind::Echo => request,
+            Kind::Echo | Kind::Batch => request,
             Kind::Http => PAGE,
         }
     }
@@ -99,11 +105,12 @@ impl Kind {
         match self {
             Kind::Echo => "echo",
             Kind::Http => "http",
+            Kind::Batch => "batch",
         }
     }
 
     pub(crate) fn named(name: &str) -> Option<Kind> {
-        [Kind::Echo, Kind::Http].into_iter().find(|kind| kind.name() == name)
+        [Kind::Echo, Kind::Http, Kind::Batch].into_iter().find(|kind| kind.name() == name)
     }
 }
 

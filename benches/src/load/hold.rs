@@ -1,9 +1,10 @@
 //! Connections that do nothing.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::SocketAddr;
 
 use super::connection::Connection;
+use super::say;
 use crate::service::Kind;
 
 /// Says a line when the first connections stand, waits for one, says another when the rest stand,
@@ -22,10 +23,4 @@ pub(super) fn run(address: SocketAddr, first: usize, rest: usize) -> io::Result<
     say("rest")?;
     while io::stdin().read_line(&mut line)? != 0 {}
     Ok(())
-}
-
-fn say(word: &str) -> io::Result<()> {
-    let mut out = io::stdout();
-    writeln!(out, "{word}")?;
-    out.flush()
 }

@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::Job;
-use crate::measure::Metrics;
 
 /// A running load process; ended when dropped.
 pub(crate) struct Load {
@@ -44,12 +43,9 @@ impl Load {
         writeln!(told, "{word}").expect("the load process listens");
     }
 
-    /// Waits for the figures that it prints at its end.
-    pub(crate) fn figures(mut self) -> Metrics {
-        let line = self.hear();
-        let figures = Metrics::from_json(&line);
-        self.finish();
-        figures.unwrap_or_else(|| panic!("no figures in `{line}`"))
+    /// The id of the process.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     /// Ends its input, and waits until it has ended too.

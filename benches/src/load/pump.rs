@@ -10,10 +10,10 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use super::connection::Connection;
+use super::meter::{Meter, switches_of};
+use super::outcome::Outcome;
 use super::{Ask, PATIENCE};
-use crate::measure::Metrics;
 use crate::support::{Histogram, sys};
-use crate::usage::{OtherThreads, Usage};
 
 /// No window needs more, however long it was asked to be.
 const MOST_MESSAGES: u64 = 100_000_000;
@@ -23,7 +23,7 @@ const BATCH: usize = 256;
 
 /// Drives the load and prints one line of figures.
 pub(super) fn run(asked: &Ask) -> io::Result<()> {
-    let Ask { server, address, service, connections, warm_up, time } = *asked;
+    let Ask { server, address, service, connections, warm_up, time, .. } = *asked;
     let epoll = sys::Epoll::new()?;
     let mut all = Vec::with_capacity(connections);
     for number in 0..connections {
@@ -31,6 +31,7 @@ pub(super) fn run(asked: &Ask) -> io::Result<()> {
         epoll.add(&connection.stream, number as u64)?;
         all.push(connection);
     }
+    super::wait_for_go()?;
     let clock = Instant::now();
     let mut pump = Pump { epoll, all, events: sys::Events::with_capacity(BATCH), clock };
     pump.start()?;
@@ -48,9 +49,18 @@ pub(super) fn run(asked: &Ask) -> io::Result<()> {
     pump.until(before.at.duration_since(clock) + time, &mut latencies)?;
     let after = Meter::now(server)?;
     let switches = switches_of(server).saturating_sub(switches) as f64;
-    let switches = switches / (warm.count() + latencies.count()) as f64;
-    let figures = figures(&before, &after, &latencies, &pump);
-    println!("{}", figures.with("switches_per_message", switches).to_json());
+    let outcome = Outcome {
+        seconds: after.seconds_since(&before),
+        server_cpu_ns: after.server_cpu_ns_since(&before),
+        load_cpu_ns: after.load_cpu_ns_since(&before),
+        switches,
+        messages_meanwhile: (warm.count() + latencies.count()) as f64,
+        connections,
+        fewest: pump.all.iter().map(|connection| connection.answers).min().unwrap_or(0) as f64,
+        oldest_ns: pump.oldest_ns() as f64,
+        latencies,
+    };
+    println!("{}", outcome.to_line());
     Ok(())
 }
 
@@ -106,48 +116,4 @@ impl Pump {
         let waits = self.all.iter().map(|connection| now.saturating_sub(connection.sent_ns));
         waits.max().unwrap_or(0)
     }
-}
-
-/// Context switches of all threads of the server so far.
-fn switches_of(server: u32) -> u64 {
-    let threads = OtherThreads::of_process(server);
-    threads.voluntary_switches + threads.involuntary_switches
-}
-
-/// What the server and this process have used up to an edge of the window. The CPU time of the
-/// server is read here and not by the server, which would have to be told of the edge first.
-struct Meter {
-    at: Instant,
-    server: Duration,
-    load: Duration,
-}
-
-impl Meter {
-    fn now(server: u32) -> io::Result<Meter> {
-        let load = Usage::now().cpu();
-        Ok(Meter { at: Instant::now(), server: sys::process_cpu(server)?, load })
-    }
-}
-
-fn figures(before: &Meter, after: &Meter, latencies: &Histogram, pump: &Pump) -> Metrics {
-    let messages = latencies.count() as f64;
-    let per_message = |total: f64| total / messages;
-    let window = after.at.duration_since(before.at);
-    let cpu = |after: Duration, before: Duration| after.saturating_sub(before).as_nanos() as f64;
-    let fewest = pump.all.iter().map(|connection| connection.answers).min().unwrap_or(0);
-    let mean = messages / pump.all.len() as f64;
-    Metrics::new()
-        .with("messages_per_s", messages / window.as_secs_f64())
-        .with("p10_ns", latencies.quantile(0.10))
-        .with("p50_ns", latencies.quantile(0.50))
-        .with("p90_ns", latencies.quantile(0.90))
-        .with("p99_ns", latencies.quantile(0.99))
-        .with("p999_ns", latencies.quantile(0.999))
-        // A message that was never answered is in no bucket, but it has waited.
-        .with("max_ns", latencies.max().max(pump.oldest_ns()) as f64)
-        .with("samples", messages)
-        .with("cpu_ns_per_message", per_message(cpu(after.server, before.server)))
-        .with("load_cpu_ns_per_message", per_message(cpu(after.load, before.load)))
-        // 1 when all connections were served alike, 0 when one was not served at all.
-        .with("fewest_by_mean", fewest as f64 / mean)
 }

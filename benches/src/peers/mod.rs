@@ -11,6 +11,7 @@
 
 mod net;
 mod smol;
+mod split;
 mod time;
 mod tokio;
 mod windlass;
@@ -21,6 +22,7 @@ use std::task::{Context, Poll};
 
 pub(crate) use net::NetPeer;
 pub(crate) use smol::Smol;
+pub(crate) use split::SplitPeer;
 pub(crate) use time::TimePeer;
 pub(crate) use tokio::{CurrentThread, Tokio};
 pub(crate) use windlass::Windlass;

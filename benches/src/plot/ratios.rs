@@ -7,7 +7,7 @@ use plotters::prelude::*;
 
 use super::style::{self, Area, centred, ink, left, pale, right};
 use super::{Drawn, caption};
-use crate::report::figure;
+use crate::report::{figure, heat};
 use crate::results::Results;
 use crate::stats::Spread;
 use crate::verdict::{Line, SUBJECT, Verdict};
@@ -87,7 +87,7 @@ pub(super) fn draw(results: &Results, path: &Path) -> Drawn {
 /// Of a workload that has no chart of its own, the first row, those with an aim, memory, and the tail:
 /// a rate says little without it.
 fn entries(results: &Results, workload: &'static Workload) -> Vec<Entry> {
-    if workloads::growth::series_of(workload.name).is_some() {
+    if workloads::growth::series_of(workload.name).is_some() || heat::holds(workload.name) {
         return Vec::new();
     }
     let shown = |(place, row): &(usize, &Row)| {

@@ -1,6 +1,7 @@
 //! A saved run as Markdown: medians, paired ratios, and honest words about who won.
 
 pub(crate) mod growth;
+pub(crate) mod heat;
 mod limits;
 
 use std::fmt::Write as _;
@@ -37,24 +38,31 @@ pub(crate) fn markdown(results: &Results) -> String {
         .iter()
         .map(|section| of_section(results, section, &mut score))
         .collect();
+    let heats = heat::tables(results, &mut score);
     let doubt = if disturbed(results) { " On a busy machine." } else { "" };
     let mut text = heading(results);
     let _ = writeln!(text, "{}{doubt}\n\n{LEGEND}", score.sentence());
     text.push_str(&sections);
+    text.push_str(&heats);
     text.push_str(&growth::tables(results));
     text.push_str(&limits::table(results));
     text.push_str(&cpu_time(results));
+    text.push_str(&skipped(results));
     text.push_str(&failures(results));
     text
 }
 
-/// What grows has tables of its own.
+/// What grows has tables of its own, and so has what is in heat tables.
 fn listed(section: &Section) -> impl Iterator<Item = &'static Workload> {
-    section.workloads().filter(|workload| workloads::growth::series_of(workload.name).is_none())
+    let apart = |name: &str| workloads::growth::series_of(name).is_some() || heat::holds(name);
+    section.workloads().filter(move |workload| !apart(workload.name))
 }
 
 fn of_section(results: &Results, section: &Section, score: &mut Score) -> String {
     let peers = peers_of(results, listed(section));
+    if peers.is_empty() {
+        return String::new();
+    }
     let mut table = Table::new(&peers, true);
     for workload in listed(section) {
         for row in workload.rows {
@@ -70,6 +78,9 @@ fn of_section(results: &Results, section: &Section, score: &mut Score) -> String
 fn cpu_time(results: &Results) -> String {
     let listed = || workloads::SECTIONS.iter().flat_map(listed);
     let peers = peers_of(results, listed());
+    if peers.is_empty() {
+        return String::new();
+    }
     let mut table = Table::new(&peers, false);
     for workload in listed() {
         if let Some(line) = Line::of(results, workload, &CPU, &peers) {
@@ -181,9 +192,21 @@ impl Score {
         }
     }
 
-    fn sentence(&self) -> String {
+    fn add(&mut self, other: &Score) {
+        self.won += other.won;
+        self.even += other.even;
+        self.lost += other.lost;
+        self.met += other.met;
+        self.aims += other.aims;
+    }
+
+    fn words(&self) -> String {
         let Score { won, even, lost, met, aims } = self;
-        format!("**{SUBJECT}: {won} won, {even} even, {lost} lost; {met} of {aims} aims met.**")
+        format!("{won} won, {even} even, {lost} lost; {met} of {aims} aims met")
+    }
+
+    fn sentence(&self) -> String {
+        format!("**{SUBJECT}: {}.**", self.words())
     }
 }
 
@@ -254,6 +277,12 @@ fn others(results: &Results) -> Option<Spread> {
 
 fn disturbed(results: &Results) -> bool {
     others(results).is_some_and(|others| others.high > BUSY)
+}
+
+fn skipped(results: &Results) -> String {
+    let skipped = results.asked["skipped"].as_array().into_iter().flatten();
+    let lines: String = skipped.map(|why| format!("- {}\n", plain(why))).collect();
+    if lines.is_empty() { lines } else { format!("\n## Left out\n\n{lines}") }
 }
 
 fn failures(results: &Results) -> String {

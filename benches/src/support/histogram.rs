@@ -26,6 +26,31 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
+    /// The buckets that hold something, with what they hold.
+    pub(crate) fn filled(&self) -> impl Iterator<Item = (u64, u64)> {
+        let places = self.buckets.iter().enumerate();
+        places.filter(|(_, count)| **count > 0).map(|(place, count)| (place as u64, *count))
+    }
+
+    /// Adds to a bucket; `None` if there is no such bucket.
+    pub(crate) fn add(&mut self, place: u64, count: u64) -> Option<()> {
+        *self.buckets.get_mut(usize::try_from(place).ok()?)? += count;
+        self.count += count;
+        Some(())
+    }
+
+    pub(crate) fn raise_max(&mut self, value: u64) {
+        self.max = self.max.max(value);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Histogram) {
+        for (mine, theirs) in self.buckets.iter_mut().zip(&other.buckets) {
+            *mine += theirs;
+        }
+        self.count += other.count;
+        self.max = self.max.max(other.max);
+    }
+
     pub(crate) fn count(&self) -> u64 {
         self.count
     }

@@ -8,7 +8,9 @@
 //! A run gets a [`Budget`] and returns [`Metrics`]. It warms up by itself, and should neither need
 //! nor leave anything in the process: `one` may follow it with a profiler attached.
 
+mod block_on;
 mod chained_spawn;
+pub(crate) mod crowd;
 mod echo;
 mod event_pair_local;
 mod event_round_trip;
@@ -20,14 +22,19 @@ mod idle_cpu;
 mod idle_memory;
 mod mutex;
 mod ping_pong;
+pub(crate) mod requests;
 mod spawn_inside;
+mod spawn_long_polls;
 mod spawn_outside;
 mod stall;
 mod startup_shutdown;
 mod timers;
 mod yielding;
 
+use std::sync::OnceLock;
+
 use crate::measure::{Budget, Metrics};
+use crate::report::heat::Heat;
 
 /// Workloads that stand together in the report.
 pub(crate) struct Section {
@@ -48,6 +55,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         lists: &[
             spawn_inside::WORKLOADS,
             spawn_outside::WORKLOADS,
+            spawn_long_polls::WORKLOADS,
             yielding::WORKLOADS,
             ping_pong::WORKLOADS,
             chained_spawn::WORKLOADS,
@@ -62,15 +70,40 @@ pub(crate) const SECTIONS: &[Section] = &[
         title: "Memory, idling, starting",
         lists: &[idle_memory::WORKLOADS, idle_cpu::WORKLOADS, startup_shutdown::WORKLOADS],
     },
-    Section { title: "Timers", lists: &[timers::WORKLOADS] },
+    Section { title: "Timers", lists: &[timers::WORKLOADS, block_on::WORKLOADS] },
     Section { title: "I/O", lists: &[echo::WORKLOADS] },
-    Section { title: "Fork-join", lists: &[fork::WORKLOADS, fork::PAR] },
+    Section {
+        title: "Fork-join",
+        lists: &[fork::WORKLOADS, fork::PAR, fork::KERNELS, fork::OUTSIDE, fork::LEAVES],
+    },
     Section {
         title: "I/O beside computing, and beside blocked workers",
         lists: &[fork::MIXED, stall::WORKLOADS],
     },
+    Section { title: "Requests", lists: requests::LISTS },
+    Section { title: "Requests that do work", lists: &[requests::WORK] },
+    Section { title: "Open loop", lists: &[requests::OPEN] },
+    Section {
+        title: "Crowding",
+        lists: &[
+            crowd::ECHO,
+            crowd::ECHO_1,
+            crowd::ECHO_2,
+            crowd::ECHO_QUOTA,
+            crowd::HTTP,
+            crowd::HTTP_1,
+            crowd::HTTP_2,
+            crowd::HTTP_QUOTA,
+        ],
+    },
     Section { title: "Growth", lists: &[growth::WORKLOADS] },
 ];
+
+/// The heat tables of the report, in their order.
+pub(crate) fn heats() -> &'static [Heat] {
+    static HEATS: OnceLock<Vec<Heat>> = OnceLock::new();
+    HEATS.get_or_init(|| crowd::heats().into_iter().chain(requests::heats()).collect())
+}
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Workload> {
     SECTIONS.iter().flat_map(Section::workloads)
@@ -99,6 +132,7 @@ const LONG: &[&str] = &[
     "mutex",
     "echo_idle_9000",
     "mixed_sort",
+    "mixed_leaves",
     "fork_tree_22",
     "fork_quicksort",
     "fork_par_collect",
@@ -111,9 +145,22 @@ const LONG: &[&str] = &[
     "grow_threads_3",
 ];
 
+/// Families that are left out, but for some members.
+const LONG_FAMILIES: &[&str] =
+    &["crowd_", "work_", "open_", "requests_", "kernel_", "leaves_", "block_on_"];
+const MEMBERS_SHOWN: &[&str] = &[
+    "crowd_echo_none_2x64",
+    "crowd_echo_1_1x64",
+    "work_fan_20x16",
+    "open_echo_50",
+    "requests_churn_8",
+    "kernel_life",
+];
+
 impl Workload {
     pub(crate) fn takes_long(&self) -> bool {
-        LONG.contains(&self.name)
+        let family = LONG_FAMILIES.iter().any(|family| self.name.starts_with(family));
+        LONG.contains(&self.name) || (family && !MEMBERS_SHOWN.contains(&self.name))
     }
 
     pub(crate) fn run_of(&self, peer: &str) -> Option<Run> {
@@ -209,7 +256,7 @@ mod tests {
         for workload in all() {
             assert!(workload.run_of(workload.base).is_some(), "{}", workload.name);
         }
-        for name in LONG {
+        for name in LONG.iter().chain(MEMBERS_SHOWN) {
             assert!(all().any(|workload| workload.name == *name), "{name}");
         }
     }

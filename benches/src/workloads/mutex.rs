@@ -11,9 +11,9 @@ use super::{Row, Workload};
 use crate::measure::{Budget, Metrics, Pass, passes};
 use crate::peers::{CurrentThread, Peer, Smol, Tokio, Windlass};
 
-type TokioMutex = tokio::sync::Mutex<usize>;
+pub(super) type TokioMutex = tokio::sync::Mutex<usize>;
 type SmolMutex = smol::lock::Mutex<usize>;
-type WindlassMutex = windlass::lock::Mutex<usize>;
+pub(super) type WindlassMutex = windlass::lock::Mutex<usize>;
 
 pub(super) const WORKLOADS: &[Workload] = &[
     Workload {
@@ -46,7 +46,7 @@ const TASKS: usize = 8;
 const LOCKS: usize = 32_000;
 
 /// An async mutex around a counter.
-trait Lock: Default + Send + Sync + 'static {
+pub(super) trait Lock: Default + Send + Sync + 'static {
     fn lock(&self) -> impl Future<Output = impl DerefMut<Target = usize> + Send> + Send;
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Aim, Row, Workload};
-use crate::load::{Ask, Job, Load};
+use crate::load::{Ask, Job, Loads};
 use crate::measure::{Budget, Metrics};
 use crate::peers::{CurrentThread, Smol, Tokio, Windlass};
 use crate::service::{Echo, Http, Kind, Service};
@@ -40,12 +40,12 @@ macro_rules! servers {
 }
 use servers;
 
-const RATE: Row = Row::gain("messages_per_s", "kmsg/s").scaled(1e3);
-const P50: Row = Row::cost("p50_ns", "µs p50").scaled(1e3);
-const P99: Row = Row::cost("p99_ns", "µs p99").scaled(1e3);
-const P999: Row = Row::cost("p999_ns", "µs p99.9").scaled(1e3);
+pub(super) const RATE: Row = Row::gain("messages_per_s", "kmsg/s").scaled(1e3);
+pub(super) const P50: Row = Row::cost("p50_ns", "µs p50").scaled(1e3);
+pub(super) const P99: Row = Row::cost("p99_ns", "µs p99").scaled(1e3);
+pub(super) const P999: Row = Row::cost("p999_ns", "µs p99.9").scaled(1e3);
 /// User and system time of all threads of the server.
-const CPU: Row = Row::cost("cpu_ns_per_message", "µs server CPU/msg").scaled(1e3);
+pub(super) const CPU: Row = Row::cost("cpu_ns_per_message", "µs server CPU/msg").scaled(1e3);
 
 pub(super) const WORKLOADS: &[Workload] = &[
     Workload {
@@ -132,7 +132,7 @@ fn http<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
 fn serve<S: Server, K: Service>(budget: &Budget, connections: usize) -> Metrics {
     let server = S::start::<K>(None);
     let job = job(&server, K::KIND, connections, budget);
-    server.beside(|| Load::start(&job).figures())
+    server.beside(|| Loads::one(&job).figures())
 }
 
 fn on_one_cpu<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics {
@@ -147,7 +147,7 @@ fn beside_a_hog<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics
     let job = job(&server, Kind::Echo, CONNECTIONS, budget);
     let (metrics, burnt) = server.beside(|| {
         let (began, before) = (Instant::now(), hog.burnt());
-        let metrics = Load::start(&job).figures();
+        let metrics = Loads::one(&job).figures();
         let burnt = hog.burnt().saturating_sub(before);
         hog.stop();
         (metrics, burnt.as_secs_f64() / began.elapsed().as_secs_f64())
@@ -156,12 +156,6 @@ fn beside_a_hog<S: Server, const CONNECTIONS: usize>(budget: &Budget) -> Metrics
 }
 
 fn job(server: &impl Server, service: Kind, connections: usize, budget: &Budget) -> Job {
-    Job::Ask(Ask {
-        server: std::process::id(),
-        address: server.address(),
-        service,
-        connections,
-        warm_up: budget.warm_up,
-        time: budget.time.mul_f64(LONGER),
-    })
+    let time = budget.time.mul_f64(LONGER);
+    Job::Ask(Ask::closed(server.address(), service, connections, budget.warm_up, time))
 }

@@ -10,7 +10,7 @@ use rayon::slice::ParallelSliceMut;
 
 use super::pool::{ForkPeer, Forks, Rayon};
 use super::{fib, numbers};
-use crate::load::{Ask, Job, Load};
+use crate::load::{Ask, Job, Loads};
 use crate::measure::{Budget, Metrics};
 use crate::peers::{NetPeer, Peer, Tokio, Windlass};
 use crate::service::{self, Echo};
@@ -191,16 +191,11 @@ fn from_outside<P: Mix>(budget: &Budget, kind: Kind) -> Metrics {
     let server = Tasks::<P>::start::<Echo>(None);
     let work = Work::new(kind);
     server.peer().compute(work.clone());
-    let job = Job::Ask(Ask {
-        server: std::process::id(),
-        address: server.address(),
-        service: service::Kind::Echo,
-        connections: 8,
-        warm_up: budget.warm_up * 2,
-        // Long enough for rounds of a sort, and for a p99.9.
-        time: budget.time * 5,
-    });
-    server.beside(|| beside(&work, || Load::start(&job).figures()))
+    // Long enough for rounds of a sort, and for a p99.9.
+    let (warm_up, time) = (budget.warm_up * 2, budget.time * 5);
+    let ask = Ask::closed(server.address(), service::Kind::Echo, 8, warm_up, time);
+    let job = Job::Ask(ask);
+    server.beside(|| beside(&work, || Loads::one(&job).figures()))
 }
 
 const CLIENTS: usize = 4;

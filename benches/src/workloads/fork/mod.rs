@@ -1,6 +1,9 @@
 //! Fork-join: fine and coarse recursion, nested scopes, a parallel sort; and echo beside it.
 
+mod kernels;
+mod leaves;
 mod mixed;
+mod outside;
 mod par;
 mod pool;
 
@@ -11,7 +14,10 @@ use super::{Aim, Row, Workload};
 use crate::measure::{Budget, Metrics, Pass, passes};
 use pool::{Chili, ForkPeer, Forks, Forte, Rayon, Sequential};
 
+pub(super) use kernels::WORKLOADS as KERNELS;
+pub(super) use leaves::WORKLOADS as LEAVES;
 pub(super) use mixed::WORKLOADS as MIXED;
+pub(super) use outside::WORKLOADS as OUTSIDE;
 pub(super) use par::WORKLOADS as PAR;
 
 macro_rules! fork_peers {
