@@ -127,27 +127,7 @@ impl<T: ByteIo> Async<T> {
         let buf = readable_at_once(buf);
         let mut count = 0;
         if !buf.is_empty() {
-            count = self.registration().try_io(Reading, || self.get_ref().read_uninit(buf))?;
-        }
-        // SAFETY: the read has initialised as many bytes as it returned.
-        Ok(unsafe { initialised(buf, count) })
-    }
-
-    pub(crate) fn try_read_buf(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
-        let count = self.try_read_uninit(spare_capacity(buf))?.len();
-        // SAFETY: the read has initialised as many bytes behind the end as it returned.
-        unsafe { buf.set_len(buf.len() + count) };
-        Ok(count)
-    }
-
-    pub(crate) fn try_read_uninit<'b>(
-        &self,
-        buf: &'b mut [MaybeUninit<u8>],
-    ) -> io::Result<&'b mut [u8]> {
-        let buf = readable_at_once(buf);
-        let mut count = 0;
-        if !buf.is_empty() {
-            count = self.registration().try_io(Reading, || self.get_ref().read_uninit(buf))?;
+            count = self.try_reading(|| self.get_ref().read_uninit(buf))?;
         }
         // SAFETY: the read has initialised as many bytes as it returned.
         Ok(unsafe { initialised(buf, count) })
