@@ -67,8 +67,9 @@ where
 /// let name = std::rc::Rc::new("not Send");
 /// let mut length = 0;
 /// windlass::scope_in_place(|s| {
+///     let length = &mut length;
 ///     let bytes = name.len();
-///     s.spawn(|_| length = bytes);
+///     s.spawn(move |_| *length = bytes);
 /// });
 /// assert_eq!(length, 8);
 /// ```
