@@ -234,7 +234,8 @@ impl Pool {
 
     /// A monitor of the workers, as the poller's thread has it.
     pub fn monitor(&self) -> Monitor {
-        Monitor { inner: sched::Monitor::new(&self.0), start: Instant::now() }
+        let start = Instant::now();
+        Monitor { inner: sched::Monitor::new(&self.0, start), start }
     }
 }
 

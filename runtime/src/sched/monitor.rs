@@ -97,9 +97,9 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new(pool: &Pool) -> Self {
+    pub(crate) fn new(pool: &Pool, now: Instant) -> Self {
         let slots = pool.slots.len();
-        let seen = vec![(0, Instant::now()); slots];
+        let seen = vec![(0, now); slots];
         Self {
             seen,
             computed: vec![false; slots + pool.config.guests],
