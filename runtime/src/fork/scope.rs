@@ -126,7 +126,7 @@ impl<'scope> Scope<'scope> {
         context::with_forker(|worker| {
             match worker.filter(|worker| Arc::ptr_eq(worker.pool(), pool)) {
                 Some(worker) => worker.push_job(job, false),
-                None => pool.post_job(job),
+                None => Pool::post_job(pool, job),
             }
         });
     }
