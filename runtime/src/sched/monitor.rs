@@ -97,6 +97,7 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
+    /// A monitor that begins to look at the workers at `now`.
     pub(crate) fn new(pool: &Pool, now: Instant) -> Self {
         let slots = pool.slots.len();
         let seen = vec![(0, now); slots];
