@@ -1,4 +1,4 @@
-//! An echo server, and a load to try it with.
+//! An echo server, and a load to measure it with.
 //!
 //! ```text
 //! cargo run --release --example echo              serve on a free port until Ctrl-C
@@ -14,10 +14,10 @@ use windlass::net::{TcpListener, TcpStream};
 use windlass::sync::CancellationToken;
 use windlass::task::JoinSet;
 
-/// Connections of the demo, and how long it lasts.
+/// The number of connections of the demo, and its duration.
 const CONNECTIONS: usize = 16;
 const DURATION: Duration = Duration::from_secs(2);
-/// What each message is made of.
+/// The content of each message.
 const MESSAGE: [u8; 64] = [b'.'; 64];
 
 #[windlass::main]
