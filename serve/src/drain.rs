@@ -157,7 +157,7 @@ impl Drain {
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
     #[track_caller]
     pub fn serve<L, C, F>(
         self,

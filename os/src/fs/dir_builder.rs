@@ -32,7 +32,7 @@ impl DirBuilder {
         Self::default()
     }
 
-    /// Whether the directories above are made, too. One that is there is no error then.
+    /// Returns true if the directories above are made, too. One that is there is no error then.
     pub fn recursive(&mut self, recursive: bool) -> &mut Self {
         self.recursive = recursive;
         self

@@ -123,7 +123,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
         let mut stream = self.stream.lock().await;
         std::future::poll_fn(|cx| stream.poll_read(cx, buf, at_once)).await
@@ -154,7 +154,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As for [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
     pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
         self.stream.lock().await.read_to_end(buf).await
     }
@@ -165,7 +165,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn write(&self, buf: &[u8]) -> io::Result<usize> {
         self.write_all(buf).await.map(|()| buf.len())
     }
@@ -176,7 +176,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As for [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub async fn write_all(&self, buf: &[u8]) -> io::Result<()> {
         self.stream.lock().await.write_all(buf, State::unread).await
     }
@@ -185,7 +185,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn seek(&self, position: SeekFrom) -> io::Result<u64> {
         let mut stream = self.stream.lock().await;
         std::future::poll_fn(|cx| stream.poll_seek(cx, position)).await
@@ -195,7 +195,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
         let len = buf.len().min(AT_ONCE);
         if let Some(n) = sys::read_cached(&self.std, &mut buf[..len], Some(offset)) {
@@ -220,7 +220,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
         let (file, bytes) = (self.std.clone(), buf.to_owned());
         run(move || sys::write_at(&file, &bytes, offset)).await
@@ -240,7 +240,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As for [`sync_all`](Self::sync_all).
+    /// Returns the same errors as [`sync_all`](Self::sync_all).
     pub async fn sync_data(&self) -> io::Result<()> {
         self.settle().await?;
         self.with(fs::File::sync_data).await
@@ -250,7 +250,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As for [`sync_all`](Self::sync_all).
+    /// Returns the same errors as [`sync_all`](Self::sync_all).
     pub async fn set_len(&self, size: u64) -> io::Result<()> {
         self.settle().await?;
         self.with(move |file| file.set_len(size)).await
@@ -260,7 +260,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn metadata(&self) -> io::Result<Metadata> {
         self.with(fs::File::metadata).await
     }
@@ -269,7 +269,7 @@ impl File {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
         self.with(move |file| file.set_permissions(permissions)).await
     }

@@ -72,11 +72,11 @@ impl ReadDir {
         std::future::poll_fn(|cx| self.poll_next_entry(cx)).await
     }
 
-    /// As [`next_entry`](Self::next_entry), for poll functions.
+    /// Does what [`next_entry`](Self::next_entry) does, for poll functions.
     ///
     /// # Errors
     ///
-    /// As for [`next_entry`](Self::next_entry).
+    /// Returns the same errors as [`next_entry`](Self::next_entry).
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         loop {
             let mut listing = ready!(self.listing.poll_idle(cx))?;
@@ -140,7 +140,7 @@ impl DirEntry {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime is shutting down.
+    /// Returns the OS's error, or an error if the runtime is shutting down.
     pub async fn metadata(&self) -> io::Result<Metadata> {
         let entry = self.std.clone();
         run(move || entry.metadata()).await
@@ -150,7 +150,7 @@ impl DirEntry {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime is shutting down.
+    /// Returns the OS's error, or an error if the runtime is shutting down.
     pub async fn file_type(&self) -> io::Result<FileType> {
         if let Some(file_type) = self.file_type {
             return Ok(file_type);

@@ -44,7 +44,7 @@ macro_rules! outputs {
             ///
             /// # Errors
             ///
-            /// What the OS says, or if the runtime shuts down.
+            /// Returns the OS's error, or an error if the runtime shuts down.
             pub async fn write(&self, buf: &[u8]) -> io::Result<usize> {
                 self.write_all(buf).await.map(|()| buf.len())
             }
@@ -55,7 +55,7 @@ macro_rules! outputs {
             ///
             /// # Errors
             ///
-            /// As for [`write`](Self::write).
+            /// Returns the same errors as [`write`](Self::write).
             pub async fn write_all(&self, buf: &[u8]) -> io::Result<()> {
                 self.stream.lock().await.write_all(buf, |_| Ok(())).await
             }
@@ -64,7 +64,7 @@ macro_rules! outputs {
             ///
             /// # Errors
             ///
-            /// As for [`write`](Self::write).
+            /// Returns the same errors as [`write`](Self::write).
             pub async fn flush(&self) -> io::Result<()> {
                 let mut stream = self.stream.lock().await;
                 std::future::poll_fn(|cx| stream.poll_flush(cx)).await

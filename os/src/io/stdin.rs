@@ -58,7 +58,7 @@ impl Stdin {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
         let mut inner = self.inner.lock().await;
         std::future::poll_fn(|cx| inner.poll_read(cx, buf)).await
@@ -70,7 +70,7 @@ impl Stdin {
     ///
     /// # Errors
     ///
-    /// As for [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
     pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
         let before = buf.len();
         let mut chunk = vec![0; 64 * 1024];

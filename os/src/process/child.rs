@@ -83,7 +83,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// As for [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    /// Returns the same errors as [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
         self.wait().await.map(drop)
@@ -105,7 +105,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         self.process_mut().wait().await
@@ -115,7 +115,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.process_mut().try_wait()
     }
@@ -128,7 +128,7 @@ impl Child {
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (out, err) = (self.stdout.take(), self.stderr.take());
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -230,7 +230,7 @@ impl Process {
         self.std.kill()
     }
 
-    /// Whether there is nothing left to wait for, be it that somebody else has waited.
+    /// Returns true if there is nothing left to wait for, be it that somebody else has waited.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.try_wait(), Ok(None))
     }

@@ -140,7 +140,7 @@ impl Command {
         self
     }
 
-    /// Whether the child is killed when its [`Child`] is dropped, or the future of [`status`](Self::status) or
+    /// Returns true if the child is killed when its [`Child`] is dropped, or the future of [`status`](Self::status) or
     /// [`output`](Self::output). By default it is not: it goes on.
     ///
     /// A child that was killed this way is waited for in the background. Its own children live on.
@@ -163,7 +163,7 @@ impl Command {
         self
     }
 
-    /// Whether the child is killed when it is dropped.
+    /// Returns true if the child is killed when it is dropped.
     pub fn get_kill_on_drop(&self) -> bool {
         self.kill_on_drop
     }
@@ -185,7 +185,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// As for [`spawn`](Self::spawn) and [`Child::wait`].
+    /// Returns the same errors as [`spawn`](Self::spawn) and [`Child::wait`].
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + use<> {
         let child = self.spawn();
         async {
@@ -203,7 +203,7 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// As for [`spawn`](Self::spawn) and [`Child::wait_with_output`].
+    /// Returns the same errors as [`spawn`](Self::spawn) and [`Child::wait_with_output`].
     pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + Send + use<> {
         let child = self.spawn_captured();
         async { child?.wait_with_output().await }

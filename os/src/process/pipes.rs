@@ -25,7 +25,7 @@ impl ChildStdin {
     ///
     /// # Errors
     ///
-    /// If the OS refuses, or if the runtime is shutting down.
+    /// Returns an error if the OS refuses, or if the runtime is shutting down.
     pub fn from_std(pipe: process::ChildStdin) -> io::Result<Self> {
         sys::ChildStdin::new(pipe).map(|pipe| Self { pipe: Some(pipe) })
     }
@@ -46,7 +46,7 @@ impl ChildStdin {
     ///
     /// # Errors
     ///
-    /// As for [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
     pub async fn write_all(&self, buf: &[u8]) -> io::Result<()> {
         self.open()?.write_all(buf).await
     }
@@ -114,7 +114,7 @@ macro_rules! output {
             ///
             /// # Errors
             ///
-            /// If the OS refuses, or if the runtime is shutting down.
+            /// Returns an error if the OS refuses, or if the runtime is shutting down.
             pub fn from_std(pipe: process::$type) -> io::Result<Self> {
                 sys::ChildOutput::$make(pipe).map(|pipe| Self { pipe })
             }
@@ -126,7 +126,7 @@ macro_rules! output {
             ///
             /// # Errors
             ///
-            /// What the OS says, or if the runtime shuts down.
+            /// Returns the OS's error, or an error if the runtime shuts down.
             pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
                 self.pipe.read(buf).await
             }
@@ -137,7 +137,7 @@ macro_rules! output {
             ///
             /// # Errors
             ///
-            /// As for [`read`](Self::read).
+            /// Returns the same errors as [`read`](Self::read).
             pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
                 self.pipe.read_to_end(buf).await
             }

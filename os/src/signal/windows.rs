@@ -46,7 +46,7 @@ macro_rules! events {
                 self.news.next().await.ok()
             }
 
-            /// As [`recv`](Self::recv), for poll functions.
+            /// Does what [`recv`](Self::recv) does, for poll functions.
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
                 self.news.poll_next(cx).map(Result::ok)
             }
