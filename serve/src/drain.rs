@@ -8,6 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::Context;
 use std::time::Duration;
 
+use windlass_os::signal::termination;
 use windlass_runtime::timer::{now, timeout, timeout_at};
 use windlass_sync::CancellationToken;
 
@@ -18,6 +19,10 @@ use crate::{DrainReport, Listener, Switch};
 const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 /// How long tasks that were aborted may take to let go of what they have.
 const LETTING_GO: Duration = Duration::from_secs(1);
+
+/// Requests to end the process that arrive within this time are one: a shell or a supervisor may pass on a signal that the
+/// process has received already.
+const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -134,6 +139,50 @@ impl Drain {
             switch.flip();
         }));
         self
+    }
+
+    /// Starts the drain at the first request to end the process, and ends it at once at the second.
+    ///
+    /// The requests are those of [`termination`]: Ctrl-C and `SIGTERM` on Unix; Ctrl-C, Ctrl-Break, the console being
+    /// closed and the system shutting down on Windows. From this call on they no longer end the process by themselves, and
+    /// after [`serve`](Self::serve) has returned nothing receives them: the program should come to its end then.
+    ///
+    /// Requests within half a second of each other count as one, because a shell or a supervisor may pass on a signal that
+    /// the process has received already.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if descriptors have run out, if the OS refuses a handler, or if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:7000").await?;
+    /// let server = Drain::new().on_signals()?.serve(listener, |stream, _peer, _told| async move {
+    ///     let _ = stream.write_all(b"hello").await;
+    /// });
+    /// println!("{}", server.await?);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn on_signals(mut self) -> io::Result<Self> {
+        let switch = self.switch();
+        let mut requests = termination()?;
+        self.triggers.push(Box::pin(async move {
+            let mut last = None;
+            while requests.recv().await.is_some() {
+                let repeated = |last| now().saturating_duration_since(last) < SAME_REQUEST;
+                if !last.is_some_and(repeated) {
+                    last = Some(now());
+                    switch.flip();
+                }
+            }
+        }));
+        Ok(self)
     }
 
     /// What tells the server to end from elsewhere.

@@ -3,6 +3,7 @@
 //! | to hear of | use |
 //! |---|---|
 //! | Ctrl-C, on every system | [`ctrl_c`] |
+//! | requests to end the process, on every system | [`termination()`] |
 //! | any signal of Unix | `unix::signal`, which Windows does not have |
 //! | the other events of a console of Windows | `windows`, which only Windows has |
 //!
@@ -37,6 +38,7 @@
 //! # }).unwrap();
 //! ```
 
+mod termination;
 // Signals are a thing of Unix, and consoles send events on Windows only.
 #[cfg(unix)]
 pub mod unix;
@@ -48,6 +50,8 @@ use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+
+pub use termination::{Termination, termination};
 
 use crate::sys::{self, Listener};
 

@@ -3,7 +3,8 @@
 //! A platform provides:
 //!
 //! - `Listener`: hears of one signal or event of the console. `new(number)` counts from that moment on,
-//!   `heard(&mut self)` waits for the next, and is as good as new if it is dropped. `INTERRUPT` is Ctrl-C's number;
+//!   `heard(&mut self)` waits for the next, and is as good as new if it is dropped. `INTERRUPT` is Ctrl-C's number, and
+//!   `TERMINATIONS` are the numbers of all that ask the process to end;
 //! - `Exit`: waits for the end of a child process. `of(&Child)` stands by, `wait(&mut Child)` says how it ended,
 //!   without blocking the thread; `LEAVES_ZOMBIES`: whether a child has to be waited for to be forgotten;
 //! - `ChildStdin`, `ChildOutput`: the pipes of a child. Both have `new`, which takes std's type, and `into_stdio`;

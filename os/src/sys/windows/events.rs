@@ -17,6 +17,8 @@ pub(crate) const BREAK: u32 = CTRL_BREAK_EVENT;
 pub(crate) const CLOSE: u32 = CTRL_CLOSE_EVENT;
 pub(crate) const LOGOFF: u32 = CTRL_LOGOFF_EVENT;
 pub(crate) const SHUTDOWN: u32 = CTRL_SHUTDOWN_EVENT;
+/// The events that ask a process to end. A user who logs off is not among them: services go on.
+pub(crate) const TERMINATIONS: [u32; 4] = [INTERRUPT, BREAK, CLOSE, SHUTDOWN];
 
 /// Numbers of events are below this.
 const EVENTS: usize = 7;
