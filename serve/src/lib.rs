@@ -4,13 +4,14 @@
 //!
 //! # How it is built
 //!
-//! [`Drain`] is the server; it runs the steps of a drain one after the other. `Open` is the set of open connections, which the
+//! [`Drain`] is a server that is set up, and `Server` one that runs: it takes the steps of a drain one after the other. `Open` is the set of open connections, which the
 //! tasks of the connections leave when they end. [`Listener`] is the source of connections. [`Switch`] tells a server to end.
 
 mod drain;
 mod listener;
 mod open;
 mod report;
+mod server;
 mod switch;
 // Local sockets exist in this form on Unix only.
 #[cfg(unix)]
