@@ -1,4 +1,4 @@
-//! Signals, child processes and files as Unix has them.
+//! Signals, child processes and files on Unix.
 
 mod command;
 mod exit;

@@ -1,4 +1,4 @@
-//! Console events, child processes and files as Windows has them.
+//! Console events, child processes and files on Windows.
 
 mod command;
 mod events;

@@ -1,4 +1,4 @@
-//! What a command has on Unix only.
+//! The settings of a command that exist on Unix only.
 
 use std::ffi::OsStr;
 use std::io;
@@ -25,20 +25,20 @@ impl Command {
         self
     }
 
-    /// Sets the child's process group; zero is a new one, of which the child is the leader. Unix only.
+    /// Sets the child's process group; zero creates a new one, with the child as its leader. Unix only.
     ///
-    /// A signal that the terminal sends, such as that of Ctrl-C, goes to the processes of one group.
+    /// A signal from the terminal, such as Ctrl-C, goes to all processes of one group.
     pub fn process_group(&mut self, group: i32) -> &mut Self {
         self.std_mut().process_group(group);
         self
     }
 
-    /// Runs a closure in the child, before the program. Unix only.
+    /// Runs a closure in the child before the program starts. Unix only.
     ///
     /// # Safety
     ///
-    /// As for std's `pre_exec`: the closure runs after a fork, where hardly anything may be called that allocates or
-    /// takes a lock.
+    /// The requirements are those of std's `pre_exec`: the closure runs after a fork, where code that allocates or takes a lock
+    /// must not be called.
     pub unsafe fn pre_exec<F>(&mut self, f: F) -> &mut Self
     where
         F: FnMut() -> io::Result<()> + Send + Sync + 'static,
