@@ -169,7 +169,9 @@ pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Re
 /// let mut permissions = fs::metadata(&path).await?.permissions();
 /// permissions.set_readonly(true);
 /// fs::set_permissions(&path, permissions).await?;
-/// # #[cfg(unix)]
+/// # let mut permissions = fs::metadata(&path).await?.permissions();
+/// # permissions.set_readonly(false);
+/// # fs::set_permissions(&path, permissions).await?;
 /// # fs::remove_file(&path).await?;
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();

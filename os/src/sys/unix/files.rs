@@ -48,6 +48,15 @@ impl DirMode {
 
 impl crate::fs::DirBuilder {
     /// Sets the permissions of the directory, before the process's mask is applied. Unix only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::DirBuilder;
+    ///
+    /// let mut builder = DirBuilder::new();
+    /// builder.mode(0o700);
+    /// ```
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.mode = DirMode(Some(mode));
         self
@@ -56,12 +65,30 @@ impl crate::fs::DirBuilder {
 
 impl crate::fs::OpenOptions {
     /// Sets the permissions of a file that is created, before the process's mask is applied. Unix only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::OpenOptions;
+    ///
+    /// let mut options = OpenOptions::new();
+    /// options.write(true).create(true).mode(0o600);
+    /// ```
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.as_std_mut().mode(mode);
         self
     }
 
     /// Passes flags on to `open`. Unix only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::OpenOptions;
+    ///
+    /// let mut options = OpenOptions::new();
+    /// options.read(true).custom_flags(libc::O_NOFOLLOW);
+    /// ```
     pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
         self.as_std_mut().custom_flags(flags);
         self
@@ -85,6 +112,20 @@ impl AsRawFd for crate::fs::File {
 /// # Errors
 ///
 /// Returns the same errors as std's function of that name, or an error if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::fs;
+///
+/// # windlass::block_on(async {
+/// # let link = std::env::temp_dir().join(format!("windlass-doc-symlink-{}", std::process::id()));
+/// fs::symlink("/etc", &link).await?;
+/// assert_eq!(fs::read_link(&link).await?.to_str(), Some("/etc"));
+/// # fs::remove_file(&link).await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     crate::blocking::run(move || std::os::unix::fs::symlink(original, link)).await
