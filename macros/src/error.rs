@@ -1,8 +1,8 @@
-//! Compile errors that point at the tokens they are about.
+//! Compile errors that point at the tokens that caused them.
 
 use proc_macro::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};
 
-/// A message and the stretch of source it is about.
+/// A message, and the part of the source that it is about.
 pub(crate) struct Error {
     message: String,
     from: Span,
@@ -10,22 +10,21 @@ pub(crate) struct Error {
 }
 
 impl Error {
-    /// An error about one token, or whatever else `span` covers.
+    /// Creates an error about the source that `span` covers.
     pub(crate) fn new(span: Span, message: impl Into<String>) -> Self {
         Self { message: message.into(), from: span, to: span }
     }
 
-    /// An error about the tokens from the first to the last of `tokens`; about the attribute if
-    /// there are none.
+    /// Creates an error about the tokens from the first to the last of `tokens`, or about the attribute if there are none.
     pub(crate) fn about(tokens: &[TokenTree], message: impl Into<String>) -> Self {
         let span = |token: Option<&TokenTree>| token.map_or_else(Span::call_site, TokenTree::span);
         Self { message: message.into(), from: span(tokens.first()), to: span(tokens.last()) }
     }
 
-    /// `::core::compile_error! { "message" }`.
+    /// Returns `::core::compile_error! { "message" }`.
     ///
-    /// The compiler underlines from the first token to the last. Two spans cannot be joined
-    /// here, but they can be put there.
+    /// The compiler underlines from the first token to the last. Two spans cannot be joined on stable Rust, so the first
+    /// and the last token get one each.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let Self { message, from, to } = self;
         let punct = |char, spacing, span| {

@@ -1,15 +1,15 @@
-//! The function under the attribute, taken apart just far enough to be put on a runtime.
+//! The function under the attribute, parsed just far enough to run it on a runtime.
 
 use crate::{Error, Kind};
 use proc_macro::{Delimiter, Group, Ident, TokenStream, TokenTree};
 
-/// An `async fn`, split at the places where something is put in, left out or checked.
+/// An `async fn`, split at the places where something is inserted, left out or checked.
 pub(crate) struct Function {
     /// Attributes and doc comments.
     attributes: Vec<TokenTree>,
     /// `pub`, `pub(crate)` or nothing.
     visibility: Vec<TokenTree>,
-    /// `async` and others of its kind.
+    /// `async` and other qualifiers.
     qualifiers: Vec<TokenTree>,
     name: Ident,
     /// `<T>`, or nothing.
@@ -22,7 +22,7 @@ pub(crate) struct Function {
 }
 
 impl Function {
-    /// Takes the item apart; an error if it is not an `async fn` with a body.
+    /// Parses the item. Returns an error if it is not an `async fn` with a body.
     pub(crate) fn parse(kind: Kind, item: TokenStream) -> Result<Self, Error> {
         let all: Vec<TokenTree> = item.into_iter().collect();
         let (attributes, rest) = all.split_at(attributes_len(&all));
@@ -63,7 +63,7 @@ impl Function {
         }
     }
 
-    /// Looks for what neither a `main` nor a test may have.
+    /// Returns an error for what neither a `main` nor a test may have.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), Error> {
         if let Some(odd) = self.qualifiers.iter().find(|t| !is(t, "async")) {
             let message = format!("a function under {} cannot be `{odd}`", kind.attribute());
@@ -90,7 +90,7 @@ impl Function {
         }
     }
 
-    /// The plain function that calls the async one, kept inside it, on a runtime.
+    /// Returns a plain function that contains the async one, and runs it on a runtime.
     ///
     /// `leading_attribute` and `runtime`, an expression, are source text.
     pub(crate) fn on_runtime(&self, leading_attribute: &str, runtime: &str) -> TokenStream {
@@ -106,7 +106,7 @@ impl Function {
         TokenStream::from_iter([source(leading_attribute), self.with_body(body)])
     }
 
-    /// The plain function with another body and without arguments.
+    /// Returns the plain function with another body and without arguments.
     pub(crate) fn with_body(&self, body: TokenStream) -> TokenStream {
         let mut body = Group::new(Delimiter::Brace, body);
         body.set_span(self.body.span());
@@ -121,7 +121,7 @@ impl Function {
     }
 }
 
-/// How many tokens at the front are attributes: pairs of `#` and `[…]`.
+/// Returns the number of tokens at the front that are attributes: pairs of `#` and `[…]`.
 fn attributes_len(tokens: &[TokenTree]) -> usize {
     let is_attribute = |pair: &[TokenTree]| match pair {
         [TokenTree::Punct(hash), TokenTree::Group(_)] => hash.as_char() == '#',
@@ -130,7 +130,7 @@ fn attributes_len(tokens: &[TokenTree]) -> usize {
     2 * tokens.chunks(2).take_while(|pair| is_attribute(pair)).count()
 }
 
-/// How many tokens at the front are a visibility.
+/// Returns the number of tokens at the front that are a visibility.
 fn visibility_len(tokens: &[TokenTree]) -> usize {
     match tokens {
         // `$vis` of a `macro_rules!`, possibly empty
@@ -141,7 +141,7 @@ fn visibility_len(tokens: &[TokenTree]) -> usize {
     }
 }
 
-/// Whether the token can stand between the visibility and the name of a function.
+/// Returns true if the token can stand between the visibility and the name of a function.
 fn is_qualifier(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Literal(_)) // the ABI
         || ["const", "async", "unsafe", "extern", "fn"].iter().any(|word| is(token, word))
@@ -151,7 +151,7 @@ fn is_arguments(token: &TokenTree) -> bool {
     matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis)
 }
 
-/// A block, or `$body:block` of a `macro_rules!`, which has invisible delimiters around it.
+/// Returns true for a block, and for `$body:block` of a `macro_rules!`, which has invisible delimiters around it.
 fn is_body(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else {
         return false;
@@ -163,7 +163,7 @@ fn is(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if ident.to_string() == word)
 }
 
-/// Tokens of source text of ours, which is known to lex.
+/// Returns the tokens of source text of this crate, which is known to be valid.
 fn source(text: &str) -> TokenStream {
     text.parse().expect("windlass-macros wrote text that is no Rust")
 }

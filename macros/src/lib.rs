@@ -11,12 +11,12 @@
 //!                                         }
 //! ```
 //!
-//! The function is kept whole, one level deeper, rather than its body moved into an async block:
-//! so its return type still guides `?` and coercions, and nothing of ours is in its scope.
+//! The function is kept whole, one level deeper, rather than moving its body into an async block. So its return type still
+//! guides `?` and coercions, and the expansion adds nothing to its scope.
 //!
-//! There is no parser of Rust here and no dependency on one. `function` finds the few tokens
-//! that matter, `options` reads `name = value` pairs, and what we add is written as source
-//! text. Every complaint is a compile error at the token it is about.
+//! The crate contains no parser of Rust, and does not depend on one. `function` finds the few tokens that matter, `options`
+//! reads `name = value` pairs, and the added code is written as source text. Every error is a compile error at the token
+//! that caused it.
 
 mod error;
 mod function;
@@ -37,13 +37,13 @@ use proc_macro::TokenStream;
 /// | option | meaning | default |
 /// |---|---|---|
 /// | `workers = 4` | number of worker threads | one per available core |
-/// | `thread_name = "web"` | what the worker threads' names begin with | the runtime's |
+/// | `thread_name = "web"` | the prefix of the worker threads' names | the runtime's |
 /// | `crate = "path"` | where to find windlass, if it is re-exported or renamed | `"::windlass"` |
 ///
 /// # Panics
 ///
-/// The resulting function panics if the runtime cannot be started, for instance because the
-/// system refuses another thread. Build the runtime by hand to handle that.
+/// The resulting function panics if the runtime cannot be started, for example because the
+/// system refuses another thread. To handle that, build the runtime by hand.
 ///
 /// # Examples
 ///
@@ -63,7 +63,7 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// The function has to be `async` and to take no arguments:
+/// The function must be `async` and take no arguments:
 ///
 /// ```compile_fail
 /// #[windlass::main]
@@ -81,14 +81,13 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes an `async fn` a unit test that runs on a runtime of its own.
 ///
-/// It stands in for `#[test]`; `#[should_panic]`, `#[ignore]` and a returned `Result` work as
-/// they do there. Each test has its own runtime, shut down at the test's end, so tests cannot
-/// disturb each other.
+/// It replaces `#[test]`; `#[should_panic]`, `#[ignore]` and a returned `Result` work as they do there. Each test has its own
+/// runtime, which is shut down at the end of the test, so tests cannot affect each other.
 ///
 /// # Options
 ///
-/// The same as for [`macro@main`], but the default is `workers = 2`: enough to let tasks run
-/// side by side, and the same on every machine.
+/// They are the same as for [`macro@main`], but the default is `workers = 2`: enough to run tasks in parallel, and the same
+/// on every machine.
 ///
 /// # Panics
 ///
@@ -130,7 +129,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The attribute as users write it, for messages.
+    /// Returns the attribute as users write it, for messages.
     fn attribute(self) -> &'static str {
         match self {
             Kind::Main => "#[windlass::main]",
@@ -138,7 +137,7 @@ impl Kind {
         }
     }
 
-    /// The number of workers without the option; `None` leaves it to the runtime.
+    /// Returns the number of workers without the option. `None` leaves it to the runtime.
     fn default_workers(self) -> Option<usize> {
         match self {
             Kind::Main => None,
@@ -146,7 +145,7 @@ impl Kind {
         }
     }
 
-    /// What stands in front of the resulting function, as source text.
+    /// Returns the attribute in front of the resulting function, as source text.
     fn leading_attribute(self) -> &'static str {
         match self {
             Kind::Main => "",
@@ -158,7 +157,7 @@ impl Kind {
 fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> TokenStream {
     let function = match Function::parse(kind, item.clone()) {
         Ok(function) => function,
-        // The item stays as it was, lest its absence cause errors that hide ours.
+        // The item is kept, because its absence would cause errors that hide this one.
         Err(error) => return TokenStream::from_iter([error.into_tokens(), item]),
     };
     match function.check(kind).and_then(|()| Options::parse(options)) {

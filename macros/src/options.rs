@@ -3,7 +3,7 @@
 use crate::Error;
 use proc_macro::{Delimiter, TokenStream, TokenTree};
 
-/// What was asked for, each as the source text that will stand in the expansion.
+/// The options that were given, each as source text for the expansion.
 #[derive(Default)]
 pub(crate) struct Options {
     workers: Option<String>,
@@ -12,8 +12,7 @@ pub(crate) struct Options {
     root: Option<String>,
 }
 
-/// Turns the source text of a literal into what stands in the expansion, or says what was
-/// expected.
+/// Converts the source text of a literal into text for the expansion, or returns what was expected.
 type Reader = fn(&str) -> Result<String, &'static str>;
 
 impl Options {
@@ -60,7 +59,7 @@ impl Options {
         Ok(())
     }
 
-    /// The expression that starts the runtime asked for.
+    /// Returns the expression that starts the runtime.
     pub(crate) fn runtime_source(&self, default_workers: Option<usize>) -> String {
         let root = self.root.as_deref().unwrap_or("::windlass");
         let workers = self.workers.clone().or(default_workers.map(|n| n.to_string()));
@@ -81,7 +80,7 @@ fn is_punct(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
-/// The source text of the value if it is a literal, else something that is none.
+/// Returns the source text of the value if it is a literal, or something that is no literal.
 fn literal_text(value: &[TokenTree]) -> String {
     match value {
         [TokenTree::Literal(literal)] => literal.to_string(),

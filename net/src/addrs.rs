@@ -1,4 +1,4 @@
-//! Socket addresses from whatever a program has: addresses, or names to be looked up.
+//! Conversion into socket addresses, with names looked up by the OS's resolver.
 
 use std::fmt;
 use std::future::Future;
@@ -9,10 +9,10 @@ use std::task::{Context, Poll};
 
 use windlass_runtime::task::JoinHandle;
 
-/// What can be turned into socket addresses: everything that std's trait of the same name takes.
+/// A value that can be converted into socket addresses, as with std's trait of the same name.
 ///
-/// Addresses in numbers are at hand at once. Names are looked up with the OS's resolver, which blocks,
-/// on a thread of the blocking pool.
+/// Numeric addresses are converted at once. Names are looked up with the OS's resolver, which blocks, on a thread of the
+/// blocking pool.
 ///
 /// # Examples
 ///
@@ -27,15 +27,24 @@ use windlass_runtime::task::JoinHandle;
 /// # }).unwrap();
 /// ```
 pub trait ToSocketAddrs {
-    /// The addresses, or the name that has to be looked up for them.
+    /// Returns the addresses, or the name to look up.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if it can be neither.
+    /// Returns `InvalidInput` if the value is neither.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::ToSocketAddrs;
+    ///
+    /// assert!("localhost:80".lookup().is_ok());
+    /// assert!("a host without a port".lookup().is_err());
+    /// ```
     fn lookup(&self) -> io::Result<Lookup>;
 }
 
-/// What [`ToSocketAddrs`] comes to: addresses, or a name to be looked up.
+/// The result of [`ToSocketAddrs::lookup`]: addresses, or a name to look up.
 #[derive(Clone, Debug)]
 pub struct Lookup(Target);
 
@@ -47,12 +56,30 @@ enum Target {
 }
 
 impl Lookup {
-    /// Addresses that are known.
+    /// Creates a result from known addresses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::Lookup;
+    ///
+    /// let lookup = Lookup::addresses(["127.0.0.1:80".parse().unwrap()]);
+    /// # drop(lookup);
+    /// ```
     pub fn addresses(addresses: impl IntoIterator<Item = SocketAddr>) -> Self {
         Self(Target::Many(addresses.into_iter().collect()))
     }
 
-    /// A host by name, or by address in numbers.
+    /// Creates a result from a host, which is a name or a numeric address, and a port.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::Lookup;
+    ///
+    /// let lookup = Lookup::host("localhost", 80);
+    /// # drop(lookup);
+    /// ```
     pub fn host(host: &str, port: u16) -> Self {
         match host.parse::<IpAddr>() {
             Ok(ip) => SocketAddr::new(ip, port).into(),
@@ -80,20 +107,29 @@ impl<A: Into<SocketAddr>> From<A> for Lookup {
     }
 }
 
-/// Finds the addresses of a host: `"example.org:443"`, `("example.org", 443)`, or anything else that
-/// is [`ToSocketAddrs`].
+/// Resolves a host into its addresses: `"example.org:443"`, `("example.org", 443)`, or any other [`ToSocketAddrs`].
 ///
-/// Dropping the future drops the look-up if it has not begun; one that has goes on to its end on its
-/// thread, and its result is thrown away.
+/// Dropping the future cancels the lookup if it has not started. One that has started continues on its thread, and its
+/// result is discarded.
 ///
 /// # Errors
 ///
-/// If the name has no address, or cannot be looked up; if the runtime is shutting down.
+/// Returns an error if the name has no address or cannot be looked up, or if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// let mut addresses = windlass::net::resolve("127.0.0.1:443").await?;
+/// assert_eq!(addresses.next(), "127.0.0.1:443".parse().ok());
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn resolve<A: ToSocketAddrs>(host: A) -> io::Result<Addresses> {
     host.lookup()?.resolve().await
 }
 
-/// The first address that `op` has success with, or the error of the last.
+/// Returns the result of the first address with which `op` succeeds, or the error of the last one.
 pub(crate) async fn with_first<A: ToSocketAddrs, R>(
     addrs: A,
     mut op: impl FnMut(SocketAddr) -> io::Result<R>,
@@ -112,7 +148,7 @@ pub(crate) fn no_address() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "there is no address to use")
 }
 
-/// Socket addresses, in the order in which they should be tried. Made by [`resolve`].
+/// An iterator over socket addresses, in the order in which to try them; see [`resolve`].
 pub struct Addresses {
     first: Option<SocketAddr>,
     others: std::vec::IntoIter<SocketAddr>,
@@ -132,7 +168,7 @@ impl fmt::Debug for Addresses {
     }
 }
 
-/// A look-up on the blocking pool.
+/// A lookup on the blocking pool.
 struct Resolving(JoinHandle<io::Result<Vec<SocketAddr>>>);
 
 impl Resolving {
@@ -166,7 +202,7 @@ impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {
     }
 }
 
-/// Types that are one address as they stand.
+/// Implements the trait for types that are one address.
 macro_rules! one_address {
     ($($type:ty),*) => {
         $(impl ToSocketAddrs for $type {
@@ -216,7 +252,7 @@ impl ToSocketAddrs for (String, u16) {
     }
 }
 
-/// `host:port`, the host by name or in numbers, an IPv6 address in brackets.
+/// Parses `host:port`. The host is a name or a numeric address; an IPv6 address is in brackets.
 impl ToSocketAddrs for str {
     fn lookup(&self) -> io::Result<Lookup> {
         if let Ok(address) = self.parse::<SocketAddr>() {

@@ -1,33 +1,35 @@
-//! Any non-blocking descriptor, made awaitable. Every type of this crate has one inside.
+//! An awaitable wrapper of any non-blocking descriptor, which every type of this crate contains.
+
+mod operations;
 
 use std::fmt;
-use std::io::{self, IoSlice, IoSliceMut, Read, Write};
-use std::pin::Pin;
+use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use futures_io::{AsyncRead, AsyncWrite};
 use windlass_runtime::io::{Descriptor, Direction, Registration};
 use windlass_runtime::timer;
 
 use crate::sys::{self, AsDescriptor};
 
-/// Makes the operations of any pollable descriptor awaitable: a socket of a kind this crate has no
-/// type for, a terminal, a timer, the descriptor of a C library.
+/// Makes the operations of any pollable descriptor awaitable: a socket of a kind that this crate has no type for, a
+/// terminal, a timer, the descriptor of a C library.
 ///
-/// `T` does the operations, without blocking; this waits when they would block. Any number of tasks
-/// may use it at a time; an event wakes all that wait for its direction, and who comes too late waits
-/// again.
+/// `T` performs the operations without blocking; `Async` waits when they would block. Any number of tasks can use it at
+/// the same time. An event wakes all tasks that wait for its direction, and those that come too late wait again.
 ///
-/// The descriptor is registered with the runtime that is current when this is made, and stays with
-/// it: when that runtime shuts down, waiting ends with an error.
+/// The descriptor is registered with the runtime that is current when the `Async` is created. When that runtime shuts
+/// down, waiting operations return an error.
 ///
-/// Connect a TCP socket before it comes in here: to the OS one that is not connected counts as hung up, and so as
-/// writable. And a FIFO that nobody has opened for writing yet reads as if it had ended: await
-/// [`readable`](Self::readable) before the first read, or use `unix::pipe::Receiver`, which does.
+/// If `&T` implements [`Read`](io::Read) or [`Write`](io::Write), then `Async<T>` implements [`AsyncRead`](futures_io::AsyncRead) or
+/// [`AsyncWrite`](futures_io::AsyncWrite). Through these
+/// traits and the `poll_*` methods one task at a time can wait for a direction: the last one that polled.
 ///
-/// Where `&T` is [`Read`] or [`Write`], this is [`AsyncRead`] or [`AsyncWrite`]. By way of these
-/// traits (and `poll_*` functions) one task at a time can wait for a direction: the last that polled.
+/// # Caveats
+///
+/// Connect a TCP socket before it is registered: the OS reports one that is not connected as hung up, and so as writable.
+/// A FIFO that was never opened for writing reads as if it had ended: await [`readable`](Self::readable) before the first
+/// read, or use `unix::pipe::Receiver`, which does so.
 ///
 /// # Examples
 ///
@@ -47,45 +49,78 @@ use crate::sys::{self, AsDescriptor};
 /// # }).unwrap();
 /// ```
 pub struct Async<T> {
-    // Above `io`, for it has to go before the descriptor is closed.
+    // Above `io`, because it must be dropped before the descriptor is closed.
     registration: Registration,
     io: T,
 }
 
 impl<T: AsDescriptor> Async<T> {
-    /// Puts the descriptor into non-blocking mode and registers it with the current runtime, or with
-    /// the global one outside of any.
+    /// Puts the descriptor into non-blocking mode, and registers it with the current runtime, or with the global runtime
+    /// if there is none.
     ///
-    /// The mode belongs to the open file and not to the descriptor: whoever shares it (a duplicate,
-    /// another process that has the same terminal) will see it non-blocking too.
+    /// The mode belongs to the open file and not to the descriptor: it is also changed for a duplicate, or for another
+    /// process that has the same terminal.
     ///
     /// # Errors
     ///
-    /// If the OS cannot tell when it is ready, as with regular files (those never say that they would
-    /// block; use [`spawn_blocking`](windlass_runtime::spawn_blocking)), or if it is registered with
-    /// this runtime already. `io` is dropped then.
+    /// Returns an error, and drops `io`, if it is registered with this runtime already, or if the OS cannot tell when it
+    /// is ready. The latter is the case for regular files; use
+    /// [`spawn_blocking`](windlass_runtime::spawn_blocking) for them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// let stream = Async::new(stream)?;
+    /// # peer.write_all(b"x")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn new(io: T) -> io::Result<Self> {
         sys::set_nonblocking(sys::descriptor(&io))?;
         Self::new_nonblocking(io)
     }
 
-    /// As [`new`](Self::new), for a descriptor that is known to be in non-blocking mode. If it is
-    /// not, operations block their worker.
+    /// Registers a descriptor that is already in non-blocking mode; otherwise like [`new`](Self::new).
+    ///
+    /// If it is not in that mode, operations block their worker.
     ///
     /// # Errors
     ///
-    /// As for [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// stream.set_nonblocking(true)?;
+    /// let stream = Async::new_nonblocking(stream)?;
+    /// # peer.write_all(b"x")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn new_nonblocking(io: T) -> io::Result<Self> {
         Self::registered(io, Registration::new)
     }
 
-    /// As [`new_nonblocking`](Self::new_nonblocking), for a connection on which nothing was sent yet, which is
-    /// writable.
+    /// Registers a non-blocking connection on which nothing was sent yet, and which is therefore writable.
     pub(crate) fn new_writable(io: T) -> io::Result<Self> {
         Self::registered(io, Registration::writable)
     }
 
-    /// As [`new`](Self::new), for what is tried only after the OS has reported something.
+    /// Registers a descriptor on which an operation is tried only after the OS has reported an event.
     #[allow(dead_code, reason = "pipes, which use it, are not everywhere")]
     pub(crate) fn new_unready(io: T) -> io::Result<Self> {
         sys::set_nonblocking(sys::descriptor(&io))?;
@@ -102,33 +137,106 @@ impl<T: AsDescriptor> Async<T> {
 }
 
 impl<T> Async<T> {
-    /// What does the operations.
+    /// Returns a reference to the value that performs the operations.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// println!("{}", stream.get_ref().peer_addr()?);
+    /// # peer.write_all(b"x")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn get_ref(&self) -> &T {
         &self.io
     }
 
-    /// What does the operations. Do not put another descriptor in its place: the registration stays
-    /// with the old one.
+    /// Returns a mutable reference to the value that performs the operations.
+    ///
+    /// Do not replace its descriptor: the registration stays with the old one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// # let mut stream = stream;
+    /// stream.get_mut().set_nodelay(true)?;
+    /// # peer.write_all(b"x")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.io
     }
 
-    /// Ends the registration. The descriptor stays in non-blocking mode.
+    /// Ends the registration, and returns the value. Its descriptor stays in non-blocking mode.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// let stream: TcpStream = stream.into_inner();
+    /// stream.set_nonblocking(false)?;
+    /// # peer.write_all(b"x")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn into_inner(self) -> T {
         let Self { registration, io } = self;
         drop(registration);
         io
     }
 
-    /// Waits until reading is worth trying: there is data, a connection, the end or an error. Another
-    /// task may be quicker, so the read may say `WouldBlock` all the same; do it by
-    /// [`try_read_with`](Self::try_read_with), or the next wait will not know of that.
+    /// Waits until reading is worth trying: there is data, a connection, the end or an error.
+    ///
+    /// Another task may be faster, so the read may still return `WouldBlock`. Perform it through
+    /// [`try_read_with`](Self::try_read_with), or the next wait will not learn of that.
     ///
     /// Dropping the future loses nothing.
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// peer.write_all(b"hello")?;
+    /// stream.readable().await?;
+    /// assert_eq!(stream.try_read_with(|mut io| io.read(&mut [0; 16]))?, 5);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn readable(&self) -> io::Result<()> {
         self.registration.reported(Direction::Read).await.map(drop)
     }
@@ -139,13 +247,34 @@ impl<T> Async<T> {
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// stream.writable().await?;
+    /// assert_eq!(stream.try_write_with(|mut io| io.write(b"hello"))?, 5);
+    /// # peer.read_exact(&mut [0; 5])?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn writable(&self) -> io::Result<()> {
         self.registration.reported(Direction::Write).await.map(drop)
     }
 
-    /// As [`readable`](Self::readable), but for no longer than `timeout`. Dropping the future loses
-    /// nothing.
+    /// Waits until reading is worth trying, for at most `timeout`; otherwise like [`readable`](Self::readable).
+    ///
+    /// Dropping the future loses nothing.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use std::io::ErrorKind;
@@ -164,110 +293,102 @@ impl<T> Async<T> {
     ///
     /// # Errors
     ///
-    /// `TimedOut` when the time is over; another if the runtime shuts down.
+    /// Returns `TimedOut` when the time is over, or another error if the runtime shuts down.
     pub async fn readable_timeout(&self, timeout: Duration) -> io::Result<()> {
         timer::timeout(timeout, self.readable()).await?
     }
 
-    /// As [`writable`](Self::writable), but for no longer than `timeout`. Dropping the future loses
-    /// nothing.
+    /// Waits until writing is worth trying, for at most `timeout`; otherwise like [`writable`](Self::writable).
+    ///
+    /// Dropping the future loses nothing.
     ///
     /// # Errors
     ///
-    /// As for [`readable_timeout`](Self::readable_timeout).
+    /// Returns the same errors as [`readable_timeout`](Self::readable_timeout).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// stream.writable_timeout(Duration::from_secs(5)).await?;
+    /// # peer.write_all(b"x")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn writable_timeout(&self, timeout: Duration) -> io::Result<()> {
         timer::timeout(timeout, self.writable()).await?
     }
 
-    /// As [`readable`](Self::readable), for poll functions. One task at a time: the last that polled.
+    /// Does what [`readable`](Self::readable) does, for poll functions.
+    ///
+    /// One task at a time can wait this way: the last one that polled.
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    ///
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// peer.write_all(b"hello")?;
+    /// poll_fn(|cx| stream.poll_readable(cx)).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.registration.poll_reported(Direction::Read, cx).map_ok(drop)
     }
 
-    /// As [`writable`](Self::writable), for poll functions. One task at a time: the last that polled.
+    /// Does what [`writable`](Self::writable) does, for poll functions.
+    ///
+    /// One task at a time can wait this way: the last one that polled.
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    ///
+    /// # use std::io::{Read, Write};
+    /// # use std::net::{TcpListener, TcpStream};
+    /// # use windlass::net::Async;
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0")?;
+    /// # let mut peer = TcpStream::connect(listener.local_addr()?)?;
+    /// # let stream = listener.accept()?.0;
+    /// # let stream = Async::new(stream)?;
+    /// poll_fn(|cx| stream.poll_writable(cx)).await?;
+    /// # peer.write_all(b"x")?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn poll_writable(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.registration.poll_reported(Direction::Write, cx).map_ok(drop)
     }
 
-    /// Does an operation that waits for input. While it says `WouldBlock`, waits for the descriptor
-    /// to get readable and does it again.
-    ///
-    /// Dropping the future loses nothing: the operation is not under way while it waits.
-    ///
-    /// # Errors
-    ///
-    /// What the operation says (except `WouldBlock` and `Interrupted`), or if the runtime shuts down.
-    pub async fn read_with<R>(&self, mut op: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
-        self.registration.io(Direction::Read, || op(&self.io)).await
-    }
-
-    /// Does an operation that waits for room for output. While it says `WouldBlock`, waits for the
-    /// descriptor to get writable and does it again.
-    ///
-    /// Dropping the future loses nothing: the operation is not under way while it waits.
-    ///
-    /// # Errors
-    ///
-    /// What the operation says (except `WouldBlock` and `Interrupted`), or if the runtime shuts down.
-    pub async fn write_with<R>(&self, mut op: impl FnMut(&T) -> io::Result<R>) -> io::Result<R> {
-        self.registration.io(Direction::Write, || op(&self.io)).await
-    }
-
-    /// Does an operation that waits for input once.
-    ///
-    /// # Errors
-    ///
-    /// What the operation says. After a `WouldBlock`, [`readable`](Self::readable) waits.
-    pub fn try_read_with<R>(&self, op: impl FnOnce(&T) -> io::Result<R>) -> io::Result<R> {
-        self.registration.try_io(Direction::Read, || op(&self.io))
-    }
-
-    /// Does an operation that waits for room for output once.
-    ///
-    /// # Errors
-    ///
-    /// What the operation says. After a `WouldBlock`, [`writable`](Self::writable) waits.
-    pub fn try_write_with<R>(&self, op: impl FnOnce(&T) -> io::Result<R>) -> io::Result<R> {
-        self.registration.try_io(Direction::Write, || op(&self.io))
-    }
-
-    /// As [`read_with`](Self::read_with), for poll functions. One task at a time: the last that
-    /// polled.
-    ///
-    /// # Errors
-    ///
-    /// As for [`read_with`](Self::read_with).
-    pub fn poll_read_with<R>(
-        &self,
-        cx: &mut Context<'_>,
-        mut op: impl FnMut(&T) -> io::Result<R>,
-    ) -> Poll<io::Result<R>> {
-        self.registration.poll_io(Direction::Read, cx, || op(&self.io))
-    }
-
-    /// As [`write_with`](Self::write_with), for poll functions. One task at a time: the last that
-    /// polled.
-    ///
-    /// # Errors
-    ///
-    /// As for [`write_with`](Self::write_with).
-    pub fn poll_write_with<R>(
-        &self,
-        cx: &mut Context<'_>,
-        mut op: impl FnMut(&T) -> io::Result<R>,
-    ) -> Poll<io::Result<R>> {
-        self.registration.poll_io(Direction::Write, cx, || op(&self.io))
-    }
-
-    /// Takes a connection of a listener. Where each is reported by itself, that uses up what is known.
+    /// Accepts a connection. Where the OS reports each connection by itself, this uses up the report.
     pub(crate) fn accept_with<R>(&self, next: impl FnOnce(&T) -> io::Result<R>) -> io::Result<R> {
         let seen = self.registration.seen(Direction::Read);
         let result = next(&self.io);
@@ -287,62 +408,3 @@ impl<T: fmt::Debug> fmt::Debug for Async<T> {
         f.debug_tuple("Async").field(&self.io).finish()
     }
 }
-
-/// Both traits, for `Async<T>` and for a reference to it.
-macro_rules! poll_traits {
-    ($type:ty) => {
-        impl<T> AsyncRead for $type
-        where
-            for<'a> &'a T: Read,
-        {
-            fn poll_read(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buf: &mut [u8],
-            ) -> Poll<io::Result<usize>> {
-                self.poll_read_with(cx, |mut io| io.read(buf))
-            }
-
-            fn poll_read_vectored(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                bufs: &mut [IoSliceMut<'_>],
-            ) -> Poll<io::Result<usize>> {
-                self.poll_read_with(cx, |mut io| io.read_vectored(bufs))
-            }
-        }
-
-        /// Closing flushes and does no more: the descriptor is closed when the `Async` is dropped.
-        impl<T> AsyncWrite for $type
-        where
-            for<'a> &'a T: Write,
-        {
-            fn poll_write(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                buf: &[u8],
-            ) -> Poll<io::Result<usize>> {
-                self.poll_write_with(cx, |mut io| io.write(buf))
-            }
-
-            fn poll_write_vectored(
-                self: Pin<&mut Self>,
-                cx: &mut Context<'_>,
-                bufs: &[IoSlice<'_>],
-            ) -> Poll<io::Result<usize>> {
-                self.poll_write_with(cx, |mut io| io.write_vectored(bufs))
-            }
-
-            fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                self.poll_write_with(cx, |mut io| io.flush())
-            }
-
-            fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-                self.poll_flush(cx)
-            }
-        }
-    };
-}
-
-poll_traits!(Async<T>);
-poll_traits!(&Async<T>);

@@ -1,9 +1,9 @@
-//! Byte streams: what TCP and local connections and pipes have in common.
+//! Reading and writing, for all byte streams: TCP connections, local connections and pipes.
 //!
-//! Nothing here is public by name. [`ByteIo`] says how a kind of stream reads and writes without
-//! blocking, the methods of `Async<T: ByteIo>` wait, and `methods.rs` gives them to the public types.
+//! Nothing here is public by name. [`ByteIo`] defines how a kind of stream reads and writes without blocking, the
+//! methods of `Async<T: ByteIo>` add the waiting, and the macros in `methods` define the public methods.
 //!
-//! The unsafe code here turns memory that the OS has written to into bytes.
+//! The unsafe code turns memory that the OS has written into bytes.
 
 use std::io::{self, IoSlice, IoSliceMut, Read};
 use std::mem::MaybeUninit;
@@ -14,38 +14,38 @@ use windlass_runtime::io::Direction::{Read as Reading, Write as Writing};
 
 use crate::Async;
 
-/// How much `read_to_end` takes in one go, so that a fast sender cannot hold a worker.
+/// The most that `read_to_end` reads in one go, so that a fast sender cannot occupy a worker.
 const END_CHUNK: u64 = 256 * 1024;
-/// So many buffers in one call are taken by every OS.
+/// The number of buffers that every OS accepts in one call.
 const FEWEST_BUFFERS: usize = 16;
-/// More of them are taken by none.
+/// The number of buffers that no OS exceeds in one call.
 const MOST_BUFFERS: usize = 1024;
 
-/// A read into uninitialised memory asks for no more than this, which every OS reads in one call.
+/// The most that a read into uninitialised memory requests: every OS can read it in one call.
 const MOST_BYTES: usize = 1 << 30;
-/// How much room `read_buf` makes in a vector that is full.
+/// The number of bytes by which `read_buf` grows a full vector.
 const GROWTH: usize = 8 * 1024;
 
 /// A non-blocking byte stream. All implementations are in this crate.
 pub trait ByteIo {
-    /// Whether a read that got less than there was room for has taken all there was. That saves the
-    /// call that would say `WouldBlock`.
+    /// True if a read that returns fewer bytes than there was room for has taken everything. That saves the call that
+    /// would return `WouldBlock`.
     const SHORT_READ_DRAINS: bool;
-    /// The same for a write: whether one that took less than it was given has left no room.
+    /// True if a write that accepts fewer bytes than it was given has left no room.
     const SHORT_WRITE_FILLS: bool;
-    /// Whether a read of nothing is the end only if the OS has reported something.
+    /// True if a read of zero bytes means the end only after the OS has reported an event.
     const END_IS_REPORTED: bool = false;
 
-    /// Reads.
+    /// Returns the reader of the stream.
     fn reader(&self) -> impl Read + '_;
-    /// Reads into memory that need not be initialised, and returns the number of bytes at its start that
-    /// the OS has written. Unsafe code relies on that number.
+    /// Reads into memory that need not be initialised, and returns the number of bytes at its start that the OS has
+    /// written. Unsafe code relies on that number.
     fn read_uninit(&self, buf: &mut [MaybeUninit<u8>]) -> io::Result<usize>;
-    /// Writes; raises no signal where that can be avoided.
+    /// Writes, without raising a signal where that can be avoided.
     fn write(&self, buf: &[u8]) -> io::Result<usize>;
     /// Writes from several buffers.
     fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize>;
-    /// Ends a direction, where directions can be ended.
+    /// Shuts a direction down, on streams that can do that.
     fn shutdown(&self, how: Shutdown) -> io::Result<()>;
 }
 
@@ -104,7 +104,7 @@ impl<T: ByteIo> Async<T> {
     pub(crate) async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
         let before = buf.len();
         loop {
-            // Appends what it gets also when it ends with an error, `WouldBlock` among them.
+            // Appends what it has read even if it ends with an error, such as `WouldBlock`.
             let reader = || self.get_ref().reader().take(END_CHUNK).read_to_end(buf);
             let n = self.registration().io(Reading, reader).await?;
             if (n as u64) < END_CHUNK {
@@ -213,7 +213,7 @@ impl<T: ByteIo> Async<T> {
         if total(bufs) == 0 {
             return Ok(0);
         }
-        // The OS takes so many buffers at a time, so a short write may have left room.
+        // The OS accepts a limited number of buffers per call, so a short write may have left room.
         self.registration().io(Writing, || self.get_ref().write_vectored(bufs)).await
     }
 
@@ -263,39 +263,39 @@ impl<T: ByteIo> Async<T> {
 
     pub(crate) fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.get_ref().shutdown(how)?;
-        // Not every OS reports that at this end, and Linux not for every socket.
+        // Not every OS reports this to the end that did it, and Linux does not for every socket.
         self.registration().wake_all();
         Ok(())
     }
 
-    /// What `AsyncWrite` calls closing: the reader at the other end sees the end of the stream.
+    /// Closes in the sense of `AsyncWrite`: the reader at the other end sees the end of the stream.
     pub(crate) fn close(&self) -> io::Result<()> {
         match self.shutdown(Shutdown::Write) {
-            // The peer has reset the connection: there is nobody to tell.
+            // The peer has reset the connection, so no end has to be sent.
             Err(error) if error.kind() == io::ErrorKind::NotConnected => Ok(()),
             result => result,
         }
     }
 }
 
-/// The part of a buffer that one call reads into.
+/// Returns the part of a buffer that one call reads into.
 fn readable_at_once(buf: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
     let len = buf.len().min(MOST_BYTES);
     &mut buf[..len]
 }
 
-/// The first `count` bytes.
+/// Returns the first `count` bytes.
 ///
 /// # Safety
 ///
-/// They are initialised.
+/// They must be initialised.
 unsafe fn initialised(buf: &mut [MaybeUninit<u8>], count: usize) -> &mut [u8] {
     let bytes = &mut buf[..count];
-    // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and the caller says that these are initialised.
+    // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and the caller guarantees that these are initialised.
     unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [u8]) }
 }
 
-/// The room behind the end of a vector: at least one byte.
+/// Returns the room behind the end of a vector: at least one byte.
 fn spare_capacity(buf: &mut Vec<u8>) -> &mut [MaybeUninit<u8>] {
     if buf.len() == buf.capacity() {
         buf.reserve(GROWTH);
@@ -303,25 +303,29 @@ fn spare_capacity(buf: &mut Vec<u8>) -> &mut [MaybeUninit<u8>] {
     buf.spare_capacity_mut()
 }
 
-/// The `wanted` of a read: zero for streams of which a short read tells nothing.
+/// Returns the `wanted` of a read: zero for streams on which a short read does not mean that nothing is left.
 fn room<T: ByteIo>(len: usize) -> usize {
     if T::SHORT_READ_DRAINS { len } else { 0 }
 }
 
-/// So many as can be given at a time: some systems refuse more, others leave the rest. Not those that are empty alone, for
-/// to read nothing looks like the end.
+/// Returns as many buffers as one call accepts: some systems refuse more, others ignore the rest.
+///
+/// Empty buffers at the start are left out. Otherwise a call could read into empty buffers only, and its result of zero
+/// bytes would look like the end of the stream.
 fn at_most<'a, 'b>(bufs: &'a mut [IoSliceMut<'b>]) -> &'a mut [IoSliceMut<'b>] {
     let first = bufs.iter().position(|buf| !buf.is_empty()).unwrap_or(0);
     let length = (bufs.len() - first).min(MOST_BUFFERS);
     &mut bufs[first..first + length]
 }
 
-/// As [`room`], of a read into several buffers. The OS may take fewer of them than it is given, and then a read
-/// that fills those tells nothing either.
+/// Returns the `wanted` of a read into several buffers; see [`room`].
+///
+/// It is zero if the OS may accept fewer buffers than it is given: then a short read may have filled those.
 fn room_of_all<T: ByteIo>(bufs: &[IoSliceMut<'_>]) -> usize {
     if bufs.len() <= FEWEST_BUFFERS { room::<T>(total(bufs)) } else { 0 }
 }
 
+/// Returns the `wanted` of a write; see [`room`].
 fn load<T: ByteIo>(len: usize) -> usize {
     if T::SHORT_WRITE_FILLS { len } else { 0 }
 }

@@ -1,10 +1,10 @@
-//! Datagram sockets: what UDP and local ones have in common.
+//! Sending and receiving, for all datagram sockets: UDP and local ones.
 
 use std::io;
 
 /// A non-blocking datagram socket.
 pub(crate) trait Datagrams {
-    /// Where datagrams come from.
+    /// The address of a sender.
     type Address;
 
     fn send(&self, buf: &[u8]) -> io::Result<usize>;
@@ -12,89 +12,231 @@ pub(crate) trait Datagrams {
     fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, Self::Address)>;
 }
 
-/// Sending to the peer the socket is connected to, and receiving, for a wrapper of a type that is
-/// [`Datagrams`]; `$address` is the type of addresses.
+/// Defines the methods for sending to the connected peer and for receiving, for a wrapper of a type that implements
+/// [`Datagrams`]. `$address` is the type of its addresses.
 macro_rules! datagram_methods {
     ($address:ty) => {
-        /// Sends a datagram to the peer that the socket is connected to. An empty one is one, too.
+        /// Sends a datagram to the peer that the socket is connected to, and returns its length.
         ///
-        /// Dropping the future loses nothing: unless it returned, nothing was sent.
+        /// An empty datagram is sent, too. Dropping the future loses nothing: unless it returned, nothing was sent.
         ///
         /// # Errors
         ///
-        /// What the OS says, of earlier datagrams too (`ConnectionRefused`); or if the runtime shuts
-        /// down.
+        /// Returns the OS's error, which may be about an earlier datagram (`ConnectionRefused`), or an error if the
+        /// runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// assert_eq!(a.send(b"ping").await?, 4);
+        /// # b.recv(&mut [0; 4]).await?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn send(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.write_with(|socket| Datagrams::send(socket, buf)).await
         }
 
-        /// As [`send`](Self::send), for poll functions. One task at a time: the last that polled.
+        /// Does what [`send`](Self::send) does, for poll functions.
+        ///
+        /// One task at a time can wait this way: the last one that polled.
         ///
         /// # Errors
         ///
-        /// As for [`send`](Self::send).
+        /// Returns the same errors as [`send`](Self::send).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::future::poll_fn;
+        ///
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// assert_eq!(poll_fn(|cx| a.poll_send(cx, b"ping")).await?, 4);
+        /// # b.recv(&mut [0; 4]).await?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn poll_send(&self, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
             self.io.poll_write_with(cx, |socket| Datagrams::send(socket, buf))
         }
 
-        /// As [`send`](Self::send), without waiting.
+        /// Does what [`send`](Self::send) does, without waiting.
         ///
         /// # Errors
         ///
-        /// `WouldBlock` if there is no room now; [`writable`](Self::writable) waits then. Otherwise as
-        /// for [`send`](Self::send).
+        /// Returns `WouldBlock` if there is no room now; after that, [`writable`](Self::writable) waits. Otherwise
+        /// returns the same errors as [`send`](Self::send).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// assert_eq!(a.try_send(b"ping")?, 4);
+        /// # b.recv(&mut [0; 4]).await?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn try_send(&self, buf: &[u8]) -> io::Result<usize> {
             self.io.try_write_with(|socket| Datagrams::send(socket, buf))
         }
 
-        /// Receives a datagram. What does not fit into `buf` is thrown away.
+        /// Receives a datagram, and returns its length. What does not fit into `buf` is discarded.
         ///
         /// Dropping the future loses nothing: a datagram that was not returned is still in the queue.
         ///
         /// # Errors
         ///
-        /// What the OS says, of datagrams sent before too (`ConnectionRefused`); or if the runtime
-        /// shuts down.
+        /// Returns the OS's error, which may be about a datagram that was sent before (`ConnectionRefused`), or an error
+        /// if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// a.send(b"ping").await?;
+        /// let mut buf = [0; 1500];
+        /// let n = b.recv(&mut buf).await?;
+        /// assert_eq!(&buf[..n], b"ping");
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn recv(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.read_with(|socket| Datagrams::recv(socket, buf)).await
         }
 
-        /// As [`recv`](Self::recv), for poll functions. One task at a time: the last that polled.
+        /// Does what [`recv`](Self::recv) does, for poll functions.
+        ///
+        /// One task at a time can wait this way: the last one that polled.
         ///
         /// # Errors
         ///
-        /// As for [`recv`](Self::recv).
+        /// Returns the same errors as [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::future::poll_fn;
+        ///
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// a.send(b"ping").await?;
+        /// let mut buf = [0; 1500];
+        /// assert_eq!(poll_fn(|cx| b.poll_recv(cx, &mut buf)).await?, 4);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn poll_recv(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
             self.io.poll_read_with(cx, |socket| Datagrams::recv(socket, buf))
         }
 
-        /// As [`recv`](Self::recv), without waiting.
+        /// Does what [`recv`](Self::recv) does, without waiting.
         ///
         /// # Errors
         ///
-        /// `WouldBlock` if there is none; [`readable`](Self::readable) waits then. Otherwise as for
-        /// [`recv`](Self::recv).
+        /// Returns `WouldBlock` if there is none; after that, [`readable`](Self::readable) waits. Otherwise returns the
+        /// same errors as [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::io::ErrorKind;
+        ///
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// let mut buf = [0; 1500];
+        /// assert_eq!(b.try_recv(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
+        /// a.send(b"ping").await?;
+        /// b.readable().await?;
+        /// assert_eq!(b.try_recv(&mut buf)?, 4);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn try_recv(&self, buf: &mut [u8]) -> io::Result<usize> {
             self.io.try_read_with(|socket| Datagrams::recv(socket, buf))
         }
 
-        /// As [`recv`](Self::recv), and says where the datagram came from.
+        /// Receives a datagram, and returns its length and the address of its sender.
         ///
-        /// Dropping the future loses nothing.
+        /// What does not fit into `buf` is discarded. Dropping the future loses nothing.
         ///
         /// # Errors
         ///
-        /// As for [`recv`](Self::recv).
+        /// Returns the same errors as [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// a.send(b"ping").await?;
+        /// let (n, from) = b.recv_from(&mut [0; 1500]).await?;
+        /// assert_eq!((n, from), (4, a.local_addr()?));
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, $address)> {
             self.io.read_with(|socket| Datagrams::recv_from(socket, buf)).await
         }
 
-        /// As [`recv_from`](Self::recv_from), for poll functions. One task at a time: the last that
-        /// polled.
+        /// Does what [`recv_from`](Self::recv_from) does, for poll functions.
+        ///
+        /// One task at a time can wait this way: the last one that polled.
         ///
         /// # Errors
         ///
-        /// As for [`recv`](Self::recv).
+        /// Returns the same errors as [`recv`](Self::recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::future::poll_fn;
+        ///
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// a.send(b"ping").await?;
+        /// let mut buf = [0; 1500];
+        /// let (n, from) = poll_fn(|cx| b.poll_recv_from(cx, &mut buf)).await?;
+        /// assert_eq!((n, from), (4, a.local_addr()?));
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn poll_recv_from(
             &self,
             cx: &mut Context<'_>,
@@ -103,11 +245,28 @@ macro_rules! datagram_methods {
             self.io.poll_read_with(cx, |socket| Datagrams::recv_from(socket, buf))
         }
 
-        /// As [`recv_from`](Self::recv_from), without waiting.
+        /// Does what [`recv_from`](Self::recv_from) does, without waiting.
         ///
         /// # Errors
         ///
-        /// As for [`try_recv`](Self::try_recv).
+        /// Returns the same errors as [`try_recv`](Self::try_recv).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::UdpSocket;
+        /// # windlass::block_on(async {
+        /// # let a = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # let b = UdpSocket::bind("127.0.0.1:0").await?;
+        /// # a.connect(b.local_addr()?).await?;
+        /// # b.connect(a.local_addr()?).await?;
+        /// a.send(b"ping").await?;
+        /// b.readable().await?;
+        /// let (n, from) = b.try_recv_from(&mut [0; 1500])?;
+        /// assert_eq!((n, from), (4, a.local_addr()?));
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn try_recv_from(&self, buf: &mut [u8]) -> io::Result<(usize, $address)> {
             self.io.try_read_with(|socket| Datagrams::recv_from(socket, buf))
         }

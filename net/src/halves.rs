@@ -1,4 +1,4 @@
-//! The two directions of a stream, as values of their own.
+//! The reading and the writing half of a stream, as separate values.
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -11,31 +11,30 @@ use crate::Async;
 use crate::bytes::ByteIo;
 use crate::methods::{impl_async_read, impl_async_write, read_methods, write_methods};
 
-/// A stream with two directions that can be had apart: [`TcpStream`](crate::TcpStream) and
-/// `UnixStream`.
+/// A stream that can be split into two halves: [`TcpStream`](crate::TcpStream) and `UnixStream`.
 pub trait Duplex: private::Stream {}
 
 pub(crate) mod private {
     use super::{Async, ByteIo};
 
-    /// What halves are made of.
+    /// The stream behind two halves.
     pub trait Stream {
         type Io: ByteIo;
         fn stream_io(&self) -> &Async<Self::Io>;
     }
 }
 
-/// The reading direction of a stream, borrowed; see [`TcpStream::split`](crate::TcpStream::split).
+/// The borrowed reading half of a stream; see [`TcpStream::split`](crate::TcpStream::split).
 #[derive(Debug)]
 pub struct ReadHalf<'a, S>(&'a S);
 
-/// The writing direction of a stream, borrowed; see [`TcpStream::split`](crate::TcpStream::split).
+/// The borrowed writing half of a stream; see [`TcpStream::split`](crate::TcpStream::split).
 #[derive(Debug)]
 pub struct WriteHalf<'a, S>(&'a S);
 
-/// The reading direction of a stream, owned; see
-/// [`TcpStream::into_split`](crate::TcpStream::into_split). Dropping it leaves both directions open
-/// until the other half is dropped, too.
+/// The owned reading half of a stream; see [`TcpStream::into_split`](crate::TcpStream::into_split).
+///
+/// Dropping it leaves both directions open until the other half is dropped, too.
 ///
 /// # Examples
 ///
@@ -61,9 +60,10 @@ pub struct OwnedReadHalf<S> {
     stream: Arc<S>,
 }
 
-/// The writing direction of a stream, owned; see
-/// [`TcpStream::into_split`](crate::TcpStream::into_split). **Dropping it ends the direction**: the
-/// peer sees the end of the stream. [`forget`](Self::forget) does not do that.
+/// The owned writing half of a stream; see [`TcpStream::into_split`](crate::TcpStream::into_split).
+///
+/// **Dropping it shuts its direction down**: the peer sees the end of the stream. [`forget`](Self::forget) drops it
+/// without doing so.
 pub struct OwnedWriteHalf<S: Duplex> {
     stream: Arc<S>,
     ends: bool,
@@ -101,11 +101,26 @@ impl<S: Duplex> OwnedReadHalf<S> {
         self.stream.stream_io()
     }
 
-    /// Puts the halves of one stream together again.
+    /// Joins the halves of one stream again.
     ///
     /// # Errors
     ///
-    /// Gives the halves back if they are of different streams.
+    /// Returns the halves if they belong to different streams.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// let (reader, writer) = stream.into_split();
+    /// let stream = reader.reunite(writer).unwrap();
+    /// # drop((stream, peer));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn reunite(self, other: OwnedWriteHalf<S>) -> Result<S, ReuniteError<S>> {
         if !Arc::ptr_eq(&self.stream, &other.stream) {
             return Err(ReuniteError(self, other));
@@ -125,25 +140,76 @@ impl<S: Duplex> OwnedWriteHalf<S> {
         self.stream.stream_io()
     }
 
-    /// As [`OwnedReadHalf::reunite`].
+    /// Joins the halves of one stream again, like [`OwnedReadHalf::reunite`].
     ///
     /// # Errors
     ///
-    /// Gives the halves back if they are of different streams.
+    /// Returns the halves if they belong to different streams.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// let (reader, writer) = stream.into_split();
+    /// let stream = writer.reunite(reader).unwrap();
+    /// # drop((stream, peer));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn reunite(self, other: OwnedReadHalf<S>) -> Result<S, ReuniteError<S>> {
         other.reunite(self)
     }
 
-    /// Ends the direction now: the peer sees the end of the stream.
+    /// Shuts the direction down: the peer sees the end of the stream.
     ///
     /// # Errors
     ///
-    /// What the OS says, `NotConnected` for instance if the peer has reset the connection.
+    /// Returns the OS's error, such as `NotConnected` if the peer has reset the connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// let (_reader, writer) = stream.into_split();
+    /// writer.write_all(b"the last").await?;
+    /// writer.shutdown()?;
+    /// let mut received = Vec::new();
+    /// peer.read_to_end(&mut received).await?;
+    /// assert_eq!(received, b"the last");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn shutdown(&self) -> io::Result<()> {
         self.io().shutdown(Shutdown::Write)
     }
 
-    /// Drops the half without ending the direction, which stays open until the other half is dropped.
+    /// Drops the half without shutting its direction down. It stays open until the other half is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::ErrorKind;
+    ///
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// let (reader, writer) = stream.into_split();
+    /// writer.forget();
+    /// assert_eq!(peer.try_read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);
+    /// # drop(reader);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn forget(mut self) {
         self.ends = false;
     }
@@ -152,34 +218,34 @@ impl<S: Duplex> OwnedWriteHalf<S> {
 impl<S: Duplex> Drop for OwnedWriteHalf<S> {
     fn drop(&mut self) {
         if self.ends {
-            // It fails only if there is no peer any more.
+            // It fails only if the connection is gone already.
             let _ = self.shutdown();
         }
     }
 }
 
-/// The stream itself, for its addresses and options.
+/// Returns the stream itself, for its addresses and options.
 impl<S> AsRef<S> for ReadHalf<'_, S> {
     fn as_ref(&self) -> &S {
         self.0
     }
 }
 
-/// The stream itself, for its addresses and options.
+/// Returns the stream itself, for its addresses and options.
 impl<S> AsRef<S> for WriteHalf<'_, S> {
     fn as_ref(&self) -> &S {
         self.0
     }
 }
 
-/// The stream itself, for its addresses and options.
+/// Returns the stream itself, for its addresses and options.
 impl<S> AsRef<S> for OwnedReadHalf<S> {
     fn as_ref(&self) -> &S {
         &self.stream
     }
 }
 
-/// The stream itself, for its addresses and options.
+/// Returns the stream itself, for its addresses and options.
 impl<S: Duplex> AsRef<S> for OwnedWriteHalf<S> {
     fn as_ref(&self) -> &S {
         &self.stream
@@ -203,7 +269,7 @@ impl_async_read!([S: Duplex] OwnedReadHalf<S>);
 impl_async_write!([S: Duplex] WriteHalf<'_, S>);
 impl_async_write!([S: Duplex] OwnedWriteHalf<S>);
 
-/// Two halves that are not of one stream.
+/// The error of joining two halves that belong to different streams. It contains both.
 #[derive(Debug)]
 pub struct ReuniteError<S: Duplex>(
     /// The reading half.
@@ -214,57 +280,138 @@ pub struct ReuniteError<S: Duplex>(
 
 impl<S: Duplex> fmt::Display for ReuniteError<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the halves are not of one stream")
+        f.write_str("the halves belong to different streams")
     }
 }
 
 impl<S: Duplex + fmt::Debug> std::error::Error for ReuniteError<S> {}
 
-/// Ending and taking apart directions, and addresses, for a wrapper of a stream of std.
+/// Defines shutting down, splitting and addresses, for a wrapper of a stream of std.
 macro_rules! duplex_methods {
     ($address:ty) => {
-        /// Ends one direction or both. After `Shutdown::Write` the peer sees the end of the stream and may
-        /// still send. Tasks that wait for a direction that has been ended wake.
+        /// Shuts down one direction or both, and wakes the tasks that wait for it.
+        ///
+        /// After `Shutdown::Write` the peer sees the end of the stream, and can still send.
         ///
         /// # Errors
         ///
-        /// What the OS says, `NotConnected` for instance if the peer has reset the connection.
+        /// Returns the OS's error, such as `NotConnected` if the peer has reset the connection.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::net::Shutdown;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// stream.write_all(b"the last").await?;
+        /// stream.shutdown(Shutdown::Write)?;
+        /// let mut received = Vec::new();
+        /// peer.read_to_end(&mut received).await?;
+        /// assert_eq!(received, b"the last");
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
             self.io.shutdown(how)
         }
 
-        /// Borrows the directions apart from each other.
+        /// Splits the stream into a reading and a writing half that borrow it.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// # let mut stream = stream;
+        /// let (reader, writer) = stream.split();
+        /// writer.write_all(b"ping").await?;
+        /// # peer.write_all(b"pong").await?;
+        /// reader.read_exact(&mut [0; 4]).await?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn split(&mut self) -> (ReadHalf<'_, Self>, WriteHalf<'_, Self>) {
             halves::split(self)
         }
 
-        /// Takes the directions apart, for tasks of their own. Dropping the writing half ends its
-        /// direction; the socket is closed when both are dropped.
+        /// Splits the stream into a reading and a writing half that own it, for different tasks.
+        ///
+        /// Dropping the writing half shuts its direction down. The socket is closed when both halves are dropped.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// let (reader, writer) = stream.into_split();
+        /// let writing = windlass::spawn(async move { writer.write_all(b"ping").await });
+        /// # peer.write_all(b"pong").await?;
+        /// reader.read_exact(&mut [0; 4]).await?;
+        /// writing.await.unwrap()?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn into_split(self) -> (OwnedReadHalf<Self>, OwnedWriteHalf<Self>) {
             halves::into_split(self)
         }
 
-        /// The address of this end.
+        /// Returns the address of this end.
         ///
         /// # Errors
         ///
-        /// If the OS cannot tell.
+        /// Returns an error if the OS cannot tell.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// assert_eq!(stream.local_addr()?, peer.peer_addr()?);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn local_addr(&self) -> io::Result<$address> {
             self.io.get_ref().local_addr()
         }
 
-        /// The address of the other end.
+        /// Returns the address of the other end.
         ///
         /// # Errors
         ///
-        /// `NotConnected` if there is no other end any more.
+        /// Returns `NotConnected` if the connection is gone.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// assert_eq!(stream.peer_addr()?, peer.local_addr()?);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn peer_addr(&self) -> io::Result<$address> {
             self.io.get_ref().peer_addr()
         }
     };
 }
 
-/// What a wrapper of a stream of std needs to be [`Duplex`] and to have the traits of futures-io.
+/// Implements [`Duplex`] and the traits of futures-io, for a wrapper of a stream of std.
 macro_rules! impl_duplex {
     ($type:ty, $std:ty, SHORT_READ_DRAINS = $drains:literal) => {
         impl $crate::bytes::ByteIo for $std {

@@ -1,4 +1,4 @@
-//! The connections of a listener, one after the other.
+//! A listener's connections as a stream, and the methods that listeners share.
 
 use std::io;
 use std::pin::Pin;
@@ -6,10 +6,27 @@ use std::task::{Context, Poll};
 
 use futures_core::Stream;
 
-/// The connections that a listener accepts, without end: [`TcpListener::incoming`] and the like.
+/// An endless stream of the connections that a listener accepts; see [`TcpListener::incoming`].
 ///
-/// It is a [`Stream`] (one task at a time can wait by way of that: the last that polled), and has
-/// a [`next`](Self::next) of its own for programs without a crate of stream adapters.
+/// It implements [`Stream`]; one task at a time can wait that way: the last one that polled. For programs without a crate
+/// of stream adapters it has a method [`next`](Self::next).
+///
+/// # Examples
+///
+/// ```
+/// use windlass::net::{TcpListener, TcpStream};
+///
+/// # windlass::block_on(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// # let client = TcpStream::connect(listener.local_addr()?).await?;
+/// let mut incoming = listener.incoming();
+/// while let Some(stream) = incoming.next().await {
+///     stream?.write_all(b"welcome").await?;
+///     # break;
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 ///
 /// [`TcpListener::incoming`]: crate::TcpListener::incoming
 #[derive(Debug)]
@@ -18,14 +35,14 @@ pub struct Incoming<'a, L> {
     listener: &'a L,
 }
 
-/// What [`Incoming`] needs of a listener. Public in a private module: nobody else can implement it.
+/// What [`Incoming`] needs from a listener. Public in a private module: other crates can't implement it.
 pub trait Listener {
     /// An accepted connection.
     type Stream;
 
     /// Accepts a connection.
     fn accept_stream(&self) -> impl Future<Output = io::Result<Self::Stream>> + Send;
-    /// Accepts a connection.
+    /// Accepts a connection, for poll functions.
     fn poll_accept_stream(&self, cx: &mut Context<'_>) -> Poll<io::Result<Self::Stream>>;
 }
 
@@ -34,13 +51,27 @@ impl<'a, L: Listener> Incoming<'a, L> {
         Self { listener }
     }
 
-    /// The next connection. It is an `Option` as streams have it, but never `None`.
+    /// Accepts the next connection. Never returns `None`; the `Option` is that of streams.
     ///
     /// Dropping the future loses no connection.
     ///
     /// # Errors
     ///
-    /// As for `accept`.
+    /// Returns the same errors as `accept`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let mut incoming = listener.incoming();
+    /// let stream = incoming.next().await.unwrap()?;
+    /// # assert_eq!(stream.peer_addr()?, client.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn next(&mut self) -> Option<io::Result<L::Stream>> {
         Some(self.listener.accept_stream().await)
     }
@@ -54,8 +85,8 @@ impl<L: Listener> Stream for Incoming<'_, L> {
     }
 }
 
-/// Accepts, passing over connections that their clients gave up while they were queued. The first kind
-/// of error is what Unix calls that, the second what Windows does.
+/// Accepts a connection, and skips those that their clients closed while they were queued. Unix reports them by the
+/// first kind of error, Windows by the second.
 pub(crate) fn skip_aborted<R>(mut accept: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset};
     loop {
@@ -66,52 +97,124 @@ pub(crate) fn skip_aborted<R>(mut accept: impl FnMut() -> io::Result<R>) -> io::
     }
 }
 
-/// Accepting, for a wrapper of a listener of std; its file has the functions `next`, which takes a
-/// connection without waiting, and `registered`, which makes a `$stream` of it.
+/// Defines the methods for accepting, for a wrapper of a listener of std. Its file has the functions `next`, which takes
+/// a connection without waiting, and `registered`, which makes a `$stream` of it.
 macro_rules! listener_methods {
     ($stream:ty, $address:ty) => {
-        /// Takes the next connection, and the address of its peer. Several tasks may accept at a time.
+        /// Accepts the next connection, and returns it with the address of its peer.
         ///
-        /// Dropping the future loses no connection: one that was not returned is still in the queue.
+        /// Several tasks can accept at the same time. Dropping the future loses no connection: one that was not returned
+        /// is still in the queue.
         ///
         /// # Errors
         ///
-        /// If descriptors have run out
+        /// Returns an error if descriptors have run out
         /// ([what to do then](crate::TcpListener#when-descriptors-run-out)), or if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let client = TcpStream::connect(listener.local_addr()?).await?;
+        /// let (stream, peer) = listener.accept().await?;
+        /// assert_eq!(peer, client.local_addr()?);
+        /// # drop(stream);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn accept(&self) -> io::Result<($stream, $address)> {
             self.io.read_with(|_| self.io.accept_with(next)).await.and_then(registered)
         }
 
-        /// As [`accept`](Self::accept), for poll functions. One task at a time: the last that polled.
+        /// Does what [`accept`](Self::accept) does, for poll functions.
+        ///
+        /// One task at a time can wait this way: the last one that polled.
         ///
         /// # Errors
         ///
-        /// As for [`accept`](Self::accept).
+        /// Returns the same errors as [`accept`](Self::accept).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::future::poll_fn;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let client = TcpStream::connect(listener.local_addr()?).await?;
+        /// let (stream, peer) = poll_fn(|cx| listener.poll_accept(cx)).await?;
+        /// assert_eq!(peer, client.local_addr()?);
+        /// # drop(stream);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn poll_accept(&self, cx: &mut Context<'_>) -> Poll<io::Result<($stream, $address)>> {
             let next = |_: &_| self.io.accept_with(next);
             self.io.poll_read_with(cx, next).map(|result| result.and_then(registered))
         }
 
-        /// Takes a connection if there is one.
+        /// Accepts a connection if one is in the queue.
         ///
         /// # Errors
         ///
-        /// `WouldBlock` if there is none; [`readable`](Self::readable) waits then. Otherwise as for
-        /// [`accept`](Self::accept).
+        /// Returns `WouldBlock` if there is none; after that, [`readable`](Self::readable) waits. Otherwise returns the
+        /// same errors as [`accept`](Self::accept).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let client = TcpStream::connect(listener.local_addr()?).await?;
+        /// listener.readable().await?;
+        /// let (stream, peer) = listener.try_accept()?;
+        /// assert_eq!(peer, client.local_addr()?);
+        /// # drop(stream);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn try_accept(&self) -> io::Result<($stream, $address)> {
             self.io.try_read_with(|_| self.io.accept_with(next)).and_then(registered)
         }
 
-        /// The connections as a stream.
+        /// Returns the connections as a stream.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let client = TcpStream::connect(listener.local_addr()?).await?;
+        /// let stream = listener.incoming().next().await.unwrap()?;
+        /// # assert_eq!(stream.peer_addr()?, client.local_addr()?);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn incoming(&self) -> Incoming<'_, Self> {
             Incoming::new(self)
         }
 
-        /// The address it listens on.
+        /// Returns the address that the listener is bound to.
         ///
         /// # Errors
         ///
-        /// If the OS cannot tell.
+        /// Returns an error if the OS cannot tell.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::TcpListener;
+        /// # windlass::block_on(async {
+        /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// assert_ne!(listener.local_addr()?.port(), 0); // the OS has chosen one
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn local_addr(&self) -> io::Result<SocketAddr> {
             self.io.get_ref().local_addr()
         }

@@ -9,23 +9,36 @@
 //! | local sockets and pipes | `unix`, which Windows does not have |
 //! | any other descriptor | [`Async`] |
 //! | names | [`resolve`], [`ToSocketAddrs`] |
-//! | being signalled by foreign code | [`OsEvent`] |
+//! | signals from foreign code | [`OsEvent`] |
 //! | a time of day | [`WallTimer`] |
 //! | any handle of Windows that can be waited for | `WaitHandle`, which only Windows has |
 //!
 //! # What all of them have in common
 //!
-//! - They belong to the runtime that was current when they were made (the global one outside of any).
-//!   When it shuts down, whoever waits is told so by an error. They may be used from tasks of other
-//!   runtimes and from plain threads (by `block_on`).
-//! - Operations are tried first; a task waits only if there is nothing to do yet.
-//! - Methods take `&self`. One task may read while another writes; several may wait for the same
-//!   direction, all wake, and one gets what there is.
-//! - Dropping a future loses no byte, no datagram and no connection that was not returned. The two
-//!   exceptions, `read_exact` and `write_all`, say so.
-//! - The result of an operation counts against the task's budget, so that a socket that is always
-//!   ready cannot hold a worker.
-//! - An interrupting signal is not an error, and writing to a socket whose peer has gone raises none.
+//! - They belong to the runtime that was current when they were created, or to the global runtime if there was none.
+//!   When that runtime shuts down, waiting operations return an error. Tasks of other runtimes and plain threads (with
+//!   `block_on`) can use them as well.
+//! - An operation is tried first. The task waits only if the operation would block.
+//! - Methods take `&self`. One task can read while another one writes. If several tasks wait for the same direction, all
+//!   wake up, and one of them gets the data.
+//! - Dropping a future loses no byte, no datagram and no connection that was not returned. The two exceptions,
+//!   `read_exact` and `write_all`, are documented.
+//! - Each result counts against the task's budget, so that a socket that is always ready cannot occupy a worker.
+//! - A signal that interrupts a call is not an error. Writing to a socket whose peer has closed it raises no signal.
+//!
+//! # What a peer can do
+//!
+//! A peer is not trusted. It can send nothing, send without end, stop reading, reset a connection at any point, or leave
+//! the queue of a listener before it is accepted. None of that panics, blocks a worker or keeps other tasks from
+//! running. Three things remain for the program to bound, because only it knows the protocol:
+//!
+//! - **Time.** A read from a silent peer and a write to one that does not read wait forever. Put
+//!   [`timeout`](windlass_runtime::timer::timeout) around them.
+//! - **Memory.** `read_to_end` reads as much as the peer sends. Read with `read_buf` up to a limit instead.
+//! - **Descriptors.** A listener accepts as many connections as the program asks for; see
+//!   [`TcpListener`](TcpListener#when-descriptors-run-out). `serve::Drain` has a limit.
+//!
+//! The sender's address of a UDP datagram can be forged. The credentials of a local peer come from the kernel.
 //!
 //! # Examples
 //!
@@ -50,9 +63,9 @@
 //!
 //! # How it is built
 //!
-//! [`Async`] joins a descriptor and its registration with the poller; every type has one inside. `bytes`
-//! has what streams share, `datagram` what datagram sockets share, and `methods` and `readiness` give it to the
-//! public types. `sys` is the only place that names an OS.
+//! [`Async`] is a descriptor with its registration with the poller; every type contains one. `bytes` implements what
+//! streams share, `datagram` what datagram sockets share, and `methods` and `readiness` define the public methods.
+//! `sys` is the only module that names an OS.
 
 mod addrs;
 mod async_io;
@@ -66,7 +79,7 @@ mod readiness;
 mod sys;
 mod tcp;
 mod udp;
-// Local sockets and pipes as Unix has them are not to be had elsewhere.
+// Local sockets and pipes exist in this form on Unix only.
 #[cfg(unix)]
 pub mod unix;
 mod wall_timer;
@@ -77,7 +90,7 @@ pub use halves::{Duplex, OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, 
 pub use incoming::Incoming;
 pub use os_event::OsEvent;
 pub use readiness::Interest;
-// Handles that can be waited for are a thing of Windows.
+// Handles that can be waited for exist on Windows only.
 #[cfg(windows)]
 pub use sys::WaitHandle;
 pub use tcp::{Keepalive, TcpListener, TcpSocket, TcpStream};

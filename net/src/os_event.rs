@@ -1,4 +1,4 @@
-//! An auto-reset event that is an object of the OS, so that anyone who has it can signal it.
+//! An auto-reset event that is an object of the OS, so that foreign code can signal it.
 
 use std::fmt;
 use std::io;
@@ -6,23 +6,24 @@ use std::time::{Duration, Instant};
 
 use crate::sys;
 
-/// An auto-reset event that foreign code can signal, too: a C library, another process that was given
-/// its descriptor, whatever can `write(2)`. Within one program `AutoResetEvent` does the same for less.
+/// An auto-reset event that foreign code can signal: a C library, another process that has its descriptor, anything that
+/// can `write(2)`. Within one program, `AutoResetEvent` does the same at a lower cost.
 ///
 /// - Waiting on a set event takes the signal and returns at once, without suspending.
-/// - Waiting on an unset one suspends until it is set.
-/// - [`set`](Self::set) on a set event changes nothing. Signals are not counted: however often it was
-///   set before a waiter came round, one waiter takes the signal. That also holds for waiters that are
-///   suspended already, so with several of them each wants a `set` of its own that nobody has taken
-///   the place of; prefer one waiter an event.
+/// - Waiting on an unset event suspends until it is set.
+/// - [`set`](Self::set) on a set event changes nothing. Signals are not counted: however often the event was set before a
+///   waiter runs, one waiter takes the signal. This is also true of waiters that are suspended already, so prefer one
+///   waiter per event.
 ///
-/// That there is one signal and one taker is the kernel's doing on Linux (an eventfd), so it holds
-/// between processes. On macOS and the BSDs it is a pipe: others can signal the event, but only this
-/// process can take it.
+/// On Linux (an eventfd) the kernel guarantees that one waiter takes a signal, even between processes. On macOS and the
+/// BSDs the event is a pipe: others can signal it, but only this process can take the signal.
 ///
-/// The event belongs to no runtime until somebody suspends on it; then it belongs to the runtime of
-/// that task, and tasks of other runtimes may wait as well. When that runtime shuts down, waits that are under way
-/// end with an error; the next belongs to the runtime of its task.
+/// A process that has the descriptor can set the event, or take its signals, at any time. Treat a signal as a hint to
+/// look, unless all of them are trusted.
+///
+/// The event belongs to no runtime until a task suspends on it, and then to the runtime of that task. Tasks of other
+/// runtimes can wait as well. When that runtime shuts down, pending waits return an error; the next wait belongs to the
+/// runtime of its own task.
 ///
 /// # Examples
 ///
@@ -45,35 +46,67 @@ use crate::sys;
 /// # }).unwrap();
 /// ```
 pub struct OsEvent {
-    // Above `event`, for it has to go before the descriptor is closed.
+    // Above `event`, because it must be dropped before the descriptor is closed.
     waits: sys::EventWaits,
     event: sys::Event,
 }
 
 impl OsEvent {
-    /// An event that is set or not.
+    /// Creates an event, which is set from the start if `set` is true.
     ///
     /// # Errors
     ///
-    /// If descriptors have run out.
+    /// Returns an error if descriptors have run out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::sync::os::Event;
+    ///
+    /// let event = Event::new(true)?;
+    /// assert!(event.is_set()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new(set: bool) -> io::Result<Self> {
         Ok(Self { waits: sys::EventWaits::default(), event: sys::Event::new(set)? })
     }
 
-    /// Sets the event: a waiter gets through, now or when one comes.
+    /// Sets the event: it lets one waiter through, now or later.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::sync::os::Event;
+    ///
+    /// let event = Event::new(false)?;
+    /// event.set()?;
+    /// assert!(event.is_set()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn set(&self) -> io::Result<()> {
         self.event.set()
     }
 
-    /// Takes back a signal that nobody has taken yet.
+    /// Unsets the event: discards a signal that no waiter has taken yet.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::sync::os::Event;
+    ///
+    /// let event = Event::new(true)?;
+    /// event.reset()?;
+    /// assert!(!event.is_set()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn reset(&self) -> io::Result<()> {
         match self.event.take() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
@@ -81,27 +114,49 @@ impl OsEvent {
         }
     }
 
-    /// Whether the event is set. Nothing is taken, so somebody else may be quicker than the caller's
-    /// next step.
+    /// Returns true if the event is set.
+    ///
+    /// The signal is not taken, so another waiter may take it before the caller's next step.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::sync::os::Event;
+    ///
+    /// assert!(!Event::new(false)?.is_set()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn is_set(&self) -> io::Result<bool> {
         self.event.is_set()
     }
 
     /// Waits for a signal and takes it.
     ///
-    /// Dropping the future loses no signal: one that was not returned is still there. So an event that is
-    /// either set or cancelled is this one and a `CancellationToken`, by
-    /// `token.run_until_cancelled(event.wait())`.
+    /// Dropping the future loses no signal: one that was not returned is still there. To wait for either the event or a
+    /// cancellation, use `token.run_until_cancelled(event.wait())` with a `CancellationToken`.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::sync::os::Event;
+    ///
+    /// # windlass::block_on(async {
+    /// let event = Event::new(true)?;
+    /// event.wait().await?;
+    /// assert!(!event.is_set()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn wait(&self) -> io::Result<()> {
-        // An event that others keep setting must not keep the task from letting others run.
+        // A task that waits for an event that is set again and again must let others run.
         windlass_runtime::task::consume_budget().await;
         match self.event.take() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -110,20 +165,31 @@ impl OsEvent {
         self.waits.wait(&self.event).await
     }
 
-    /// Blocks the thread until it has got a signal. For threads that run no tasks.
+    /// Blocks the thread until it has taken a signal. For threads that run no tasks.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::sync::os::Event;
+    ///
+    /// let event = Event::new(true)?;
+    /// event.wait_blocking()?;
+    /// assert!(!event.is_set()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn wait_blocking(&self) -> io::Result<()> {
         self.take_by(None).map(drop)
     }
 
-    /// As [`wait_blocking`](Self::wait_blocking), for as long as `timeout`; false if no signal came.
+    /// Blocks the thread until it has taken a signal, for at most `timeout`. Returns false if there was none.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
     ///
     /// # Examples
     ///
@@ -137,7 +203,7 @@ impl OsEvent {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn wait_timeout(&self, timeout: Duration) -> io::Result<bool> {
-        // A time that the clock can't say never comes.
+        // A deadline that the clock can't represent never comes.
         self.take_by(Instant::now().checked_add(timeout))
     }
 
@@ -160,7 +226,7 @@ impl OsEvent {
     }
 }
 
-/// Rounded up, for a wait must not end early; at most what every OS can say.
+/// Converts to milliseconds: rounded up, because a wait must not end early, and at most what every OS accepts.
 fn in_millis(time: Duration) -> u32 {
     let millis = time.as_nanos().div_ceil(1_000_000);
     millis.min(i32::MAX as u128) as u32

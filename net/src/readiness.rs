@@ -1,8 +1,8 @@
-//! Waiting for readiness, and operations that this crate has no method for: what all sockets and pipes have.
+//! Waiting for readiness, and operations without a method of their own, for all sockets and pipes.
 
 use windlass_runtime::io::Direction;
 
-/// What an operation waits for: see `try_io` and `async_io` of sockets and pipes.
+/// The readiness that an operation waits for; see `try_io` and `async_io` of sockets and pipes.
 ///
 /// # Examples
 ///
@@ -31,9 +31,9 @@ use windlass_runtime::io::Direction;
 pub struct Interest(Direction);
 
 impl Interest {
-    /// Data, a connection, or the end of the stream.
+    /// There is data, a connection, or the end of the stream.
     pub const READABLE: Self = Self(Direction::Read);
-    /// Room for data, or the outcome of an attempt to connect.
+    /// There is room for data, or an attempt to connect has ended.
     pub const WRITABLE: Self = Self(Direction::Write);
 
     pub(crate) fn direction(self) -> Direction {
@@ -41,60 +41,143 @@ impl Interest {
     }
 }
 
-/// For a public type around `io: Async<T>`.
+/// Defines the methods, for a public type around `io: Async<T>`.
 macro_rules! readiness_methods {
     () => {
-        /// Waits until reading (or accepting) is worth trying; then use a `try_` method. Any
-        /// number of tasks may wait, and all wake.
+        /// Waits until reading (or accepting) is worth trying; then call a `try_` method.
         ///
-        /// Dropping the future loses nothing.
+        /// Any number of tasks can wait, and all wake up. Dropping the future loses nothing.
         ///
         /// # Errors
         ///
-        /// If the runtime shuts down.
+        /// Returns an error if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// peer.write_all(b"hello").await?;
+        /// stream.readable().await?;
+        /// assert_eq!(stream.try_read(&mut [0; 16])?, 5);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn readable(&self) -> std::io::Result<()> {
             self.io.readable().await
         }
 
-        /// Waits until writing is worth trying; then use a `try_` method. Any number of tasks may
-        /// wait, and all wake.
+        /// Waits until writing is worth trying; then call a `try_` method.
+        ///
+        /// Any number of tasks can wait, and all wake up. Dropping the future loses nothing.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// stream.writable().await?;
+        /// assert_eq!(stream.try_write(b"hello")?, 5);
+        /// # peer.read_exact(&mut [0; 5]).await?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub async fn writable(&self) -> std::io::Result<()> {
+            self.io.writable().await
+        }
+
+        /// Waits until reading is worth trying, for at most `timeout`; otherwise like [`readable`](Self::readable).
+        ///
+        /// With a time-out of zero it returns what has been reported before, and does not ask the OS. For a deadline on any
+        /// other operation, use `timer::timeout`. Dropping the future loses nothing.
+        ///
+        /// # Errors
+        ///
+        /// Returns `TimedOut` when the time is over, or another error if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::io::ErrorKind;
+        /// use std::time::Duration;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// let error = stream.readable_timeout(Duration::from_millis(1)).await.unwrap_err();
+        /// assert_eq!(error.kind(), ErrorKind::TimedOut);
+        /// # drop(peer);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub async fn readable_timeout(&self, timeout: std::time::Duration) -> std::io::Result<()> {
+            self.io.readable_timeout(timeout).await
+        }
+
+        /// Waits until writing is worth trying, for at most `timeout`; otherwise like [`writable`](Self::writable).
         ///
         /// Dropping the future loses nothing.
         ///
         /// # Errors
         ///
-        /// If the runtime shuts down.
-        pub async fn writable(&self) -> std::io::Result<()> {
-            self.io.writable().await
-        }
-
-        /// As [`readable`](Self::readable), but for no longer than `timeout`. For a deadline on any
-        /// other operation, use `timer::timeout`. Dropping the future loses nothing. With a time of zero
-        /// it tells what has been reported before, and does not ask the OS.
+        /// Returns `TimedOut` when the time is over, or another error if the runtime shuts down.
         ///
-        /// # Errors
+        /// # Examples
         ///
-        /// `TimedOut` when the time is over; another if the runtime shuts down.
-        pub async fn readable_timeout(&self, timeout: std::time::Duration) -> std::io::Result<()> {
-            self.io.readable_timeout(timeout).await
-        }
-
-        /// As [`writable`](Self::writable), but for no longer than `timeout`. Dropping the future loses
-        /// nothing.
+        /// ```
+        /// use std::time::Duration;
         ///
-        /// # Errors
-        ///
-        /// `TimedOut` when the time is over; another if the runtime shuts down.
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// stream.writable_timeout(Duration::from_secs(5)).await?;
+        /// # drop(peer);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn writable_timeout(&self, timeout: std::time::Duration) -> std::io::Result<()> {
             self.io.writable_timeout(timeout).await
         }
-        /// As [`readable`](Self::readable), for poll functions. One task at a time can wait this way: the last that
-        /// polled. A socket's other waits, `read` and the like, are not disturbed by it, but for those of
-        /// `futures_io`'s traits, which are one and the same with it.
+
+        /// Does what [`readable`](Self::readable) does, for poll functions.
+        ///
+        /// One task at a time can wait this way: the last one that polled. It shares that place with the traits of `futures_io`,
+        /// and with no other wait of the socket, such as `read`.
         ///
         /// # Errors
         ///
-        /// If the runtime shuts down.
+        /// Returns an error if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::future::poll_fn;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// peer.write_all(b"hello").await?;
+        /// poll_fn(|cx| stream.poll_readable(cx)).await?;
+        /// assert_eq!(stream.try_read(&mut [0; 16])?, 5);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn poll_readable(
             &self,
             cx: &mut std::task::Context<'_>,
@@ -102,11 +185,27 @@ macro_rules! readiness_methods {
             self.io.poll_readable(cx)
         }
 
-        /// As [`writable`](Self::writable), for poll functions. See [`poll_readable`](Self::poll_readable).
+        /// Does what [`writable`](Self::writable) does, for poll functions; see [`poll_readable`](Self::poll_readable).
         ///
         /// # Errors
         ///
-        /// If the runtime shuts down.
+        /// Returns an error if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::future::poll_fn;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// poll_fn(|cx| stream.poll_writable(cx)).await?;
+        /// # drop(peer);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn poll_writable(
             &self,
             cx: &mut std::task::Context<'_>,
@@ -114,14 +213,35 @@ macro_rules! readiness_methods {
             self.io.poll_writable(cx)
         }
 
-        /// Does an operation of your own on the descriptor, once and without waiting: a system call that has no method
-        /// here. It must not block, and says `WouldBlock` when it would. That is remembered, so that
-        /// [`readable`](Self::readable) and [`writable`](Self::writable) wait for what comes next; an operation that is
-        /// done in another way leaves them in the dark.
+        /// Performs an operation of your own on the descriptor, once and without waiting: a system call that has no method here.
+        ///
+        /// The operation must not block, and returns `WouldBlock` when it would. That is remembered, so that
+        /// [`readable`](Self::readable) and [`writable`](Self::writable) wait for the next event. They do not learn of an operation
+        /// that is performed in another way.
         ///
         /// # Errors
         ///
-        /// What the operation says.
+        /// Returns the operation's error.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::io::ErrorKind;
+        /// use windlass::net::Interest;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// let taken = stream.try_io(Interest::READABLE, || {
+        ///     Err::<(), _>(ErrorKind::WouldBlock.into()) // what the system call would return
+        /// });
+        /// assert_eq!(taken.unwrap_err().kind(), ErrorKind::WouldBlock);
+        /// # drop(peer);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub fn try_io<R>(
             &self,
             interest: $crate::Interest,
@@ -130,15 +250,41 @@ macro_rules! readiness_methods {
             self.io.registration().try_io(interest.direction(), operation)
         }
 
-        /// As [`try_io`](Self::try_io), but while the operation says `WouldBlock`, waits until it is worth trying again.
-        /// It is tried at once, before the OS has said anything.
+        /// Performs an operation of your own, and waits and tries again for as long as it returns `WouldBlock`; otherwise like
+        /// [`try_io`](Self::try_io).
         ///
-        /// Dropping the future loses nothing: the operation is not under way while it waits. Any number of tasks may
-        /// wait.
+        /// The first try is made at once, before the OS has reported anything. [`Interest`](crate::Interest) has an example with a
+        /// real operation.
+        ///
+        /// Any number of tasks can wait. Dropping the future loses nothing: the operation is not running while it waits.
         ///
         /// # Errors
         ///
-        /// What the operation says (except `WouldBlock` and `Interrupted`), or if the runtime shuts down.
+        /// Returns the operation's error, except `WouldBlock` and `Interrupted`, or an error if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::io::ErrorKind;
+        /// use windlass::net::Interest;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// let mut tries = 0;
+        /// stream
+        ///     .async_io(Interest::WRITABLE, || {
+        ///         tries += 1;
+        ///         if tries < 3 { Err(ErrorKind::Interrupted.into()) } else { Ok(()) }
+        ///     })
+        ///     .await?;
+        /// assert_eq!(tries, 3);
+        /// # drop(peer);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn async_io<R>(
             &self,
             interest: $crate::Interest,

@@ -1,4 +1,4 @@
-//! Waiting for a time of day, which may be set while we wait.
+//! Waiting for a time of the wall clock, which may be set meanwhile.
 
 use std::future::Future;
 use std::io;
@@ -8,29 +8,44 @@ use std::time::SystemTime;
 
 use crate::sys;
 
-/// Waits until the wall clock says `time`; see [`WallTimer`].
+/// Waits until the wall clock reaches `time`; see [`WallTimer`].
 ///
 /// # Errors
 ///
-/// At the await, as for [`WallTimer`].
+/// Awaiting it returns the same errors as [`WallTimer`].
+///
+/// # Examples
+///
+/// ```
+/// use std::time::{Duration, SystemTime};
+/// use windlass::timer::sleep_until_wall;
+///
+/// # windlass::block_on(async {
+/// sleep_until_wall(SystemTime::now() + Duration::from_millis(5)).await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub fn sleep_until_wall(time: SystemTime) -> WallTimer {
     WallTimer::at(time)
 }
 
-/// Waits for a time of the wall clock, and follows that clock when it is set: if it is put forward the wait
-/// is over sooner, if it is put back it takes longer. For spans of time use `sleep`, which does not care
-/// what the clock on the wall says.
+/// A future that waits for a time of the wall clock, and follows that clock when it is set.
 ///
-/// It is a timer of the OS (on Linux a `timerfd` that is told of steps of the clock; on macOS and the BSDs a
-/// kqueue, which is not, and looks at the clock every minute instead; on Windows a timer of the thread pool set to
-/// an absolute time, which the OS moves with the clock), made by the first poll
-/// that has to wait, so a program can have as many as it can have descriptors. It belongs to the runtime
-/// that was current then, until [`reset`](Self::reset). A runtime in virtual time
-/// leaves the wall clock alone.
+/// If the clock is put forward the wait ends sooner; if it is put back the wait takes longer. For spans of time use
+/// `sleep`, which does not depend on the wall clock. A runtime in virtual time does not change the wall clock.
+///
+/// The first poll that has to wait creates a timer of the OS, so the number of timers is limited by the number of
+/// descriptors. The timer belongs to the runtime that is current then, until [`reset`](Self::reset).
+///
+/// # Platforms
+///
+/// On Linux it is a `timerfd`, which reports steps of the clock. On Windows it is a timer of the thread pool with an
+/// absolute time, which the OS moves with the clock. On macOS and the BSDs it is a kqueue, which does not report steps;
+/// there the clock is checked every minute.
 ///
 /// # Errors
 ///
-/// The await fails if descriptors have run out, if the OS has no such timer to give, or if the runtime shuts down.
+/// Awaiting it fails if descriptors have run out, if the OS has no timer left, or if the runtime shuts down.
 ///
 /// # Cancelling
 ///
@@ -53,22 +68,58 @@ pub fn sleep_until_wall(time: SystemTime) -> WallTimer {
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct WallTimer {
     time: SystemTime,
-    /// Made, and set, when there is something to wait for.
+    /// Created by the first poll that has to wait.
     wait: Option<sys::WallWait>,
 }
 
 impl WallTimer {
-    /// A timer for that time. One that is past is ready at the first poll.
+    /// Creates a timer. If the time is in the past, the first poll is ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use windlass::timer::WallTimer;
+    ///
+    /// # windlass::block_on(async {
+    /// WallTimer::at(SystemTime::now() + Duration::from_millis(5)).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub const fn at(time: SystemTime) -> Self {
         Self { time, wait: None }
     }
 
-    /// What it waits for.
+    /// Returns the time that it waits for.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use windlass::timer::WallTimer;
+    ///
+    /// let time = SystemTime::now() + Duration::from_secs(60);
+    /// assert_eq!(WallTimer::at(time).time(), time);
+    /// ```
     pub fn time(&self) -> SystemTime {
         self.time
     }
 
-    /// Has it wait for another time.
+    /// Makes it wait for another time.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, SystemTime};
+    /// use windlass::timer::WallTimer;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut timer = WallTimer::at(SystemTime::now() + Duration::from_secs(3600));
+    /// timer.reset(SystemTime::now());
+    /// timer.await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn reset(&mut self, time: SystemTime) {
         *self = Self::at(time);
     }
@@ -80,7 +131,7 @@ impl Future for WallTimer {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Self { time, wait } = self.get_mut();
         loop {
-            // The OS only tells when it is time to look: what the clock says counts.
+            // The OS only reports when to look; the clock decides.
             if SystemTime::now() >= *time {
                 *wait = None;
                 return Poll::Ready(Ok(()));

@@ -82,7 +82,7 @@ fn owned_halves_reunite_and_strangers_do_not() {
         let (a_reader, a_writer) = a.into_split();
         let (b_reader, b_writer) = b.into_split();
         let error = a_reader.reunite(b_writer).unwrap_err();
-        assert!(error.to_string().contains("one stream"));
+        assert!(error.to_string().contains("different streams"));
         let (a_reader, b_writer) = (error.0, error.1);
         let a = a_writer.reunite(a_reader).unwrap();
         let b = b_reader.reunite(b_writer).unwrap();

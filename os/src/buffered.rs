@@ -1,12 +1,12 @@
-//! A stream whose calls block, made awaitable: files, the standard streams, and pipes where the OS can't poll them.
+//! An awaitable stream over blocking calls: files, the standard streams, and pipes where the OS can't poll them.
 //!
-//! A thread of the blocking pool can't be given the caller's buffer, because the caller may go away. So bytes pass through a
-//! buffer of the stream's own:
+//! A thread of the blocking pool can't use the caller's buffer, because the caller may drop it. Therefore bytes pass through a
+//! buffer that belongs to the stream:
 //!
-//! - **Reading** fills the buffer with as much as the caller has room for, and copies. If the caller has gone
-//!   meanwhile, the bytes wait for the next one.
-//! - **Writing** copies, and begins the call. By the poll function the bytes count as written then; an error is told by the next
-//!   write or flush. The async functions wait for the call to end.
+//! - **Reading** fills the buffer with as much as the caller has room for, and copies. If the caller's future was dropped
+//!   meanwhile, the bytes stay for the next read.
+//! - **Writing** copies, and starts the call. The poll function reports the bytes as written at that point, and the next
+//!   write or flush returns the error, if any. The async functions wait for the end of the call.
 //!
 //! Calls are made one at a time, in order.
 
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 
 use crate::blocking::{Blocking, poll_budget};
 
-/// The most that the poll functions pass on in one call.
+/// The most bytes that the poll functions pass on in one call.
 const MOST: usize = 2 * 1024 * 1024;
 
 /// A stream and its buffers.
@@ -24,20 +24,20 @@ pub(crate) struct Buffered<T> {
     state: Blocking<State<T>>,
 }
 
-/// What calls work on.
+/// The value that calls work on.
 #[derive(Debug)]
 pub(crate) struct State<T> {
     pub(crate) io: T,
-    /// What was read and not given out yet is at `start..end`.
+    /// Bytes that were read and not returned yet are at `start..end`.
     input: Vec<u8>,
     start: usize,
     end: usize,
-    /// How the last read ended, until somebody was told.
+    /// The result of the last read, until it is returned.
     read: Option<io::Result<usize>>,
     output: Vec<u8>,
-    /// Why a write failed whose caller did not wait.
+    /// The error of a write whose caller did not wait.
     failed: Option<io::Error>,
-    /// How the last seek ended, until somebody was told.
+    /// The result of the last seek, until it is returned.
     sought: Option<(SeekFrom, io::Result<u64>)>,
 }
 
@@ -49,18 +49,18 @@ impl<T: Send + 'static> Buffered<T> {
         Self { state: Blocking::new(state) }
     }
 
-    /// Waits until no call is under way.
+    /// Waits until no call is running.
     pub(crate) async fn idle(&mut self) -> io::Result<()> {
         std::future::poll_fn(|cx| self.state.poll_idle(cx).map_ok(drop)).await
     }
 
-    /// Ready unless a read has to be begun for the next bytes.
+    /// Waits for the running call, and returns true if bytes can be returned without another read.
     pub(crate) fn poll_has_input(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<bool>> {
         let state = ready!(self.state.poll_idle(cx))?;
         Poll::Ready(Ok(state.is_ahead() || state.read.is_some()))
     }
 
-    /// Waits for the call under way, and tells why a write before it has failed.
+    /// Waits for the running call, and returns the error of an earlier write, if any.
     pub(crate) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let failed = ready!(self.state.poll_idle(cx))?.failed.take();
         Poll::Ready(failed.map_or(Ok(()), Err))
@@ -68,7 +68,7 @@ impl<T: Send + 'static> Buffered<T> {
 }
 
 impl<T: Read + Send + 'static> Buffered<T> {
-    /// Reads. `at_once` may have the bytes without blocking.
+    /// Reads. `at_once` may return the bytes without blocking.
     pub(crate) fn poll_read(
         &mut self,
         cx: &mut Context<'_>,
@@ -78,7 +78,7 @@ impl<T: Read + Send + 'static> Buffered<T> {
         if buf.is_empty() {
             return Poll::Ready(Ok(0));
         }
-        // What never has to wait must not keep others from their turn.
+        // A task whose reads never wait must let others run.
         ready!(poll_budget(cx));
         loop {
             let mut state = ready!(self.state.poll_idle(cx))?;
@@ -94,7 +94,7 @@ impl<T: Read + Send + 'static> Buffered<T> {
         }
     }
 
-    /// Appends all that is left to `buf`, in one call.
+    /// Appends everything that is left to `buf`, in one call.
     pub(crate) async fn read_to_end(&mut self, buf: &mut Vec<u8>) -> io::Result<usize> {
         self.idle().await?;
         self.state.start(State::fill_to_end);
@@ -112,7 +112,7 @@ impl<T: Read + Send + 'static> Buffered<T> {
 }
 
 impl<T: Write + Send + 'static> Buffered<T> {
-    /// Copies and begins to write. `prepare` comes first, on the thread that may block.
+    /// Copies, and starts to write. `prepare` runs first, on the blocking thread.
     pub(crate) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,
@@ -127,7 +127,7 @@ impl<T: Write + Send + 'static> Buffered<T> {
         Poll::Ready(Ok(len))
     }
 
-    /// Writes all of it, in one call, and waits for that.
+    /// Writes all of `buf` in one call, and waits for its end.
     pub(crate) async fn write_all(
         &mut self,
         buf: &[u8],
@@ -167,7 +167,7 @@ impl<T: Seek + Send + 'static> Buffered<T> {
             let mut state = ready!(self.state.poll_idle(cx))?;
             match state.sought.take() {
                 Some((asked, result)) if asked == position => return Poll::Ready(result),
-                // Of a caller that has gone.
+                // From a caller whose future was dropped.
                 _ => {}
             }
             drop(state);
@@ -177,8 +177,8 @@ impl<T: Seek + Send + 'static> Buffered<T> {
 }
 
 impl<T: Seek + Send + 'static> Buffered<T> {
-    /// Waits for what is under way, tells why a write has failed, and takes the cursor to where the caller believes it
-    /// to be.
+    /// Waits for the running call, returns the error of an earlier write, and moves the cursor back to the position that the
+    /// caller has read to.
     pub(crate) async fn unread(&mut self) -> io::Result<()> {
         std::future::poll_fn(|cx| self.poll_flush(cx)).await?;
         if self.state.value().is_ahead() {
@@ -194,15 +194,15 @@ impl<T> State<T> {
         self.start < self.end
     }
 
-    /// Copies what was read, or tells how the read ended; `None` if there was none.
+    /// Copies bytes that were read, or returns the result of the read. Returns `None` if there was no read.
     fn give_out(&mut self, buf: &mut [u8]) -> Option<io::Result<usize>> {
         let read = self.read.take();
         let left = &self.input[self.start..self.end];
         if left.is_empty() {
-            // A read of so many bytes has been given out before.
+            // The bytes of this read have been returned before.
             return read.filter(|read| !matches!(read, Ok(1..)));
         }
-        // What came before an error comes first.
+        // Bytes that were read before an error are returned first.
         self.read = read.filter(Result::is_err);
         let len = left.len().min(buf.len());
         buf[..len].copy_from_slice(&left[..len]);
@@ -235,7 +235,7 @@ impl<T: Read> State<T> {
 }
 
 impl<T: Seek> State<T> {
-    /// Takes the cursor back to where the caller believes it to be: behind what was given out.
+    /// Moves the cursor back to the position that the caller has read to.
     pub(crate) fn unread(&mut self) -> io::Result<()> {
         let ahead = (self.end - self.start) as i64;
         self.forget_input();

@@ -4,16 +4,16 @@
 //!
 //! | for | use |
 //! |---|---|
-//! | Ctrl-C, and any signal | [`signal`] |
+//! | Ctrl-C, and other signals | [`signal`] |
 //! | child processes | [`process`] |
 //! | files and directories | [`fs`] |
 //! | copying, proxies, the standard streams | [`io`] |
 //!
 //! # How it is built
 //!
-//! What the OS can poll goes through the runtime's poller: signals (a socket that the handler writes to), ends of processes,
-//! pipes. What it can't poll goes to the runtime's blocking pool: `blocking` has the calls, and `buffered` makes a stream of
-//! them. `sys` is the only place that names an OS.
+//! The runtime's poller waits for what the OS can poll: signals (a socket that the handler writes to), ends of processes,
+//! pipes. Everything else runs on the runtime's blocking pool: `blocking` makes the calls, and `buffered` turns them into a
+//! stream. `sys` is the only module that names an OS.
 
 mod blocking;
 mod buffered;

@@ -14,7 +14,7 @@ fn public_types() {
     both!(fs::File, fs::OpenOptions, fs::DirBuilder, fs::DirEntry, fs::ReadDir);
     both!(process::Command, process::Child);
     both!(process::ChildStdin, process::ChildStdout, process::ChildStderr);
-    both!(io::Stdin, io::Stdout, io::Stderr, io::CopyOptions, signal::CtrlC);
+    both!(io::Stdin, io::Stdout, io::Stderr, io::CopyOptions, signal::CtrlC, signal::Termination);
     #[cfg(unix)]
     both!(signal::unix::Signal, signal::unix::SignalKind);
 }

@@ -1,4 +1,4 @@
-//! A server, from its first connection to its last.
+//! A server that accepts connections, and drains them before it ends.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -8,41 +8,49 @@ use std::pin::{Pin, pin};
 use std::task::Context;
 use std::time::Duration;
 
-use windlass_runtime::timer::{now, timeout, timeout_at};
+use windlass_os::signal::termination;
+use windlass_runtime::timer::now;
 use windlass_sync::CancellationToken;
 
 use crate::open::Open;
+use crate::server::{Limits, Server};
 use crate::{DrainReport, Listener, Switch};
 
-/// The pauses after an error of `accept`: the first, and the longest.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
-/// How long tasks that were aborted may take to let go of what they have.
-const LETTING_GO: Duration = Duration::from_secs(1);
+/// Requests to end the process that arrive within this time are one: a shell or a supervisor may pass on a signal that the
+/// process has received already.
+const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Serves connections, and comes to an end without losing one.
+/// Serves connections, and ends without losing one.
 ///
-/// [`serve`](Self::serve) accepts connections and spawns a task for each, until it is told to end: by a future
-/// given to [`on`](Self::on), or by a [`switch`](Self::switch). Then, one after the other, it
+/// [`serve`](Self::serve) accepts connections and spawns a task for each, until it is told to end: by a signal
+/// ([`on_signals`](Self::on_signals)), by another future ([`on`](Self::on)), or by a [`switch`](Self::switch). Then it
+/// *drains*. It
 ///
-/// 1. tells every connection through a [token](Self::token), which the protocol turns into its own words (`Connection: close`,
-///    GOAWAY, a closing message);
-/// 2. lets no new connection into the listener's queue, accepts all that are in it, and goes on for a while for those whose
-///    handshake was under way, [`grace`](Self::grace);
+/// 1. cancels a [token](Self::token) that every connection has, which the protocol turns into its own message
+///    (`Connection: close`, GOAWAY, a closing message);
+/// 2. closes the listener's queue to new connections, accepts those that are in it, and for a [`grace`](Self::grace) period
+///    those whose handshake had begun;
 /// 3. closes the listener;
-/// 4. waits for the connections to end, until a [`deadline`](Self::deadline);
+/// 4. waits until all connections have ended, or until a [`deadline`](Self::deadline);
 /// 5. aborts the rest, and names them in its report.
 ///
-/// Being told a second time ends it at once: it goes to the last step.
+/// Told to end a second time, it continues with the last step at once.
 ///
-/// So no connection is lost that the OS has taken, on Linux. Elsewhere one may be that is made in the moment between the last
-/// look at the queue and the end of the listener. Whether a *request* is lost is up to the protocol; `windlass::hyper` and
-/// `windlass::axum` see to it for HTTP.
+/// On Linux, no connection is lost that the OS has accepted. On other systems one may be lost that is established between the
+/// last look at the queue and the end of the listener. Whether a *request* is lost depends on the protocol; `windlass::hyper`
+/// and `windlass::axum` lose none.
+///
+/// # What a peer can do
+///
+/// A peer cannot keep a server from ending: the deadline bounds the drain, whatever the connections do. Before that, a server
+/// without a [`limit`](Self::limit) accepts connections until descriptors run out, and then pauses until one has ended. How
+/// long a single connection may stay idle is up to `connection`: put a time-out around its reads.
 ///
 /// # Examples
 ///
-/// A server that echoes, and that a client tells to end:
+/// An echo server that is told to end through a switch:
 ///
 /// ```
 /// use std::time::Duration;
@@ -85,8 +93,18 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// A server that gives its connections 30 seconds to end, goes on accepting for 50 milliseconds, and has no limit on
-    /// connections. Nothing tells it to end yet.
+    /// Creates a server with a deadline of 30 seconds, a grace period of 50 milliseconds, and no limit on connections.
+    ///
+    /// Nothing tells it to end yet.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::serve::Drain;
+    ///
+    /// let drain = Drain::new();
+    /// assert!(!drain.token().is_cancelled());
+    /// ```
     pub fn new() -> Self {
         Self {
             deadline: Duration::from_secs(30),
@@ -97,36 +115,84 @@ impl Drain {
         }
     }
 
-    /// Sets how long connections may take to end once they are told to. Then they are aborted.
+    /// Sets how long connections may take to end when they are told to. After that they are aborted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::serve::Drain;
+    ///
+    /// let drain = Drain::new().deadline(Duration::from_secs(10));
+    /// # drop(drain);
+    /// ```
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = deadline;
         self
     }
 
-    /// Sets how long the server goes on accepting once it is told to end: long enough for handshakes that have begun,
-    /// a round trip.
+    /// Sets how long the server continues to accept when it is told to end.
+    ///
+    /// It should be long enough for handshakes that have begun: a round trip.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::serve::Drain;
+    ///
+    /// let drain = Drain::new().grace(Duration::from_millis(200));
+    /// # drop(drain);
+    /// ```
     pub fn grace(mut self, grace: Duration) -> Self {
         self.grace = grace;
         self
     }
 
-    /// Sets how many connections may be open at a time. Those beyond wait in the listener's queue. A server that is told to end
-    /// accepts those as well.
+    /// Sets the number of connections that may be open at the same time.
+    ///
+    /// Further connections wait in the listener's queue. A server that is told to end accepts them as well.
     ///
     /// # Panics
     ///
-    /// If the limit is zero.
+    /// Panics if the limit is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::serve::Drain;
+    ///
+    /// let drain = Drain::new().limit(10_000);
+    /// # drop(drain);
+    /// ```
     pub fn limit(mut self, connections: usize) -> Self {
         assert!(connections > 0, "a server without connections serves nobody");
         self.limit = connections;
         self
     }
 
-    /// Tells the server to end when `trigger` is ready: a signal, a message, a time-out. May be called several times: the second
-    /// trigger that is ready ends the drain at once.
+    /// Tells the server to end when `trigger` completes, which may wait for a message or a time-out.
     ///
-    /// It is polled by [`serve`](Self::serve). For what comes again and again, give it a loop that flips a
-    /// [`switch`](Self::switch) and never ends.
+    /// It can be called several times: the second trigger that completes ends the drain at once. Triggers are polled by
+    /// [`serve`](Self::serve). For something that happens repeatedly, pass a loop that flips a [`switch`](Self::switch) and
+    /// never ends.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::serve::Drain;
+    /// use windlass::timer::sleep;
+    ///
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new().on(async { sleep(Duration::from_millis(5)).await });
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// assert!(report.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn on(mut self, trigger: impl Future<Output = ()> + Send + 'static) -> Self {
         let switch = self.switch();
         self.triggers.push(Box::pin(async move {
@@ -136,28 +202,128 @@ impl Drain {
         self
     }
 
-    /// What tells the server to end from elsewhere.
+    /// Starts the drain at the first request to end the process, and ends it at once at the second.
+    ///
+    /// The requests are those of [`termination`]: Ctrl-C and `SIGTERM` on Unix; Ctrl-C, Ctrl-Break, the console being
+    /// closed and the system shutting down on Windows. From this call on they no longer end the process by themselves, and
+    /// after [`serve`](Self::serve) has returned nothing receives them: the program should come to its end then.
+    ///
+    /// Requests within half a second of each other count as one, because a shell or a supervisor may pass on a signal that
+    /// the process has received already.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if descriptors have run out, if the OS refuses a handler, or if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:7000").await?;
+    /// let server = Drain::new().on_signals()?.serve(listener, |stream, _peer, _told| async move {
+    ///     let _ = stream.write_all(b"hello").await;
+    /// });
+    /// println!("{}", server.await?);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn on_signals(mut self) -> io::Result<Self> {
+        let switch = self.switch();
+        let mut requests = termination()?;
+        self.triggers.push(Box::pin(async move {
+            let mut last = None;
+            while requests.recv().await.is_some() {
+                let repeated = |last| now().saturating_duration_since(last) < SAME_REQUEST;
+                if !last.is_some_and(repeated) {
+                    last = Some(now());
+                    switch.flip();
+                }
+            }
+        }));
+        Ok(self)
+    }
+
+    /// Returns a switch that tells the server to end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::serve::Drain;
+    ///
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// let switch = drain.switch();
+    /// let server = windlass::spawn(drain.serve(listener, |_stream, _peer, _told| async {}));
+    /// switch.flip();
+    /// assert!(server.await.unwrap()?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn switch(&self) -> Switch {
         self.switch.clone()
     }
 
-    /// Cancelled when connections are to come to an end. Each gets it with its stream; this is for other tasks that
-    /// should end, too.
+    /// Returns the token that is cancelled when the drain begins.
+    ///
+    /// Each connection gets it with its stream. This method is for other tasks that should end with the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let drain = Drain::new();
+    /// let told = drain.token().clone();
+    /// let housekeeping = windlass::spawn(async move { told.cancelled().await });
+    /// drain.switch().flip();
+    /// housekeeping.await.unwrap();
+    /// # });
+    /// ```
     pub fn token(&self) -> &CancellationToken {
         self.switch.token()
     }
 
-    /// Serves the listener's connections, each with a task that runs what `connection` returns for it: a future made of the
-    /// stream, the address it comes from, and the token that tells it to end.
+    /// Serves the listener's connections until the server is told to end, and returns a report.
     ///
-    /// When `accept` fails, for want of descriptors for instance, it pauses and tries again, or as soon as a
-    /// connection has ended.
+    /// For each connection, `connection` is called with the stream, the address of its peer, and the token that tells it to
+    /// end. It returns a future, which runs in a task of its own.
+    ///
+    /// When `accept` fails, for example because descriptors have run out, the server pauses and tries again, or tries again
+    /// as soon as a connection has ended.
     ///
     /// Dropping the future closes the listener and aborts all connections.
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down, or if `accept` fails with an error that is not one of the OS.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::serve::Drain;
+    ///
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// let switch = drain.switch();
+    /// let address = listener.local_addr()?;
+    /// let server = windlass::spawn(drain.serve(listener, |stream, _peer, _told| async move {
+    ///     let _ = stream.write_all(b"welcome").await;
+    /// }));
+    ///
+    /// TcpStream::connect(address).await?.read_exact(&mut [0; 7]).await?;
+    /// switch.flip();
+    /// assert_eq!(server.await.unwrap()?.accepted(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     #[track_caller]
     pub fn serve<L, C, F>(
         self,
@@ -173,7 +339,7 @@ impl Drain {
         let Self { deadline, grace, limit, switch, triggers } = self;
         let limits = Limits { deadline, grace, connections: limit };
         let open = Open::new(switch.open().clone());
-        let server = Server { connection, switch, open };
+        let server = Server::new(connection, switch, open);
         async move {
             let mut run = pin!(server.run(listener, limits, location));
             let mut triggers = triggers;
@@ -205,125 +371,4 @@ impl fmt::Debug for Drain {
             .field("switch", &self.switch)
             .finish_non_exhaustive()
     }
-}
-
-/// A server that runs.
-struct Server<C> {
-    connection: C,
-    switch: Switch,
-    open: Open,
-}
-
-impl<C> Server<C> {
-    async fn run<L, F>(
-        mut self,
-        listener: L,
-        limits: Limits,
-        location: &'static Location<'static>,
-    ) -> io::Result<DrainReport>
-    where
-        L: Listener,
-        C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
-        F: Future<Output = ()> + Send + 'static,
-    {
-        self.accept_until_told(&listener, limits.connections).await?;
-        let begun = now();
-        let end = self.switch.end().clone();
-        let draining = end.run_until_cancelled(async {
-            self.empty_the_queue(&listener, limits.grace).await;
-            drop(listener);
-            self.open.all_ended().await;
-        });
-        match begun.checked_add(limits.deadline) {
-            Some(deadline) => drop(timeout_at(deadline, draining).await),
-            None => drop(draining.await),
-        }
-        let aborted = self.open.abort_all(location);
-        // A task that does not let go is stuck in a poll. The report of the runtime's shutdown names it.
-        let _ = timeout(LETTING_GO, self.open.all_ended()).await;
-        Ok(DrainReport {
-            accepted: self.open.accepted(),
-            panicked: self.open.panicked(),
-            elapsed: now().saturating_duration_since(begun),
-            aborted,
-        })
-    }
-
-    async fn accept_until_told<L, F>(&mut self, listener: &L, limit: usize) -> io::Result<()>
-    where
-        L: Listener,
-        C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let told = self.switch.token().clone();
-        let (first_pause, longest_pause) = PAUSES;
-        let mut pause = first_pause;
-        while !told.is_cancelled() {
-            if self.open.len() >= limit {
-                told.run_until_cancelled(self.open.one_ended()).await;
-                continue;
-            }
-            match told.run_until_cancelled(listener.accept()).await {
-                None => break,
-                Some(Ok((stream, peer))) => {
-                    self.start(stream, peer);
-                    pause = first_pause;
-                }
-                Some(Err(error)) if error.raw_os_error().is_none() => return Err(error),
-                Some(Err(_)) => {
-                    let waiting = timeout(pause, self.open.one_ended());
-                    let _ = told.run_until_cancelled(waiting).await;
-                    pause = longest_pause.min(2 * pause);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Accepts for as long as connections can be on their way, and then what is left.
-    async fn empty_the_queue<L, F>(&mut self, listener: &L, grace: Duration)
-    where
-        L: Listener,
-        C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
-        F: Future<Output = ()> + Send + 'static,
-    {
-        // If it can't, the window is as small as the rest makes it.
-        let _ = listener.refuse_new();
-        let _ = timeout(grace, async {
-            loop {
-                match listener.accept().await {
-                    Ok((stream, peer)) => self.start(stream, peer),
-                    Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),
-                }
-            }
-        })
-        .await;
-        loop {
-            match listener.try_accept() {
-                Ok((stream, peer)) => self.start(stream, peer),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.raw_os_error().is_none() => return,
-                Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),
-            }
-        }
-    }
-
-    fn start<S, A, F>(&mut self, stream: S, peer: A)
-    where
-        A: fmt::Debug,
-        C: FnMut(S, A, CancellationToken) -> F,
-        F: Future<Output = ()> + Send + 'static,
-    {
-        let name = format!("connection of {peer:?}");
-        let connection = (self.connection)(stream, peer, self.switch.token().clone());
-        self.open.spawn(name, connection);
-    }
-}
-
-/// What a server keeps to.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    deadline: Duration,
-    grace: Duration,
-    connections: usize,
 }

@@ -1,18 +1,19 @@
-//! Accepting connections, and coming to an end without losing one.
+//! Serving connections, and ending without losing one.
 //!
-//! This crate is an implementation detail of `windlass`; its items are re-exported there as `windlass::serve`, which says how
-//! to use them.
+//! Programs use this crate through the facade `windlass`, as `windlass::serve`.
 //!
-//! `Drain` runs the steps one after the other. `Open` is the set of connections that are open, which the tasks of
-//! the connections leave by themselves. `Listener` is what connections come from; `Switch` is what tells a drain to
-//! begin.
+//! # How it is built
+//!
+//! [`Drain`] is a server that is set up, and `Server` one that runs: it takes the steps of a drain one after the other. `Open` is the set of open connections, which the
+//! tasks of the connections leave when they end. [`Listener`] is the source of connections. [`Switch`] tells a server to end.
 
 mod drain;
 mod listener;
 mod open;
 mod report;
+mod server;
 mod switch;
-// Local sockets as Unix has them.
+// Local sockets exist in this form on Unix only.
 #[cfg(unix)]
 mod unix;
 

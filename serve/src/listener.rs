@@ -1,4 +1,4 @@
-//! What connections come from.
+//! The source of a server's connections.
 
 use std::fmt;
 use std::future::Future;
@@ -7,32 +7,69 @@ use std::net::SocketAddr;
 
 use windlass_net::{TcpListener, TcpStream};
 
-/// A source of connections: [`TcpListener`], `UnixListener`, or one of your own around them.
+/// A source of connections: [`TcpListener`], `UnixListener`, or a type of your own around one of them.
+///
+/// # Examples
+///
+/// A listener that sets an option on each connection:
+///
+/// ```
+/// use std::io;
+/// use std::net::SocketAddr;
+/// use windlass::net::{TcpListener, TcpStream};
+/// use windlass::serve::Listener;
+///
+/// struct NoDelay(TcpListener);
+///
+/// fn no_delay((stream, peer): (TcpStream, SocketAddr)) -> io::Result<(TcpStream, SocketAddr)> {
+///     stream.set_nodelay(true)?;
+///     Ok((stream, peer))
+/// }
+///
+/// impl Listener for NoDelay {
+///     type Stream = TcpStream;
+///     type Addr = SocketAddr;
+///
+///     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+///         no_delay(self.0.accept().await?)
+///     }
+///
+///     fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+///         no_delay(self.0.try_accept()?)
+///     }
+///
+///     fn refuse_new(&self) -> io::Result<bool> {
+///         self.0.refuse_new()
+///     }
+/// }
+/// ```
 pub trait Listener: Send + Sync + 'static {
-    /// A connection.
+    /// The type of a connection.
     type Stream: Send + 'static;
-    /// Where a connection comes from.
+    /// The type of a peer's address.
     type Addr: fmt::Debug + Send + 'static;
 
-    /// Takes the next connection. Dropping the future loses none.
+    /// Accepts the next connection. Dropping the future must not lose one.
     ///
     /// # Errors
     ///
-    /// An error of the OS is taken to go away: the server pauses and tries again. Any other ends it.
+    /// After an error of the OS, which is assumed to be temporary, the server pauses and tries again. Any other error ends
+    /// the server.
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, Self::Addr)>> + Send;
 
-    /// Takes a connection if there is one.
+    /// Accepts a connection if one is in the queue.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if there is none; otherwise as for [`accept`](Self::accept).
+    /// Returns `WouldBlock` if there is none; otherwise the same errors as [`accept`](Self::accept).
     fn try_accept(&self) -> io::Result<(Self::Stream, Self::Addr)>;
 
-    /// Lets no new connection into the queue, if the OS can do that; those in it can still be accepted.
+    /// Closes the queue to new connections, and returns true if the OS supports that. Connections in the queue can still be
+    /// accepted.
     ///
     /// # Errors
     ///
-    /// If the OS refuses. The server goes on nevertheless.
+    /// Returns an error if the OS refuses. The server continues nevertheless.
     fn refuse_new(&self) -> io::Result<bool>;
 }
 

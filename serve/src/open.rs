@@ -1,4 +1,4 @@
-//! The connections that are open.
+//! The set of open connections.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -9,14 +9,14 @@ use windlass_runtime::Straggler;
 use windlass_runtime::task::{AbortHandle, Builder};
 use windlass_sync::AutoResetEvent;
 
-/// The connections that are open, each a task, and what else a server waits for. Dropping it aborts all tasks.
+/// The open connections, each of which is a task, and what else a server waits for. Dropping it aborts all tasks.
 #[derive(Debug)]
 pub(crate) struct Open {
     shared: Arc<Shared>,
     accepted: u64,
 }
 
-/// What a server waits for.
+/// The part that connections and switches share with the server.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     connections: Mutex<Connections>,
@@ -26,7 +26,7 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// By number. The name is what the report calls it; the handle of a task comes after the spawn.
+    /// By number: the name for the report, and the handle of a task, which is known after the spawn.
     open: HashMap<u64, (String, Option<AbortHandle>)>,
     next: u64,
     panicked: u64,
@@ -38,7 +38,7 @@ impl Shared {
     }
 }
 
-/// Lists something that the server waits for, until the entry is dropped.
+/// Adds something that the server waits for until the entry is dropped.
 pub(crate) fn enter(shared: &Arc<Shared>, name: String) -> Entry {
     let mut connections = shared.lock();
     let number = connections.next;
@@ -59,7 +59,7 @@ impl Open {
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
         self.accepted += 1;
-        // It is listed before it can end, and its handle noted only if it has not.
+        // It is added before it can end, and its handle is stored only if it has not ended.
         let entry = enter(&self.shared, name.clone());
         let number = entry.number;
         let task = Builder::new().name(name).spawn(async move {
@@ -84,19 +84,19 @@ impl Open {
         self.shared.lock().panicked
     }
 
-    /// Waits for the end of a connection, or not if one has ended since the last time.
+    /// Waits until a connection has ended since the last call.
     pub(crate) async fn one_ended(&self) {
         self.shared.ended.wait().await;
     }
 
-    /// Waits for the end of all connections.
+    /// Waits until all connections have ended.
     pub(crate) async fn all_ended(&self) {
         while self.len() > 0 {
             self.one_ended().await;
         }
     }
 
-    /// Aborts all connections, and names them.
+    /// Aborts all connections, and returns their names.
     pub(crate) fn abort_all(&self, location: &'static Location<'static>) -> Vec<Straggler> {
         let open: Vec<_> = self.shared.lock().open.values().cloned().collect();
         open.into_iter()
@@ -116,7 +116,7 @@ impl Drop for Open {
     }
 }
 
-/// A place in the list. A connection's task gives it up at the end, whatever that is.
+/// A member of the set, owned by the task of a connection and dropped when that ends in any way.
 #[derive(Debug)]
 pub(crate) struct Entry {
     shared: Arc<Shared>,
@@ -130,7 +130,7 @@ impl Drop for Entry {
             connections.panicked += u64::from(std::thread::panicking());
             connections.open.remove(&self.number)
         };
-        // After the lock: the handle may be the last that knows the task.
+        // After the lock, because the handle may be the last reference to the task.
         drop(entry);
         self.shared.ended.set();
     }

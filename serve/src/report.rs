@@ -1,11 +1,31 @@
-//! What a drain came to.
+//! The report of a drain.
 
 use std::fmt;
 use std::time::Duration;
 
 use windlass_runtime::Straggler;
 
-/// Tells how a [`Drain`](crate::Drain) ended.
+/// The outcome of a [`Drain`](crate::Drain).
+///
+/// It implements `Display`, for a log.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::net::TcpListener;
+/// use windlass::serve::Drain;
+///
+/// # windlass::block_on(async {
+/// let listener = TcpListener::bind("127.0.0.1:0").await?;
+/// let drain = Drain::new();
+/// drain.switch().flip();
+/// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+/// assert!(report.is_clean());
+/// assert_eq!((report.accepted(), report.panicked(), report.aborted().len()), (0, 0, 0));
+/// println!("drained in {:?}: {report}", report.elapsed());
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug)]
 pub struct DrainReport {
     pub(crate) accepted: u64,
@@ -15,27 +35,27 @@ pub struct DrainReport {
 }
 
 impl DrainReport {
-    /// The number of connections that were accepted, from the start of the server on.
+    /// Returns the number of connections that were accepted since the start of the server.
     pub fn accepted(&self) -> u64 {
         self.accepted
     }
 
-    /// The number of connections that ended in a panic.
+    /// Returns the number of connections that ended in a panic.
     pub fn panicked(&self) -> u64 {
         self.panicked
     }
 
-    /// How long it took from the beginning of the drain to its end.
+    /// Returns the time from the beginning of the drain to its end.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
-    /// The connections that did not end in time, and were aborted.
+    /// Returns the connections that did not end in time, and were aborted.
     pub fn aborted(&self) -> &[Straggler] {
         &self.aborted
     }
 
-    /// True if all connections ended by themselves.
+    /// Returns true if all connections ended by themselves.
     pub fn is_clean(&self) -> bool {
         self.aborted.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What tells a drain to begin.
+//! The switch that tells a server to end.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use windlass_sync::CancellationToken;
 
 use crate::open::{self, Entry, Shared};
 
-/// Tells a [`Drain`](crate::Drain) to begin, and the second time to be done with it. Clones are the same switch.
+/// A switch that begins a [`Drain`](crate::Drain), and ends it the second time. Clones are the same switch.
 ///
 /// # Examples
 ///
@@ -26,7 +26,17 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Begins the drain. If it has begun, ends it: what is still open is aborted at once.
+    /// Begins the drain. If it has begun already, ends it: connections that are still open are aborted at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::serve::Drain;
+    ///
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// assert!(drain.token().is_cancelled());
+    /// ```
     pub fn flip(&self) {
         if self.begin.is_cancelled() {
             self.end.cancel();
@@ -35,16 +45,23 @@ impl Switch {
         }
     }
 
-    /// Cancelled when the drain begins: what tasks that should end with the server wait for.
+    /// Returns the token that is cancelled when the drain begins, for tasks that should end with the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::serve::Drain;
+    ///
+    /// assert!(!Drain::new().switch().token().is_cancelled());
+    /// ```
     pub fn token(&self) -> &CancellationToken {
         &self.begin
     }
 
-    /// Has the server wait, as it does for a connection, until the returned value is dropped, or until the deadline. Its report calls it
-    /// by `name` then.
+    /// Makes a drain wait, as it does for a connection, until the returned value is dropped.
     ///
-    /// For what goes on after its connection has been handed over, a WebSocket for instance, and for other tasks that should
-    /// not be cut short.
+    /// At the deadline the drain stops waiting, and its report contains `name`. This is for something that continues after its
+    /// connection was handed over, such as a WebSocket, and for other tasks that should not be cut short.
     ///
     /// # Examples
     ///
@@ -72,13 +89,13 @@ impl Switch {
         &self.open
     }
 
-    /// Cancelled when it is to end at once.
+    /// Returns the token that is cancelled when the drain is to end at once.
     pub(crate) fn end(&self) -> &CancellationToken {
         &self.end
     }
 }
 
-/// Has a server wait while it lives; see [`Switch::hold`].
+/// Makes a drain wait for as long as it exists; see [`Switch::hold`].
 #[derive(Debug)]
 #[must_use = "the server does not wait once it is dropped"]
 pub struct Hold {

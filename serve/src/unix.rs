@@ -1,4 +1,4 @@
-//! Local connections.
+//! Local listeners as a source of connections.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! Sockets and pipes as Unix has them.
+//! Sockets and pipes on Unix.
 
 mod address;
 mod credentials;
@@ -37,16 +37,16 @@ pub(crate) use waits::EventWaits;
 use wall::WallClock;
 pub(crate) use wall_wait::WallWait;
 
-/// A socket that took less than it was given is full, and says when it has room.
+/// A socket that accepted fewer bytes than it was given is full, and reports when it has room.
 pub(crate) const SHORT_WRITE_FILLS: bool = true;
 
-/// A socket that does not connect yet counts as hung up: it is registered when it does.
+/// The OS reports a socket that is not connecting yet as hung up, so it is registered after that.
 pub(crate) const CONNECTS_REGISTERED: bool = false;
 
-/// A listener is reported when connections come, not when there are some left.
+/// A listener is reported when connections arrive, and not when some are left.
 pub(crate) const CONNECTIONS_REPORTED_ONE_BY_ONE: bool = false;
 
-/// Without the option, an address is taken until the last old connection is forgotten.
+/// Without the option, an address is in use until the last old connection has timed out.
 pub(crate) const REUSES_ADDRESSES: bool = true;
 
 pub(crate) type Descriptor<'a> = BorrowedFd<'a>;
@@ -64,8 +64,8 @@ fn check_len(result: isize) -> io::Result<usize> {
     usize::try_from(result).map_err(|_| io::Error::last_os_error())
 }
 
-/// Gives a descriptor so many milliseconds to become readable, or all the time there is. A signal may end
-/// that early.
+/// Waits until a descriptor is readable, for at most this many milliseconds, or without a limit. A signal may end the
+/// wait early.
 fn is_readable(fd: BorrowedFd<'_>, millis: Option<u32>) -> io::Result<bool> {
     let timeout = millis.map_or(-1, |millis| millis.try_into().unwrap_or(c_int::MAX));
     let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
@@ -76,14 +76,14 @@ fn is_readable(fd: BorrowedFd<'_>, millis: Option<u32>) -> io::Result<bool> {
     }
 }
 
-/// Takes the descriptor that a call has just made.
+/// Takes ownership of a descriptor that a call has just created.
 fn own(fd: c_int) -> OwnedFd {
     // SAFETY: callers pass what a successful call returned as a new descriptor, and nobody else
     // has it.
     unsafe { OwnedFd::from_raw_fd(fd) }
 }
 
-/// Says more than "Operation not permitted" of a descriptor that has no readiness.
+/// Replaces "Operation not permitted" by a clearer error, for a descriptor that can't be polled.
 pub(crate) fn explain(error: io::Error) -> io::Error {
     if error.raw_os_error() != Some(libc::EPERM) {
         return error;
@@ -93,7 +93,7 @@ pub(crate) fn explain(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-/// Makes a descriptor that came from elsewhere non-blocking, and has a socket raise no signals.
+/// Makes a foreign descriptor non-blocking, and stops a socket from raising signals.
 pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     make::silence(descriptor);
     let fd = descriptor.as_raw_fd();
@@ -106,7 +106,7 @@ pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// An unconnected TCP socket, for IPv4 or IPv6.
+/// Creates an unconnected TCP socket, for IPv4 or IPv6.
 pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
     let family = if v6 { libc::AF_INET6 } else { libc::AF_INET };
     make::socket(family, libc::SOCK_STREAM).map(TcpStream::from)
@@ -126,7 +126,7 @@ pub(crate) fn listen(socket: Descriptor<'_>, backlog: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Begins to connect. When the socket gets writable the attempt has ended, one way or the other.
+/// Starts to connect. When the socket becomes writable, the attempt has succeeded or failed.
 pub(crate) fn start_connect(socket: Descriptor<'_>, address: &SocketAddr) -> io::Result<()> {
     match connect(socket, &RawAddress::from_inet(address)) {
         Err(error) if is_under_way(&error) => Ok(()),
@@ -140,19 +140,19 @@ fn connect(socket: Descriptor<'_>, address: &RawAddress) -> io::Result<()> {
     Ok(())
 }
 
-/// An interrupted `connect` goes on by itself; calling it again would fail.
+/// An interrupted `connect` continues by itself; another call would fail.
 fn is_under_way(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR))
 }
 
-/// Takes a connection, non-blocking from the start, which saves a call against std's `accept`.
+/// Accepts a connection that is non-blocking from the start, which saves a call compared with std's `accept`.
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     let mut address = RawAddress::empty();
     let stream = make::accept(descriptor(listener), &mut address).map(TcpStream::from)?;
     Ok((stream, address.to_inet()?))
 }
 
-/// Connects to a local socket, which never takes time: the listener has room or has not.
+/// Connects to a local socket, which never waits: the listener has room, or refuses.
 pub(crate) fn connect_local(address: &local::SocketAddr) -> io::Result<local::UnixStream> {
     let address = RawAddress::from_local(address)?;
     let socket = make::socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
@@ -160,8 +160,8 @@ pub(crate) fn connect_local(address: &local::SocketAddr) -> io::Result<local::Un
     Ok(socket.into())
 }
 
-/// Sends to the peer of a connected socket. If that has gone: `EPIPE`, and no signal, whatever the
-/// process does about signals.
+/// Sends to the peer of a connected socket. If the peer has closed it, returns `EPIPE` and raises no signal, whatever the
+/// process has set for signals.
 pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `bytes`.
     check_len(unsafe {
@@ -169,10 +169,10 @@ pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
     })
 }
 
-/// So many buffers every system takes; more is an error on some.
+/// The number of buffers that every system accepts; more is an error on some.
 const MOST_BUFFERS: usize = 1024;
 
-/// As [`send`], from several buffers; only so many are looked at as the OS takes at a time.
+/// Sends from several buffers, like [`send`]. Buffers beyond the number that the OS accepts are ignored.
 pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
     let count = buffers.len().min(MOST_BUFFERS);
     // SAFETY: a message of zeroes is a valid one: no name, no buffers, no control data.
@@ -196,7 +196,7 @@ pub(crate) fn recv_uninit(
     check_len(unsafe { libc::recv(socket.as_raw_fd(), room.as_mut_ptr().cast(), room.len(), 0) })
 }
 
-/// As [`recv_uninit`], from any descriptor.
+/// Reads like [`recv_uninit`], from any descriptor.
 pub(crate) fn read_uninit(
     descriptor: Descriptor<'_>,
     room: &mut [MaybeUninit<u8>],
@@ -205,14 +205,13 @@ pub(crate) fn read_uninit(
     check_len(unsafe { libc::read(descriptor.as_raw_fd(), room.as_mut_ptr().cast(), room.len()) })
 }
 
-/// A pipe, both ends non-blocking: what is written to the second is read from the first.
+/// Creates a pipe, with both ends non-blocking: the first is the reading end, the second the writing end.
 pub(crate) fn pipe() -> io::Result<(File, File)> {
     let [reader, writer] = make::pipe()?.map(File::from);
     Ok((reader, writer))
 }
 
-/// Receives a datagram, or only looks at it, and says where it came from. What does not fit is thrown
-/// away.
+/// Receives a datagram, or only peeks at it, and returns its length and sender. What does not fit is discarded.
 pub(crate) fn recv_from(
     socket: &UdpSocket,
     bytes: &mut [u8],
@@ -221,12 +220,12 @@ pub(crate) fn recv_from(
     if peek { socket.peek_from(bytes) } else { socket.recv_from(bytes) }
 }
 
-/// As [`recv_from`], and leaves out where it came from.
+/// Receives like [`recv_from`], without the sender.
 pub(crate) fn recv(socket: &UdpSocket, bytes: &mut [u8], peek: bool) -> io::Result<usize> {
     if peek { socket.peek(bytes) } else { socket.recv(bytes) }
 }
 
-/// The type of a socket that has begun to listen.
+/// Converts a socket that listens into a listener.
 pub(crate) fn into_listener(socket: TcpStream) -> TcpListener {
     OwnedFd::from(socket).into()
 }

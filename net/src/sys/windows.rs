@@ -1,4 +1,4 @@
-//! Sockets as Windows has them: std's types, and what WinSock has beyond them.
+//! Sockets on Windows: std's types, and WinSock where std has no function.
 
 mod address;
 mod event;
@@ -28,21 +28,21 @@ pub(crate) use windlass_runtime::io::Descriptor;
 /// The OS reports a socket as writable again only after a send that found no room at all.
 pub(crate) const SHORT_WRITE_FILLS: bool = false;
 
-/// The option would let others take the address, and an old connection is no obstacle without it.
+/// The option would let other processes take over the address, and old connections don't block it anyway.
 pub(crate) const REUSES_ADDRESSES: bool = false;
 
-/// As long as connections wait, each `accept` has the next one reported. To accept once for each report
-/// is what the OS's documentation recommends, and saves the call that finds none.
+/// While connections wait, each `accept` causes a report of the next one. Accepting once per report is what the OS's
+/// documentation recommends, and saves the call that would find none.
 pub(crate) const CONNECTIONS_REPORTED_ONE_BY_ONE: bool = true;
 
-/// What has become of an attempt to connect is reported to those who were there when it began.
+/// The outcome of an attempt to connect is reported only to a socket that was registered before.
 pub(crate) const CONNECTS_REGISTERED: bool = true;
 
 pub(crate) fn descriptor<T: AsDescriptor + ?Sized>(source: &T) -> Descriptor<'_> {
     Descriptor::Socket(source.as_socket())
 }
 
-/// The number of the socket, which is all that descriptors are in this crate.
+/// Returns the number of the socket, which is the descriptor in this crate.
 fn raw(descriptor: Descriptor<'_>) -> ws::SOCKET {
     match descriptor {
         Descriptor::Socket(socket) => socket.as_raw_socket() as ws::SOCKET,
@@ -60,7 +60,7 @@ fn last_error() -> io::Error {
     io::Error::from_raw_os_error(unsafe { ws::WSAGetLastError() })
 }
 
-/// Nothing to add: what can't be registered is no socket.
+/// Returns the error unchanged: only sockets can be registered.
 pub(crate) fn explain(error: io::Error) -> io::Error {
     error
 }
@@ -71,7 +71,7 @@ pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     check(unsafe { ws::ioctlsocket(raw(descriptor), ws::FIONBIO, &mut on) })
 }
 
-/// An unconnected TCP socket, for IPv4 or IPv6.
+/// Creates an unconnected TCP socket, for IPv4 or IPv6.
 pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
     start_winsock();
     let family = if v6 { ws::AF_INET6 } else { ws::AF_INET };
@@ -90,11 +90,11 @@ pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// std starts WinSock with the first socket of its own, and never ends it.
+/// Starts WinSock, by creating a socket of std, which never ends WinSock again.
 fn start_winsock() {
     static STARTED: std::sync::Once = std::sync::Once::new();
     STARTED.call_once(|| {
-        // Whether there is a port to be had is of no interest.
+        // The result does not matter.
         drop(std::net::UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0)));
     });
 }
@@ -111,7 +111,7 @@ pub(crate) fn listen(socket: Descriptor<'_>, backlog: u32) -> io::Result<()> {
     check(unsafe { ws::listen(raw(socket), backlog) })
 }
 
-/// Begins to connect. When the socket gets writable the attempt has ended, one way or the other.
+/// Starts to connect. When the socket becomes writable, the attempt has succeeded or failed.
 pub(crate) fn start_connect(socket: Descriptor<'_>, address: &SocketAddr) -> io::Result<()> {
     let address = RawAddress::new(address);
     // SAFETY: pointer and length describe `address`, which outlives the call.
@@ -121,12 +121,12 @@ pub(crate) fn start_connect(socket: Descriptor<'_>, address: &SocketAddr) -> io:
     }
 }
 
-/// A listener can't be told to let no more connections in.
+/// Returns false: the queue of a listener can't be closed to new connections.
 pub(crate) fn refuse_new(_listener: Descriptor<'_>) -> io::Result<bool> {
     Ok(false)
 }
 
-/// Takes a connection, which has the listener's mode: non-blocking.
+/// Accepts a connection, which inherits the listener's non-blocking mode.
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     listener.accept()
 }
@@ -139,7 +139,7 @@ pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
     usize::try_from(sent).map_err(|_| send_error())
 }
 
-/// What other systems call a broken pipe, std has no name for here.
+/// Converts the errors that other systems report as a broken pipe, which std does not convert here.
 fn send_error() -> io::Error {
     match last_error() {
         error if error.raw_os_error() == Some(ws::WSAESHUTDOWN) => {
@@ -149,10 +149,10 @@ fn send_error() -> io::Error {
     }
 }
 
-/// So many buffers are taken at a time; Wine takes no more.
+/// The number of buffers that are accepted per call; Wine accepts no more.
 const MOST_BUFFERS: usize = 1024;
 
-/// As [`send`], from several buffers.
+/// Sends from several buffers, like [`send`].
 pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
     let count = buffers.len().min(MOST_BUFFERS) as u32;
     let mut sent = 0;
@@ -183,14 +183,14 @@ pub(crate) fn recv_uninit(
     // SAFETY: there are at least `len` bytes, which the call only writes to.
     let received = unsafe { ws::recv(raw(socket), room.as_mut_ptr().cast(), len, 0) };
     match usize::try_from(received).map_err(|_| last_error()) {
-        // As std's reads have it: a direction that was ended at this side has no more bytes.
+        // Like std: a direction that was shut down at this end has no more bytes.
         Err(error) if error.raw_os_error() == Some(ws::WSAESHUTDOWN) => Ok(0),
         result => result,
     }
 }
 
-/// Receives a datagram, or only looks at it, and says where it came from. What does not fit is thrown
-/// away, as elsewhere: the OS calls that an error.
+/// Receives a datagram, or only peeks at it, and returns its length and sender. What does not fit is discarded, as on other
+/// systems; the OS reports that as an error.
 pub(crate) fn recv_from(
     socket: &UdpSocket,
     bytes: &mut [u8],
@@ -203,7 +203,7 @@ pub(crate) fn recv_from(
     Ok((received, from.to_inet()?))
 }
 
-/// As [`recv_from`], and leaves out where it came from.
+/// Receives like [`recv_from`], without the sender.
 pub(crate) fn recv(socket: &UdpSocket, bytes: &mut [u8], peek: bool) -> io::Result<usize> {
     // SAFETY: no address is asked for.
     unsafe { receive(socket, bytes, peek, std::ptr::null_mut(), std::ptr::null_mut()) }
@@ -231,7 +231,7 @@ unsafe fn receive(
     }
 }
 
-/// The type of a socket that has begun to listen.
+/// Converts a socket that listens into a listener.
 pub(crate) fn into_listener(socket: TcpStream) -> TcpListener {
     OwnedSocket::from(socket).into()
 }

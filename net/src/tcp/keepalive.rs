@@ -1,11 +1,11 @@
-//! The settings of TCP keep-alive, and the options that streams and sockets share.
+//! The settings of TCP keep-alive, and the options that TCP streams and sockets share.
 
 use std::io;
 use std::time::Duration;
 
 use crate::sys::{self, Descriptor, option};
 
-/// How TCP finds out that a silent peer has gone. What is left open is up to the OS.
+/// The settings by which TCP detects that a silent peer is gone. Unset ones are those of the OS.
 ///
 /// # Examples
 ///
@@ -27,43 +27,106 @@ pub struct Keepalive {
 }
 
 impl Keepalive {
-    /// All settings as the OS has them.
+    /// Creates settings that are all left to the OS.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::Keepalive;
+    ///
+    /// assert_eq!(Keepalive::new().idle_time(), None);
+    /// ```
     pub const fn new() -> Self {
         Self { idle: None, interval: None, retries: None }
     }
 
-    /// How long a connection is silent before the first probe, in whole seconds (rounded up, at least
-    /// one).
+    /// Sets how long a connection is silent before the first probe, in whole seconds (rounded up, at least one).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::net::Keepalive;
+    ///
+    /// let settings = Keepalive::new().idle(Duration::from_secs(60));
+    /// assert_eq!(settings.idle_time(), Some(Duration::from_secs(60)));
+    /// ```
     pub const fn idle(mut self, idle: Duration) -> Self {
         self.idle = Some(idle);
         self
     }
 
-    /// The time between probes, in whole seconds (rounded up, at least one).
+    /// Sets the time between probes, in whole seconds (rounded up, at least one).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::net::Keepalive;
+    ///
+    /// let settings = Keepalive::new().interval(Duration::from_secs(60));
+    /// assert_eq!(settings.interval_time(), Some(Duration::from_secs(60)));
+    /// ```
     pub const fn interval(mut self, interval: Duration) -> Self {
         self.interval = Some(interval);
         self
     }
 
-    /// How many probes go unanswered before the connection is given up.
+    /// Sets the number of unanswered probes after which the connection is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::Keepalive;
+    ///
+    /// assert_eq!(Keepalive::new().retries(4).retry_count(), Some(4));
+    /// ```
     pub const fn retries(mut self, retries: u32) -> Self {
         self.retries = Some(retries);
         self
     }
 
-    /// What [`idle`](Self::idle) has set.
+    /// Returns the time set with [`idle`](Self::idle).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::net::Keepalive;
+    ///
+    /// let settings = Keepalive::new().idle(Duration::from_secs(60));
+    /// assert_eq!(settings.idle_time(), Some(Duration::from_secs(60)));
+    /// ```
     #[must_use]
     pub const fn idle_time(&self) -> Option<Duration> {
         self.idle
     }
 
-    /// What [`interval`](Self::interval) has set.
+    /// Returns the time set with [`interval`](Self::interval).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::net::Keepalive;
+    ///
+    /// let settings = Keepalive::new().interval(Duration::from_secs(60));
+    /// assert_eq!(settings.interval_time(), Some(Duration::from_secs(60)));
+    /// ```
     #[must_use]
     pub const fn interval_time(&self) -> Option<Duration> {
         self.interval
     }
 
-    /// What [`retries`](Self::retries) has set.
+    /// Returns the number set with [`retries`](Self::retries).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::Keepalive;
+    ///
+    /// assert_eq!(Keepalive::new().retries(4).retry_count(), Some(4));
+    /// ```
     #[must_use]
     pub const fn retry_count(&self) -> Option<u32> {
         self.retries
@@ -108,85 +171,158 @@ fn unsupported() -> io::Error {
     io::Error::new(io::ErrorKind::Unsupported, message)
 }
 
-/// The longest that Linux takes.
+/// The longest time that Linux accepts.
 const MAX_SECONDS: u64 = 32767;
 
 fn whole_seconds(duration: Duration) -> i32 {
     rounded_up(duration).as_secs().clamp(1, MAX_SECONDS) as i32
 }
 
-/// In whole seconds, and zero only if it was that.
+/// Rounds up to whole seconds: zero only if it was zero.
 pub(crate) fn rounded_up(duration: Duration) -> Duration {
     let seconds = duration.as_secs().saturating_add((duration.subsec_nanos() > 0).into());
     Duration::from_secs(seconds)
 }
 
-/// Options of TCP connections, for anything with a descriptor and a method `std()` that gives std's
-/// stream.
+/// Defines the options of TCP connections, for a type with a descriptor and a method `std()` that returns std's stream.
 macro_rules! tcp_options {
     () => {
-        /// Whether small segments are sent at once, without waiting for more to send (no Nagle).
+        /// Returns true if small segments are sent at once, without Nagle's algorithm.
         ///
         /// # Errors
         ///
-        /// If the OS cannot tell.
+        /// Returns an error if the OS cannot tell.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::TcpSocket;
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// assert!(!socket.nodelay()?);
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn nodelay(&self) -> io::Result<bool> {
             self.std().nodelay()
         }
 
-        /// Sends small segments at once, or not; see [`nodelay`](Self::nodelay).
+        /// Sets whether small segments are sent at once; see [`nodelay`](Self::nodelay).
         ///
         /// # Errors
         ///
-        /// If the OS refuses.
+        /// Returns an error if the OS refuses.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::TcpSocket;
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// socket.set_nodelay(true)?;
+        /// assert!(socket.nodelay()?);
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
             self.std().set_nodelay(nodelay)
         }
 
-        /// How many hops packets may take.
+        /// Returns the number of hops that packets may take.
         ///
         /// # Errors
         ///
-        /// If the OS cannot tell.
+        /// Returns an error if the OS cannot tell.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::TcpSocket;
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// assert!(socket.ttl()? > 0);
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn ttl(&self) -> io::Result<u32> {
             self.std().ttl()
         }
 
-        /// Sets how many hops packets may take.
+        /// Sets the number of hops that packets may take.
         ///
         /// # Errors
         ///
-        /// If the OS refuses.
+        /// Returns an error if the OS refuses.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::TcpSocket;
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// socket.set_ttl(16)?;
+        /// assert_eq!(socket.ttl()?, 16);
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
             self.std().set_ttl(ttl)
         }
 
-        /// How long closing waits for unsent data; `None` means not at all (they are sent in the
-        /// background).
+        /// Returns how long closing waits for unsent data. `None` means that it does not wait: the data is sent in the
+        /// background.
         ///
         /// # Errors
         ///
-        /// If the OS cannot tell.
+        /// Returns an error if the OS cannot tell.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::TcpSocket;
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// assert_eq!(socket.linger()?, None);
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn linger(&self) -> io::Result<Option<std::time::Duration>> {
             sys::linger(sys::descriptor(self))
         }
 
-        /// Sets how long closing waits for unsent data, rounded up to whole seconds. With zero, closing throws
-        /// them away and resets the connection. With more, **dropping the last handle blocks its
-        /// thread** for up to that time: prefer `shutdown` and reading to the end.
+        /// Sets how long closing waits for unsent data, rounded up to whole seconds.
+        ///
+        /// With zero, closing discards the data and resets the connection. With more, **dropping the last handle blocks
+        /// its thread** for up to that time: prefer `shutdown`, and reading to the end.
         ///
         /// # Errors
         ///
-        /// If the OS refuses.
+        /// Returns an error if the OS refuses.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::time::Duration;
+        /// use windlass::net::TcpSocket;
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// socket.set_linger(Some(Duration::ZERO))?; // dropping resets the connection
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn set_linger(&self, linger: Option<std::time::Duration>) -> io::Result<()> {
             sys::set_linger(sys::descriptor(self), linger.map($crate::tcp::keepalive::rounded_up))
         }
 
-        /// The settings of keep-alive; `None` if it is off.
+        /// Returns the settings of keep-alive, or `None` if it is off.
         ///
         /// # Errors
         ///
-        /// If the OS cannot tell.
+        /// Returns an error if the OS cannot tell.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::TcpSocket;
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// assert_eq!(socket.keepalive()?, None);
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn keepalive(&self) -> io::Result<Option<Keepalive>> {
             Keepalive::get(sys::descriptor(self))
         }
@@ -195,7 +331,18 @@ macro_rules! tcp_options {
         ///
         /// # Errors
         ///
-        /// If the OS refuses.
+        /// Returns an error if the OS refuses.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::{Keepalive, TcpSocket};
+        ///
+        /// let socket = TcpSocket::new_v4()?;
+        /// socket.set_keepalive(Some(Keepalive::new()))?;
+        /// assert!(socket.keepalive()?.is_some());
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
         pub fn set_keepalive(&self, keepalive: Option<Keepalive>) -> io::Result<()> {
             Keepalive::set(sys::descriptor(self), keepalive)
         }

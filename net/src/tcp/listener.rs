@@ -1,4 +1,4 @@
-//! A TCP socket that takes connections.
+//! A TCP socket that accepts connections.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,18 +10,19 @@ use crate::incoming::{Incoming, impl_listener, listener_methods, skip_aborted};
 use crate::methods::{socket_methods, wrapper};
 use crate::{Async, sys};
 
-/// Connections that may wait to be accepted; the OS may have a lower limit.
+/// The number of connections that can wait to be accepted; the OS may have a lower limit.
 const BACKLOG: u32 = 1024;
 
-/// Listens for TCP connections.
+/// A socket that listens for TCP connections.
 ///
 /// # When descriptors run out
 ///
-/// Then [`accept`](Self::accept) fails (on Unix with `EMFILE` or `ENFILE`), and goes on failing at
-/// once for as long as there is a connection waiting and no descriptor to be had. A server should
-/// pause for some milliseconds after an error of `accept`, or accept again when one of its
-/// connections has ended; nothing is lost meanwhile, the connection waits in the queue. Connections
-/// that their clients gave up while they were queued are passed over and are no error.
+/// A peer can open connections until descriptors run out. Then [`accept`](Self::accept) fails (on Unix with `EMFILE` or
+/// `ENFILE`), and fails again at once for as long as a connection waits and there is no free descriptor. After an error of
+/// `accept`, a server should pause for some milliseconds, or accept again when one of its connections has ended. Nothing is
+/// lost meanwhile: the connection waits in the queue. `serve::Drain` does this, and can limit the number of connections.
+///
+/// Connections that their clients closed while they were queued are skipped, and are no error.
 ///
 /// # Examples
 ///
@@ -61,18 +62,29 @@ pub struct TcpListener {
 wrapper!(TcpListener, std::net::TcpListener);
 
 impl TcpListener {
-    /// Listens on the first of the addresses that is free. With port 0 the OS chooses a port, which
-    /// [`local_addr`](Self::local_addr) tells.
+    /// Listens on the first of the addresses that is free.
     ///
-    /// On Unix it sets the option to reuse the address, so that a server can be started again at once. For other
-    /// options, or another length of the queue than 1024, use [`TcpSocket`].
+    /// With port 0 the OS chooses a port, which [`local_addr`](Self::local_addr) returns. On Unix the address may be
+    /// reused, so that a server can be restarted at once. For other options, or a queue of another length than 1024, use
+    /// [`TcpSocket`].
     ///
     /// Dropping the future leaves nothing behind.
     ///
     /// # Errors
     ///
-    /// What the OS says of the last address, `AddrInUse` for instance; if a name is not found; if the
-    /// runtime is shutting down.
+    /// Returns the OS's error for the last address, such as `AddrInUse`, or an error if a name is not found or the runtime
+    /// is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::TcpListener;
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// println!("listening on {}", listener.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn bind<A: ToSocketAddrs>(addrs: A) -> io::Result<Self> {
         with_first(addrs, |address| {
             let socket = TcpSocket::for_addr(&address)?;
@@ -89,17 +101,18 @@ impl TcpListener {
 
     listener_methods!(TcpStream, SocketAddr);
 
-    /// Lets no new connection into the queue, so that a server that is about to end can accept all that
-    /// were made. Those in the queue can still be accepted. So can those whose handshake has
-    /// begun, which takes a round trip. Who asks later gets no answer until the listener is dropped, tries again
-    /// after a second, and is refused then, or finds the next process that listens on the port.
+    /// Closes the queue to new connections, so that a server that is about to end can accept all that were established.
     ///
-    /// Returns true if the OS can do that: on Linux. Elsewhere nothing happens, and a connection that is made
-    /// between the last `accept` and the end of the listener is reset.
+    /// Connections in the queue can still be accepted, and so can those whose handshake has begun, which takes a round
+    /// trip. Later clients get no answer until the listener is dropped. They try again after a second; then they are
+    /// refused, or reach the next process that listens on the port.
+    ///
+    /// Returns true if the OS supports this, which is the case on Linux. On other systems nothing happens, and a connection
+    /// that is established between the last `accept` and the end of the listener is reset.
     ///
     /// # Errors
     ///
-    /// If the OS refuses.
+    /// Returns an error if the OS refuses.
     ///
     /// # Examples
     ///
@@ -119,20 +132,42 @@ impl TcpListener {
         sys::refuse_new(sys::descriptor(self))
     }
 
-    /// How many hops the packets of its connections may take.
+    /// Returns the number of hops that packets of its connections may take.
     ///
     /// # Errors
     ///
-    /// If the OS cannot tell.
+    /// Returns an error if the OS cannot tell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::TcpListener;
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// assert!(listener.ttl()? > 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn ttl(&self) -> io::Result<u32> {
         self.io.get_ref().ttl()
     }
 
-    /// Sets how many hops the packets of its connections may take.
+    /// Sets the number of hops that packets of its connections may take.
     ///
     /// # Errors
     ///
-    /// If the OS refuses.
+    /// Returns an error if the OS refuses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::TcpListener;
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// listener.set_ttl(16)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn set_ttl(&self, ttl: u32) -> io::Result<()> {
         self.io.get_ref().set_ttl(ttl)
     }
@@ -144,7 +179,7 @@ fn next(listener: &std::net::TcpListener) -> io::Result<(std::net::TcpStream, So
     skip_aborted(|| sys::accept(listener))
 }
 
-/// The runtime's side of a connection that was taken.
+/// Registers an accepted connection with the runtime.
 fn registered(
     (stream, peer): (std::net::TcpStream, SocketAddr),
 ) -> io::Result<(TcpStream, SocketAddr)> {

@@ -10,7 +10,7 @@ use crate::Async;
 use crate::methods::buffer_methods;
 use crate::sys::{self, option};
 
-/// A TCP socket to be set up before it listens or connects.
+/// A TCP socket whose options can be set before it listens or connects.
 ///
 /// # Examples
 ///
@@ -30,25 +30,46 @@ use crate::sys::{self, option};
 /// # }).unwrap();
 /// ```
 pub struct TcpSocket {
-    // Std's type of a stream has all that a socket needs, connected or not.
+    // Std's stream has all that a socket needs, connected or not.
     socket: std::net::TcpStream,
 }
 
 impl TcpSocket {
-    /// A socket for IPv4.
+    /// Creates a socket for IPv4.
     ///
     /// # Errors
     ///
-    /// If the OS has none to give.
+    /// Returns the OS's error, for example if descriptors have run out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new_v4() -> io::Result<Self> {
         Ok(Self { socket: sys::tcp_socket(false)? })
     }
 
-    /// A socket for IPv6.
+    /// Creates a socket for IPv6.
     ///
     /// # Errors
     ///
-    /// If the OS has none to give.
+    /// Returns the OS's error, for example if descriptors have run out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// match TcpSocket::new_v6() {
+    ///     Ok(socket) => println!("{socket:?}"),
+    ///     Err(error) => println!("no IPv6 here: {error}"),
+    /// }
+    /// ```
     pub fn new_v6() -> io::Result<Self> {
         Ok(Self { socket: sys::tcp_socket(true)? })
     }
@@ -57,41 +78,84 @@ impl TcpSocket {
         Ok(Self { socket: sys::tcp_socket(address.is_ipv6())? })
     }
 
-    /// Whether an address may be bound that old connections still linger on.
+    /// Returns true if the socket may bind to an address that old connections still linger on.
     ///
     /// # Errors
     ///
-    /// If the OS cannot tell.
+    /// Returns an error if the OS cannot tell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// assert!(!socket.reuse_address()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn reuse_address(&self) -> io::Result<bool> {
         self.flag(option::REUSE_ADDRESS)
     }
 
-    /// Allows to bind an address that old connections still linger on, or not. A server that is
-    /// restarted wants that on Unix, and [`TcpListener::bind`] does it there. On Windows, where servers
-    /// need nothing of the kind, it lets **another process take the address over**.
+    /// Sets whether the socket may bind to an address that old connections still linger on.
+    ///
+    /// A server that is restarted needs this on Unix, and [`TcpListener::bind`] sets it there. On Windows a server does not
+    /// need it, and it lets **another process take over the address**.
     ///
     /// # Errors
     ///
-    /// If the OS refuses.
+    /// Returns an error if the OS refuses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_reuse_address(true)?;
+    /// assert!(socket.reuse_address()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn set_reuse_address(&self, on: bool) -> io::Result<()> {
         sys::set_option(sys::descriptor(self), option::REUSE_ADDRESS, on.into())
     }
 
-    /// Whether several sockets may listen on the port, the OS dealing out the connections. Unix only.
+    /// Returns true if several sockets may listen on the port, with the connections distributed by the OS. Unix only.
     ///
     /// # Errors
     ///
-    /// If the OS cannot tell.
+    /// Returns an error if the OS cannot tell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// assert!(!socket.reuse_port()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[cfg(unix)]
     pub fn reuse_port(&self) -> io::Result<bool> {
         self.flag(option::REUSE_PORT)
     }
 
-    /// Allows several sockets to listen on the port, or not; all of them have to say so. Unix only.
+    /// Sets whether several sockets may listen on the port. All of them have to set it. Unix only.
     ///
     /// # Errors
     ///
-    /// If the OS refuses.
+    /// Returns an error if the OS refuses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.set_reuse_port(true)?;
+    /// assert!(socket.reuse_port()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[cfg(unix)]
     pub fn set_reuse_port(&self, on: bool) -> io::Result<()> {
         sys::set_option(sys::descriptor(self), option::REUSE_PORT, on.into())
@@ -99,42 +163,86 @@ impl TcpSocket {
 
     tcp_options!();
 
-    /// Gives the socket its own address.
+    /// Binds the socket to an address.
     ///
     /// # Errors
     ///
-    /// `AddrInUse`, and whatever else the OS says.
+    /// Returns the OS's error, such as `AddrInUse`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn bind(&self, address: SocketAddr) -> io::Result<()> {
         sys::bind(sys::descriptor(self), &address)
     }
 
-    /// The socket's own address.
+    /// Returns the address that the socket is bound to.
     ///
     /// # Errors
     ///
-    /// If the OS cannot tell.
+    /// Returns an error if the OS cannot tell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// assert_ne!(socket.local_addr()?.port(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.socket.local_addr()
     }
 
-    /// Begins to listen. Up to `backlog` connections (the OS has a limit of its own) wait to be
-    /// accepted.
+    /// Listens for connections. Up to `backlog` of them wait to be accepted; the OS has a limit of its own.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime is shutting down.
+    /// Returns the OS's error, or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpSocket;
+    ///
+    /// let socket = TcpSocket::new_v4()?;
+    /// socket.bind("127.0.0.1:0".parse().unwrap())?;
+    /// let listener = socket.listen(64)?;
+    /// # drop(listener);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         sys::listen(sys::descriptor(&self), backlog)?;
         TcpListener::from_socket(self.socket)
     }
 
-    /// Connects.
+    /// Connects to an address.
     ///
-    /// Dropping the future closes the socket, and with it the attempt.
+    /// Dropping the future closes the socket, which ends the attempt.
     ///
     /// # Errors
     ///
-    /// `ConnectionRefused`, and whatever else the OS says; or if the runtime shuts down.
+    /// Returns the OS's error, such as `ConnectionRefused`, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpSocket};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpSocket::new_v4()?.connect(listener.local_addr()?).await?;
+    /// assert_eq!(stream.peer_addr()?, listener.local_addr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn connect(self, address: SocketAddr) -> io::Result<TcpStream> {
         if !sys::CONNECTS_REGISTERED {
             sys::start_connect(sys::descriptor(&self), &address)?;
@@ -164,12 +272,12 @@ impl TcpSocket {
     }
 }
 
-/// What has become of an attempt to connect; `WouldBlock` if it is still under way.
+/// Returns the outcome of an attempt to connect, or `WouldBlock` if there is none yet.
 fn connected(socket: &std::net::TcpStream) -> io::Result<()> {
     if let Some(error) = socket.take_error()? {
         return Err(error);
     }
-    // Sockets count as ready until shown otherwise: only a peer says that this one is connected.
+    // Sockets are assumed to be ready until a try fails: only the address of a peer proves that this one is connected.
     match socket.peer_addr() {
         Err(error) if error.kind() == io::ErrorKind::NotConnected => {
             Err(io::ErrorKind::WouldBlock.into())

@@ -16,14 +16,14 @@ use crate::{Async, sys};
 
 /// A TCP connection.
 ///
-/// Reading and writing take `&self`: one task may read while another writes. Any number of tasks may
-/// wait for the same direction; all wake, and one gets the bytes. By way of the traits
-/// [`AsyncRead`](futures_io::AsyncRead) and [`AsyncWrite`](futures_io::AsyncWrite), which this and
-/// `&TcpStream` have, one task at a time can wait for a direction: the last that polled.
+/// Reading and writing take `&self`: one task can read while another one writes. Any number of tasks can wait for the same
+/// direction; all wake up, and one of them gets the bytes. `TcpStream` and `&TcpStream` implement
+/// [`AsyncRead`](futures_io::AsyncRead) and [`AsyncWrite`](futures_io::AsyncWrite). Through these traits one task at a
+/// time can wait for a direction: the last one that polled.
 ///
-/// Dropping it closes the connection. The peer sees the end of the stream after all that was written,
-/// unless there were bytes left to read: then the OS resets the connection, which may cost the peer
-/// what it has not read yet. [`shutdown`](Self::shutdown) and reading to the end avoids that.
+/// Dropping the stream closes the connection. The peer sees the end of the stream after everything that was written,
+/// unless there were bytes left to read: then the OS resets the connection, and the peer may lose what it has not read
+/// yet. To avoid that, call [`shutdown`](Self::shutdown) and read to the end.
 ///
 /// # Examples
 ///
@@ -52,14 +52,26 @@ wrapper!(TcpStream, std::net::TcpStream);
 impl TcpStream {
     /// Connects to the first of the addresses that accepts. They are tried one after the other.
     ///
-    /// To bind an address before, or to set options, use [`TcpSocket`].
+    /// To bind to an address first, or to set options, use [`TcpSocket`].
     ///
-    /// Dropping the future closes the socket, and with it the attempt.
+    /// Dropping the future closes the socket, which ends the attempt.
     ///
     /// # Errors
     ///
-    /// What the OS says of the last address, `ConnectionRefused` for instance; if a name is not found;
-    /// if the runtime shuts down.
+    /// Returns the OS's error for the last address, such as `ConnectionRefused`, or an error if a name is not found or the
+    /// runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// # drop(stream);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn connect<A: ToSocketAddrs>(addrs: A) -> io::Result<Self> {
         let mut failed = None;
         for address in resolve(addrs).await? {
@@ -81,13 +93,28 @@ impl TcpStream {
 
     read_methods!();
 
-    /// Reads without taking: the next read gets the same bytes.
+    /// Reads some bytes without removing them from the stream: the next read returns the same bytes.
     ///
     /// Dropping the future loses nothing.
     ///
     /// # Errors
     ///
-    /// As for [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// peer.write_all(b"hello").await?;
+    /// assert_eq!(stream.peek(&mut [0; 16]).await?, 5);
+    /// assert_eq!(stream.read(&mut [0; 16]).await?, 5);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn peek(&self, buf: &mut [u8]) -> io::Result<usize> {
         if buf.is_empty() {
             return Ok(0);
@@ -106,5 +133,5 @@ impl TcpStream {
     }
 }
 
-// A read that got less than it could has taken all there is.
+// A read that returns fewer bytes than it could has taken everything.
 impl_duplex!(TcpStream, std::net::TcpStream, SHORT_READ_DRAINS = true);

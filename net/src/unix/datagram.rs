@@ -1,4 +1,4 @@
-//! Datagrams between processes of one machine.
+//! Local datagram sockets.
 
 use std::io;
 use std::net::Shutdown;
@@ -14,10 +14,10 @@ use crate::methods::{buffer_methods, socket_methods, wrapper};
 use crate::sys::local;
 use crate::{Async, sys};
 
-/// The first and the longest pause between two tries to send to a receiver that has no room.
+/// The first and the longest pause between two attempts to send to a receiver that has no room.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(5));
 
-/// A local socket for datagrams, which arrive whole, in order and surely.
+/// A local datagram socket. Datagrams arrive whole, in order and reliably.
 ///
 /// # Examples
 ///
@@ -41,45 +41,97 @@ pub struct UnixDatagram {
 wrapper!(UnixDatagram, local::UnixDatagram);
 
 impl UnixDatagram {
-    /// A socket at a path, which must not exist yet. It stays when the socket is dropped; remove it.
+    /// Creates a socket at a path, which must not exist yet.
+    ///
+    /// Dropping the socket does not remove the path.
     ///
     /// # Errors
     ///
-    /// `AddrInUse` if the path exists, and whatever else the OS says; or if the runtime is shutting
-    /// down.
+    /// Returns the OS's error, such as `AddrInUse` if the path exists, or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-bind-{}", std::process::id()));
+    /// let socket = UnixDatagram::bind(&path)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         Self::from_std(local::UnixDatagram::bind(path)?)
     }
 
-    /// As [`bind`](Self::bind), at any local address, abstract names among them.
+    /// Creates a socket at any local address, such as an abstract name; otherwise like [`bind`](Self::bind).
     ///
     /// # Errors
     ///
-    /// As for [`bind`](Self::bind).
+    /// Returns the same errors as [`bind`](Self::bind).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::SocketAddr;
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-addr-{}", std::process::id()));
+    /// let socket = UnixDatagram::bind_addr(&SocketAddr::from_pathname(&path)?)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
         Self::from_std(local::UnixDatagram::bind_addr(address)?)
     }
 
-    /// A socket without an address: it can send, and receives only if it is connected.
+    /// Creates a socket without an address: it can send, and receives only if it is connected.
     ///
     /// # Errors
     ///
-    /// If descriptors have run out, or if the runtime is shutting down.
+    /// Returns an error if descriptors have run out, or if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-unbound-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.send_to(b"ping", &path).await?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn unbound() -> io::Result<Self> {
         Self::from_std(local::UnixDatagram::unbound()?)
     }
 
-    /// Two sockets that are connected to each other.
+    /// Creates two sockets that are connected to each other.
     ///
     /// # Errors
     ///
-    /// If descriptors have run out, or if the runtime is shutting down.
+    /// Returns an error if descriptors have run out, or if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// let (a, b) = UnixDatagram::pair()?;
+    /// a.send(b"ping").await?;
+    /// assert_eq!(b.recv(&mut [0; 16]).await?, 4);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn pair() -> io::Result<(Self, Self)> {
         let (a, b) = local::UnixDatagram::pair()?;
         Ok((Self::from_fresh(a)?, Self::from_fresh(b)?))
     }
 
-    /// Nothing was sent yet.
+    /// Registers a socket on which nothing was sent yet.
     fn from_fresh(socket: local::UnixDatagram) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         Async::new_writable(socket).map(Self::from_async)
@@ -89,41 +141,99 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-connect-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.connect(&path)?;
+    /// sender.send(b"ping").await?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn connect<P: AsRef<Path>>(&self, path: P) -> io::Result<()> {
         self.io.get_ref().connect(path)
     }
 
-    /// As [`connect`](Self::connect), to any local address, abstract names among them.
+    /// Sets the peer to any local address, such as an abstract name; otherwise like [`connect`](Self::connect).
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::SocketAddr;
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-connect-addr-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.connect_addr(&SocketAddr::from_pathname(&path)?)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn connect_addr(&self, address: &SocketAddr) -> io::Result<()> {
         self.io.get_ref().connect_addr(address)
     }
 
-    /// Sends a datagram to the socket at a path; waits while that has no room.
+    /// Sends a datagram to the socket at a path, and waits while that socket has no room.
     ///
-    /// The OS does not tell when a receiver has room again, except to a socket that is connected to it. So this one
-    /// tries again after a pause, of 50 µs at first and 5 ms at last; [`connect`](Self::connect) and
-    /// [`send`](Self::send) come to know it at once.
+    /// The OS reports that a receiver has room again only to a socket that is connected to it. Therefore this method tries
+    /// again after pauses, from 50 µs up to 5 ms. After [`connect`](Self::connect), [`send`](Self::send) is woken at once.
     ///
     /// Dropping the future loses nothing: unless it returned, nothing was sent.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-send-to-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.send_to(b"ping", &path).await?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn send_to<P: AsRef<Path>>(&self, buf: &[u8], path: P) -> io::Result<usize> {
         let path = path.as_ref();
         self.send_patiently(|socket| socket.send_to(buf, path)).await
     }
 
-    /// As [`send_to`](Self::send_to), to any local address, abstract names among them.
+    /// Sends a datagram to any local address, such as an abstract name; otherwise like [`send_to`](Self::send_to).
     ///
     /// # Errors
     ///
-    /// As for [`send_to`](Self::send_to).
+    /// Returns the same errors as [`send_to`](Self::send_to).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::SocketAddr;
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-send-addr-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// sender.send_to_addr(b"ping", &SocketAddr::from_pathname(&path)?).await?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn send_to_addr(&self, buf: &[u8], address: &SocketAddr) -> io::Result<usize> {
         self.send_patiently(|socket| socket.send_to_addr(buf, address)).await
     }
@@ -146,42 +256,95 @@ impl UnixDatagram {
         }
     }
 
-    /// As [`send_to`](Self::send_to), without waiting.
+    /// Does what [`send_to`](Self::send_to) does, without waiting.
     ///
     /// # Errors
     ///
-    /// `WouldBlock` if the receiver has no room now. Otherwise as for [`send_to`](Self::send_to).
+    /// Returns `WouldBlock` if the receiver has no room now; otherwise the same errors as [`send_to`](Self::send_to).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-try-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// assert_eq!(sender.try_send_to(b"ping", &path)?, 4);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], path: P) -> io::Result<usize> {
         self.io.try_write_with(|socket| socket.send_to(buf, path))
     }
 
     datagram_methods!(SocketAddr);
 
-    /// Ends one direction or both. Tasks that wait for one that has been ended wake.
+    /// Shuts down one direction or both, and wakes the tasks that wait for it.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::net::Shutdown;
+    ///
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let (a, b) = UnixDatagram::pair()?;
+    /// a.shutdown(Shutdown::Write)?;
+    /// assert!(a.send(b"ping").await.is_err());
+    /// # drop(b);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         self.io.get_ref().shutdown(how)?;
         self.io.registration().wake_all();
         Ok(())
     }
 
-    /// The address of this end.
+    /// Returns the address of this end.
     ///
     /// # Errors
     ///
-    /// If the OS cannot tell.
+    /// Returns an error if the OS cannot tell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let (a, b) = UnixDatagram::pair()?;
+    /// assert!(a.local_addr()?.is_unnamed());
+    /// # drop(b);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn local_addr(&self) -> io::Result<SocketAddr> {
         self.io.get_ref().local_addr()
     }
 
-    /// The address that the socket is connected to.
+    /// Returns the address that the socket is connected to.
     ///
     /// # Errors
     ///
-    /// `NotConnected` if it is not.
+    /// Returns `NotConnected` if it is not connected.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixDatagram;
+    /// # windlass::block_on(async {
+    /// # let (a, b) = UnixDatagram::pair()?;
+    /// assert!(a.peer_addr()?.is_unnamed());
+    /// # drop(b);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         self.io.get_ref().peer_addr()
     }

@@ -1,4 +1,4 @@
-//! A local socket that takes connections.
+//! A local socket that accepts connections.
 
 use std::io;
 use std::path::Path;
@@ -10,10 +10,9 @@ use crate::methods::{socket_methods, wrapper};
 use crate::sys::local;
 use crate::{Async, sys};
 
-/// Listens for connections from processes of this machine.
+/// A socket that listens for connections from processes on this machine.
 ///
-/// What is said of [`TcpListener`](crate::TcpListener#when-descriptors-run-out) when descriptors run
-/// out holds here, too.
+/// When descriptors run out, it behaves like [`TcpListener`](crate::TcpListener#when-descriptors-run-out).
 ///
 /// # Examples
 ///
@@ -40,37 +39,63 @@ pub struct UnixListener {
 wrapper!(UnixListener, local::UnixListener);
 
 impl UnixListener {
-    /// Listens at a path, which must not exist yet. It stays when the listener is dropped; remove it.
+    /// Listens at a path, which must not exist yet.
+    ///
+    /// Dropping the listener does not remove the path.
     ///
     /// # Errors
     ///
-    /// `AddrInUse` if the path exists, and whatever else the OS says; or if the runtime is shutting
-    /// down.
+    /// Returns the OS's error, such as `AddrInUse` if the path exists, or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixListener;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-listener-bind-{}", std::process::id()));
+    /// let listener = UnixListener::bind(&path)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         Self::from_std(local::UnixListener::bind(path)?)
     }
 
-    /// As [`bind`](Self::bind), at any local address, abstract names among them.
+    /// Listens at any local address, such as an abstract name; otherwise like [`bind`](Self::bind).
     ///
     /// # Errors
     ///
-    /// As for [`bind`](Self::bind).
+    /// Returns the same errors as [`bind`](Self::bind).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::SocketAddr;
+    /// # use windlass::net::unix::UnixListener;
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-listener-addr-{}", std::process::id()));
+    /// let listener = UnixListener::bind_addr(&SocketAddr::from_pathname(&path)?)?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
         Self::from_std(local::UnixListener::bind_addr(address)?)
     }
 
     listener_methods!(UnixStream, SocketAddr);
 
-    /// Lets no new connection into the queue, so that a server that is about to end can accept all that
-    /// were made. Those in the queue can still be accepted. Who connects later is
-    /// refused at once.
+    /// Closes the queue to new connections, so that a server that is about to end can accept all that were established.
     ///
-    /// Returns true if the OS can do that: on Linux. Elsewhere nothing happens, and a connection that is made
-    /// between the last `accept` and the end of the listener is reset.
+    /// Connections in the queue can still be accepted. Later clients are refused at once.
+    ///
+    /// Returns true if the OS supports this, which is the case on Linux. On other systems nothing happens, and a connection
+    /// that is established between the last `accept` and the end of the listener is reset.
     ///
     /// # Errors
     ///
-    /// If the OS refuses.
+    /// Returns an error if the OS refuses.
     ///
     /// # Examples
     ///
@@ -99,6 +124,7 @@ fn next(listener: &local::UnixListener) -> io::Result<(local::UnixStream, Socket
     skip_aborted(|| listener.accept())
 }
 
+/// Registers an accepted connection with the runtime.
 fn registered(
     (stream, peer): (local::UnixStream, SocketAddr),
 ) -> io::Result<(UnixStream, SocketAddr)> {

@@ -1,8 +1,10 @@
-//! What only Unix has: local sockets and pipes.
+//! Local sockets and pipes, on Unix only.
 //!
-//! [`UnixStream`] and [`UnixListener`] are to local sockets what their TCP counterparts are to TCP,
-//! [`UnixDatagram`] what [`UdpSocket`](crate::UdpSocket) is to UDP. [`pipe()`] makes an anonymous
-//! pipe.
+//! [`UnixStream`] and [`UnixListener`] correspond to the types for TCP, and [`UnixDatagram`] corresponds to
+//! [`UdpSocket`](crate::UdpSocket). [`pipe()`] creates an anonymous pipe.
+//!
+//! Any process that may open a socket's path can connect to it: restrict the permissions of the directory, or check
+//! [`UnixStream::peer_cred`].
 
 mod datagram;
 mod listener;

@@ -1,11 +1,10 @@
-//! Pipes: one way, from a [`Sender`] to a [`Receiver`].
+//! Pipes, which carry bytes from a [`Sender`] to a [`Receiver`].
 //!
 //! # SIGPIPE
 //!
-//! A write to a pipe whose receiver has gone fails with `BrokenPipe`. The OS also raises `SIGPIPE`, and
-//! unlike with sockets no flag of the call prevents that. Rust programs ignore the signal, since std
-//! says so before `main`. In a library of a program that is not Rust's, or that has set the signal back
-//! to its default, the process ends; ignore the signal there.
+//! A write to a pipe whose receiver was closed fails with `BrokenPipe`. The OS also raises `SIGPIPE`, which for pipes no
+//! flag of the call prevents. In Rust programs std ignores the signal before `main` runs. If a program in another language
+//! uses the library, or the signal was set back to its default, the signal ends the process: ignore it there.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -17,11 +16,11 @@ use crate::bytes::ByteIo;
 use crate::methods::{impl_async_read, impl_async_write, read_methods, wrapper, write_methods};
 use crate::{Async, sys};
 
-/// Makes a pipe.
+/// Creates a pipe.
 ///
 /// # Errors
 ///
-/// If descriptors have run out, or if the runtime is shutting down.
+/// Returns an error if descriptors have run out, or if the runtime is shutting down.
 ///
 /// # Examples
 ///
@@ -45,23 +44,23 @@ pub fn pipe() -> io::Result<(Sender, Receiver)> {
     Ok((sender, receiver))
 }
 
-/// The end of a pipe that is written to. Dropping it lets the receiver see the end.
+/// The writing end of a pipe. When it is dropped, the receiver sees the end.
 ///
-/// [`from_std`](Self::from_std) takes a FIFO that was opened as a file, or a pipe of a child process.
+/// [`from_std`](Self::from_std) accepts a FIFO that was opened as a file, or a pipe of a child process.
 pub struct Sender {
     io: Async<File>,
 }
 
-/// The end of a pipe that is read from.
+/// The reading end of a pipe.
 ///
-/// [`from_std`](Self::from_std) takes a FIFO that was opened as a file, or a pipe of a child process. A FIFO that was opened
-/// without waiting for a writer ends when its first writer has come and its last has gone, and not before.
+/// [`from_std`](Self::from_std) accepts a FIFO that was opened as a file, or a pipe of a child process. A FIFO that was
+/// opened without waiting for a writer ends when it has had a writer and the last one has closed it.
 pub struct Receiver {
     io: Async<File>,
 }
 
 wrapper!(Sender, File);
-// Until a FIFO has had a writer the OS reads it as ended, but reports nothing.
+// Until a FIFO has had a writer, a read returns zero bytes, but the OS reports no event.
 wrapper!(Receiver, File, Async::new_unready);
 
 impl Sender {
@@ -73,7 +72,7 @@ impl Receiver {
 }
 
 impl ByteIo for File {
-    // A pipe can be in a mode in which each read gets one of the writes.
+    // A pipe can be in a mode in which each read returns one of the writes.
     const SHORT_READ_DRAINS: bool = false;
     const SHORT_WRITE_FILLS: bool = false;
     const END_IS_REPORTED: bool = true;
@@ -95,7 +94,7 @@ impl ByteIo for File {
     }
 
     fn shutdown(&self, _how: Shutdown) -> io::Result<()> {
-        // A pipe has one direction, which ends when it is dropped.
+        // A pipe has one direction, which ends when the sender is dropped.
         Ok(())
     }
 }

@@ -14,8 +14,8 @@ use crate::methods::{buffer_methods, read_methods, socket_methods, wrapper, writ
 use crate::sys::local;
 use crate::{Async, sys};
 
-/// A connection between two processes of this machine, or within one. It is used as a
-/// [`TcpStream`](crate::TcpStream) is.
+/// A connection between two processes on this machine, or within one. It is used like a
+/// [`TcpStream`](crate::TcpStream).
 ///
 /// # Examples
 ///
@@ -40,37 +40,76 @@ wrapper!(UnixStream, local::UnixStream);
 impl UnixStream {
     /// Connects to the listener at `path`.
     ///
-    /// It never waits, so there is nothing to cancel: a listener that has no room in its queue refuses with `WouldBlock`, and the OS
-    /// does not tell when there is room. Pause, and try again.
+    /// It never waits, so there is nothing to cancel. A listener without room in its queue refuses with `WouldBlock`, and
+    /// the OS does not report when there is room: pause, and try again.
     ///
     /// # Errors
     ///
-    /// `NotFound`, `ConnectionRefused`, `WouldBlock` as above, and whatever else the OS says; or if the
-    /// runtime is shutting down.
+    /// Returns the OS's error, such as `NotFound`, `ConnectionRefused` or `WouldBlock` as above, or an error if the runtime
+    /// is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::{UnixListener, UnixStream};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-stream-connect-{}", std::process::id()));
+    /// # let listener = UnixListener::bind(&path)?;
+    /// let stream = UnixStream::connect(&path).await?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn connect<P: AsRef<Path>>(path: P) -> io::Result<Self> {
         Self::connect_addr(&SocketAddr::from_pathname(path)?).await
     }
 
-    /// As [`connect`](Self::connect), to any local address, abstract names among them.
+    /// Connects to any local address, such as an abstract name; otherwise like [`connect`](Self::connect).
     ///
     /// # Errors
     ///
-    /// As for [`connect`](Self::connect).
+    /// Returns the same errors as [`connect`](Self::connect).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::SocketAddr;
+    /// # use windlass::net::unix::{UnixListener, UnixStream};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-stream-addr-{}", std::process::id()));
+    /// # let listener = UnixListener::bind(&path)?;
+    /// let stream = UnixStream::connect_addr(&SocketAddr::from_pathname(&path)?).await?;
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
         Async::new_writable(sys::connect_local(address)?).map(Self::from_async)
     }
 
-    /// Two streams that are connected to each other.
+    /// Creates two streams that are connected to each other.
     ///
     /// # Errors
     ///
-    /// If descriptors have run out, or if the runtime is shutting down.
+    /// Returns an error if descriptors have run out, or if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixStream;
+    /// # windlass::block_on(async {
+    /// let (a, b) = UnixStream::pair()?;
+    /// a.write_all(b"ping").await?;
+    /// b.read_exact(&mut [0; 4]).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn pair() -> io::Result<(Self, Self)> {
         let (a, b) = local::UnixStream::pair()?;
         Ok((Self::from_connected(a)?, Self::from_connected(b)?))
     }
 
-    /// Nothing was sent yet.
+    /// Registers a stream on which nothing was sent yet.
     pub(super) fn from_connected(stream: local::UnixStream) -> io::Result<Self> {
         stream.set_nonblocking(true)?;
         Async::new_writable(stream).map(Self::from_async)
@@ -81,11 +120,23 @@ impl UnixStream {
 
     duplex_methods!(SocketAddr);
 
-    /// Who the process at the other end belonged to when it connected.
+    /// Returns the credentials that the process at the other end had when it connected, as the kernel recorded them.
     ///
     /// # Errors
     ///
-    /// If the OS cannot tell.
+    /// Returns an error if the OS cannot tell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixStream;
+    /// # windlass::block_on(async {
+    /// let (a, _b) = UnixStream::pair()?;
+    /// let peer = a.peer_cred()?;
+    /// println!("user {}, group {}", peer.uid(), peer.gid());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn peer_cred(&self) -> io::Result<Credentials> {
         sys::peer_credentials(sys::descriptor(self))
     }
@@ -94,10 +145,10 @@ impl UnixStream {
     socket_methods!();
 }
 
-// A read stops early, with more to come, where the sender changed or passed descriptors along.
+// A read stops early, with more to come, where the sender changes or descriptors were passed.
 impl_duplex!(UnixStream, local::UnixStream, SHORT_READ_DRAINS = false);
 
-/// Who a process belongs to. See [`UnixStream::peer_cred`].
+/// The credentials of a process; see [`UnixStream::peer_cred`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Credentials {
     uid: u32,
@@ -110,17 +161,55 @@ impl Credentials {
         Self { uid, gid, pid }
     }
 
-    /// The user.
+    /// Returns the user's id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixStream;
+    /// # windlass::block_on(async {
+    /// let (a, _b) = UnixStream::pair()?;
+    /// let peer = a.peer_cred()?;
+    /// println!("user {}", peer.uid());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn uid(&self) -> u32 {
         self.uid
     }
 
-    /// The group.
+    /// Returns the group's id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixStream;
+    /// # windlass::block_on(async {
+    /// let (a, _b) = UnixStream::pair()?;
+    /// let peer = a.peer_cred()?;
+    /// println!("group {}", peer.gid());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn gid(&self) -> u32 {
         self.gid
     }
 
-    /// The process, where the OS tells.
+    /// Returns the process's id, where the OS reports it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::UnixStream;
+    /// # windlass::block_on(async {
+    /// let (a, _b) = UnixStream::pair()?;
+    /// let peer = a.peer_cred()?;
+    /// if let Some(pid) = peer.pid() {
+    ///     assert_eq!(pid as u32, std::process::id());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn pid(&self) -> Option<i32> {
         self.pid
     }

@@ -1,4 +1,4 @@
-//! How a directory is to be made.
+//! Options for creating a directory.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::blocking::run;
 use crate::sys;
 
-/// Says how a directory is to be made, as [`std::fs::DirBuilder`] does.
+/// Options for creating a directory, like [`std::fs::DirBuilder`].
 ///
 /// # Examples
 ///
@@ -27,22 +27,55 @@ pub struct DirBuilder {
 }
 
 impl DirBuilder {
-    /// Returns a builder for one directory, whose parent must be there.
+    /// Creates options for one directory, whose parent must exist.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::DirBuilder;
+    ///
+    /// let builder = DirBuilder::new();
+    /// # drop(builder);
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Whether the directories above are made, too. One that is there is no error then.
+    /// Sets whether missing parents are created, too. If so, a directory that exists is no error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, DirBuilder};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dirs-recursive-{}", std::process::id()));
+    /// DirBuilder::new().recursive(true).create(path.join("a/b")).await?;
+    /// # fs::remove_dir_all(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn recursive(&mut self, recursive: bool) -> &mut Self {
         self.recursive = recursive;
         self
     }
 
-    /// Makes the directory.
+    /// Creates the directory.
     ///
     /// # Errors
     ///
-    /// As for [`std::fs::DirBuilder::create`], or if the runtime is shutting down.
+    /// Returns the same errors as [`std::fs::DirBuilder::create`], or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, DirBuilder};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dirs-create-{}", std::process::id()));
+    /// DirBuilder::new().create(&path).await?;
+    /// # fs::remove_dir(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn create(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref().to_owned();
         let mut builder = std::fs::DirBuilder::new();

@@ -1,7 +1,9 @@
 //! An open file.
 
+mod whole;
+
 use std::fmt;
-use std::fs::{self, Metadata, Permissions};
+use std::fs;
 use std::io::{self, SeekFrom};
 use std::path::Path;
 use std::pin::Pin;
@@ -16,21 +18,21 @@ use crate::blocking::run;
 use crate::buffered::{Buffered, State};
 use crate::sys;
 
-/// The most that a worker copies out of the OS's memory by itself; more takes a thread that may block.
+/// The most bytes that a worker copies from the OS's memory itself; a blocking thread reads more.
 const AT_ONCE: usize = 128 * 1024;
 
 /// An open file.
 ///
-/// It has a cursor, which [`read`](Self::read), [`write`](Self::write) and [`seek`](Self::seek) move. They are done one after the
-/// other; a second task waits for its turn. [`read_at`](Self::read_at) and [`write_at`](Self::write_at) have a position
-/// of their own, and any number of them go on at a time.
+/// It has a cursor, which [`read`](Self::read), [`write`](Self::write) and [`seek`](Self::seek) move. These operations run one
+/// after the other, and a second task waits for the first. [`read_at`](Self::read_at) and [`write_at`](Self::write_at) take a
+/// position, and any number of them can run at the same time.
 ///
-/// These methods have done their work when they return. By way of [`AsyncWrite`] a write counts as done when it has
-/// begun: **flush** or close before dropping the file, or errors are not seen.
+/// These methods return when the OS has finished the operation. Through [`AsyncWrite`] a write is reported as done when it has
+/// started: **flush** or close before you drop the file, or errors are lost.
 ///
-/// Each call is one hop to the blocking pool, however much it moves, so big pieces are faster than small ones:
-/// [`read_to_end`](Self::read_to_end) is one hop, and futures-lite's `BufReader` makes few of many. On Linux, reading what is in memory
-/// takes none.
+/// Each call is one hop to the blocking pool, however much it moves, so large buffers are faster than small ones:
+/// [`read_to_end`](Self::read_to_end) is one hop, and futures-lite's `BufReader` combines small reads. On Linux, reading bytes
+/// that are in memory needs no hop.
 ///
 /// # Examples
 ///
@@ -57,7 +59,7 @@ const AT_ONCE: usize = 128 * 1024;
 /// ```
 pub struct File {
     std: Arc<fs::File>,
-    /// The cursor's side. Held for as long as an operation takes.
+    /// Operations that use the cursor. Locked while one runs.
     stream: Mutex<Buffered<Arc<fs::File>>>,
 }
 
@@ -66,45 +68,122 @@ impl File {
     ///
     /// # Errors
     ///
-    /// As for [`std::fs::File::open`], or if the runtime is shutting down.
+    /// Returns the same errors as [`std::fs::File::open`], or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-open-{}", std::process::id()));
+    /// fs::write(&path, "some text").await?;
+    /// let file = File::open(&path).await?;
+    /// # drop(file);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         OpenOptions::new().read(true).open(path).await
     }
 
-    /// Opens a file for writing. One that is there is emptied.
+    /// Opens a file for writing. An existing file is emptied.
     ///
     /// # Errors
     ///
-    /// As for [`std::fs::File::create`], or if the runtime is shutting down.
+    /// Returns the same errors as [`std::fs::File::create`], or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-create-{}", std::process::id()));
+    /// let file = File::create(&path).await?;
+    /// # drop(file);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn create(path: impl AsRef<Path>) -> io::Result<Self> {
         OpenOptions::new().write(true).create(true).truncate(true).open(path).await
     }
 
-    /// Makes a file, for reading and writing.
+    /// Creates a file for reading and writing.
     ///
     /// # Errors
     ///
-    /// `AlreadyExists` if it is there, what else the OS says, or if the runtime is shutting down.
+    /// Returns the OS's error, such as `AlreadyExists`, or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-new-{}", std::process::id()));
+    /// let file = File::create_new(&path).await?;
+    /// assert!(File::create_new(&path).await.is_err());
+    /// # drop(file);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn create_new(path: impl AsRef<Path>) -> io::Result<Self> {
         OpenOptions::new().read(true).write(true).create_new(true).open(path).await
     }
 
-    /// Returns options to open a file with.
+    /// Returns options for opening a file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-options-{}", std::process::id()));
+    /// let file = File::options().append(true).create(true).open(&path).await?;
+    /// # drop(file);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn options() -> OpenOptions {
         OpenOptions::new()
     }
 
-    /// Takes over std's file.
+    /// Wraps std's file.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::File;
+    ///
+    /// let file = File::from_std(std::fs::File::open("Cargo.toml")?);
+    /// # drop(file);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn from_std(std: fs::File) -> Self {
         let std = Arc::new(std);
         Self { stream: Mutex::new(Buffered::new(std.clone())), std }
     }
 
-    /// Waits for what is under way and returns std's file, with the cursor where it ought to be.
+    /// Waits for running operations, and returns std's file, with its cursor at the position that was read or written to.
     ///
     /// # Errors
     ///
-    /// If a write failed that nobody has been told of, or if the runtime shuts down.
+    /// Returns the error of an earlier write that was not returned yet, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-into-std-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// let file: std::fs::File = file.into_std().await?;
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn into_std(self) -> io::Result<fs::File> {
         let Self { std, stream } = self;
         let mut stream = stream.into_inner();
@@ -112,30 +191,66 @@ impl File {
         drop(stream);
         match Arc::try_unwrap(std) {
             Ok(file) => Ok(file),
-            // An operation without a cursor, whose future was dropped, is still under way.
+            // An operation without a cursor, whose future was dropped, is still running.
             Err(shared) => shared.try_clone(),
         }
     }
 
-    /// Reads some bytes at the cursor: at least one, unless the file ends there or `buf` is empty.
+    /// Reads some bytes at the cursor, and returns how many: at least one, unless the file ends there or `buf` is empty.
     ///
-    /// Dropping the future loses nothing: the next read gets what this one has read.
+    /// Dropping the future loses nothing: the next read returns what this one has read.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::SeekFrom;
+    ///
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-read-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.write_all(b"some text").await?;
+    /// file.seek(SeekFrom::Start(0)).await?;
+    /// assert_eq!(file.read(&mut [0; 16]).await?, 9);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
         let mut stream = self.stream.lock().await;
         std::future::poll_fn(|cx| stream.poll_read(cx, buf, at_once)).await
     }
 
-    /// Fills `buf` from the cursor on.
+    /// Reads at the cursor until `buf` is full.
     ///
-    /// Dropping the future half-way does not say how much was read.
+    /// A dropped future does not tell how much was read.
     ///
     /// # Errors
     ///
-    /// `UnexpectedEof` if the file ends before, or as for [`read`](Self::read).
+    /// Returns `UnexpectedEof` if the file ends first; otherwise the same errors as [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::SeekFrom;
+    ///
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-exact-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.write_all(b"some text").await?;
+    /// file.seek(SeekFrom::Start(0)).await?;
+    /// let mut word = [0; 4];
+    /// file.read_exact(&mut word).await?;
+    /// assert_eq!(&word, b"some");
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn read_exact(&self, mut buf: &mut [u8]) -> io::Result<()> {
         let mut stream = self.stream.lock().await;
         while !buf.is_empty() {
@@ -148,143 +263,110 @@ impl File {
         Ok(())
     }
 
-    /// Appends everything from the cursor to the end to `buf`, and returns how much that was.
+    /// Appends everything from the cursor to the end to `buf`, and returns the number of bytes.
     ///
-    /// Dropping the future loses nothing: the next read gets what this one has read.
+    /// Dropping the future loses nothing: the next read returns what this one has read.
     ///
     /// # Errors
     ///
-    /// As for [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::SeekFrom;
+    ///
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-end-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.write_all(b"some text").await?;
+    /// file.seek(SeekFrom::Start(0)).await?;
+    /// let mut contents = Vec::new();
+    /// assert_eq!(file.read_to_end(&mut contents).await?, 9);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
         self.stream.lock().await.read_to_end(buf).await
     }
 
     /// Writes all of `buf` at the cursor, and returns its length.
     ///
-    /// Dropping the future does not take the write back, once that has begun.
+    /// Dropping the future does not undo a write that has started.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-write-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// assert_eq!(file.write(b"some text").await?, 9);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn write(&self, buf: &[u8]) -> io::Result<usize> {
         self.write_all(buf).await.map(|()| buf.len())
     }
 
     /// Writes all of `buf` at the cursor.
     ///
-    /// Dropping the future does not take the write back, once that has begun.
+    /// Dropping the future does not undo a write that has started.
     ///
     /// # Errors
     ///
-    /// As for [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-write-all-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.write_all(b"some text").await?;
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn write_all(&self, buf: &[u8]) -> io::Result<()> {
         self.stream.lock().await.write_all(buf, State::unread).await
     }
 
-    /// Moves the cursor, and returns where it is now, counted from the start.
+    /// Moves the cursor, and returns its new position from the start.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io::SeekFrom;
+    ///
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-seek-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.write_all(b"some text").await?;
+    /// assert_eq!(file.seek(SeekFrom::Current(-4)).await?, 5);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn seek(&self, position: SeekFrom) -> io::Result<u64> {
         let mut stream = self.stream.lock().await;
         std::future::poll_fn(|cx| stream.poll_seek(cx, position)).await
     }
 
-    /// Reads some bytes at `offset`, and leaves the cursor alone (on Windows it moves behind what was read).
-    ///
-    /// # Errors
-    ///
-    /// What the OS says, or if the runtime shuts down.
-    pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let len = buf.len().min(AT_ONCE);
-        if let Some(n) = sys::read_cached(&self.std, &mut buf[..len], Some(offset)) {
-            windlass_runtime::task::consume_budget().await;
-            return Ok(n);
-        }
-        let (file, len) = (self.std.clone(), buf.len());
-        let bytes = run(move || {
-            let mut bytes = vec![0; len];
-            let n = sys::read_at(&file, &mut bytes, offset)?;
-            bytes.truncate(n);
-            Ok(bytes)
-        })
-        .await?;
-        buf[..bytes.len()].copy_from_slice(&bytes);
-        Ok(bytes.len())
-    }
-
-    /// Writes some bytes at `offset`, and leaves the cursor alone (on Windows it moves behind what was written).
-    ///
-    /// Dropping the future does not take the write back.
-    ///
-    /// # Errors
-    ///
-    /// What the OS says, or if the runtime shuts down.
-    pub async fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize> {
-        let (file, bytes) = (self.std.clone(), buf.to_owned());
-        run(move || sys::write_at(&file, &bytes, offset)).await
-    }
-
-    /// Waits until contents and metadata are on the disk.
-    ///
-    /// # Errors
-    ///
-    /// What the OS says, also of a write that nobody was told of, or if the runtime shuts down.
-    pub async fn sync_all(&self) -> io::Result<()> {
-        self.settle().await?;
-        self.with(fs::File::sync_all).await
-    }
-
-    /// Waits until the contents are on the disk, and as much of the metadata as it takes to read them.
-    ///
-    /// # Errors
-    ///
-    /// As for [`sync_all`](Self::sync_all).
-    pub async fn sync_data(&self) -> io::Result<()> {
-        self.settle().await?;
-        self.with(fs::File::sync_data).await
-    }
-
-    /// Cuts the file, or fills it up with zeroes. The cursor stays where it is.
-    ///
-    /// # Errors
-    ///
-    /// As for [`sync_all`](Self::sync_all).
-    pub async fn set_len(&self, size: u64) -> io::Result<()> {
-        self.settle().await?;
-        self.with(move |file| file.set_len(size)).await
-    }
-
-    /// Tells about the file.
-    ///
-    /// # Errors
-    ///
-    /// What the OS says, or if the runtime shuts down.
-    pub async fn metadata(&self) -> io::Result<Metadata> {
-        self.with(fs::File::metadata).await
-    }
-
-    /// Changes who may do what with the file.
-    ///
-    /// # Errors
-    ///
-    /// What the OS says, or if the runtime shuts down.
-    pub async fn set_permissions(&self, permissions: Permissions) -> io::Result<()> {
-        self.with(move |file| file.set_permissions(permissions)).await
-    }
-
-    /// Returns another file with the same cursor.
-    ///
-    /// # Errors
-    ///
-    /// What the OS says, also of a write that nobody was told of, or if the runtime shuts down.
-    pub async fn try_clone(&self) -> io::Result<Self> {
-        self.stream.lock().await.unread().await?;
-        self.with(fs::File::try_clone).await.map(Self::from_std)
-    }
-
-    /// Waits for what is under way on the cursor's side.
+    /// Waits for running operations that use the cursor.
     async fn settle(&self) -> io::Result<()> {
         let mut stream = self.stream.lock().await;
         std::future::poll_fn(|cx| stream.poll_flush(cx)).await
@@ -303,7 +385,7 @@ impl File {
     }
 }
 
-/// What a read may take without a thread that may block.
+/// Reads what is in memory, without a blocking thread.
 fn at_once(file: &Arc<fs::File>, buf: &mut [u8]) -> Option<usize> {
     let len = buf.len().min(AT_ONCE);
     sys::read_cached(file, &mut buf[..len], None)
@@ -325,7 +407,7 @@ impl AsyncRead for File {
     }
 }
 
-/// A write counts as done when it has begun; flushing waits for it, and tells whether it has failed.
+/// A write is reported as done when it has started. Flushing waits for it, and returns its error.
 impl AsyncWrite for File {
     fn poll_write(
         mut self: Pin<&mut Self>,

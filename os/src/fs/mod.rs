@@ -1,16 +1,16 @@
 //! Files and directories.
 //!
-//! No OS tells when a file can be read without waiting for the disk, so these functions are std's, run on threads of
-//! the blocking pool, with as few hops as possible: each is one hop, whatever it does. Reads from a [`File`] whose bytes are in memory take
-//! none on Linux (`RWF_NOWAIT`).
+//! No OS reports when a file can be read without waiting for the disk. Therefore these functions run std's on threads of the
+//! blocking pool. Each is one hop to the pool, whatever it does. On Linux, reads from a [`File`] whose bytes are in memory need
+//! no hop (`RWF_NOWAIT`).
 //!
-//! **Dropping a future does not take the operation back**: it is carried out, or not, all the same. What a read
-//! of a [`File`] has taken is given to the next one.
+//! **Dropping a future does not undo the operation**, which may still be performed. Bytes that a dropped read of a [`File`] has
+//! taken are returned by the next read.
 //!
-//! Where there is more to do than one call (walk through a tree, read a thousand small files) a single
-//! [`spawn_blocking`](windlass_runtime::spawn_blocking) around std's functions is faster than many calls of these.
+//! For many operations at once, such as walking a tree or reading a thousand small files, a single
+//! [`spawn_blocking`](windlass_runtime::spawn_blocking) around std's functions is faster.
 //!
-//! The errors are std's. Another one tells that the runtime is shutting down.
+//! The errors are std's, and another one if the runtime is shutting down.
 //!
 //! # Examples
 //!
@@ -42,7 +42,7 @@ pub use file::File;
 pub use open_options::OpenOptions;
 pub use read_dir::{DirEntry, ReadDir, read_dir};
 
-// Windows tells links to files from links to directories.
+// Windows distinguishes links to files from links to directories.
 #[cfg(unix)]
 pub use crate::sys::symlink;
 #[cfg(windows)]
@@ -51,14 +51,30 @@ pub use crate::sys::{symlink_dir, symlink_file};
 use crate::blocking::run;
 
 macro_rules! functions {
-    ($($(#[$doc:meta])* $name:ident($($arg:ident: $type:ident),*) -> $result:ty;)*) => {$(
+    ($($(#[$doc:meta])* $example:literal $name:ident($($arg:ident: $type:ident),*) -> $result:ty;)*) => {$(
         $(#[$doc])*
         ///
-        /// Dropping the future does not take the operation back.
+        /// Dropping the future does not undo the operation.
         ///
         /// # Errors
         ///
-        #[doc = concat!("As for [`std::fs::", stringify!($name), "`], or if the runtime is shutting down.")]
+        #[doc = concat!("Returns the same errors as [`std::fs::", stringify!($name), "`], or an error if the runtime is shutting down.")]
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::fs;
+        ///
+        /// # windlass::block_on(async {
+        #[doc = concat!("# let dir = std::env::temp_dir().join(format!(\"windlass-doc-fs-", stringify!($name), "-{}\", std::process::id()));")]
+        /// # fs::create_dir_all(&dir).await?;
+        /// # let file = dir.join("file");
+        /// # fs::write(&file, "some text").await?;
+        #[doc = $example]
+        /// # let _ = fs::remove_dir_all(&dir).await;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
         pub async fn $name($($arg: impl AsRef<Path>),*) -> io::Result<$result> {
             $(let $arg: $type = $arg.as_ref().to_owned();)*
             run(move || std::fs::$name($($arg),*)).await
@@ -67,65 +83,119 @@ macro_rules! functions {
 }
 
 functions! {
-    /// Reads all of a file.
+    /// Reads the contents of a file.
+    "assert_eq!(fs::read(&file).await?, b\"some text\");"
     read(path: PathBuf) -> Vec<u8>;
-    /// Reads all of a file, which must be UTF-8.
+    /// Reads the contents of a file, which must be UTF-8.
+    "assert_eq!(fs::read_to_string(&file).await?, \"some text\");"
     read_to_string(path: PathBuf) -> String;
-    /// Copies contents and permissions of a file, and returns how many bytes that were.
+    /// Copies the contents and permissions of a file, and returns the number of bytes.
+    "assert_eq!(fs::copy(&file, dir.join(\"copy\")).await?, 9);"
     copy(from: PathBuf, to: PathBuf) -> u64;
-    /// Gives a file or a directory another name, and replaces what has that name.
+    /// Renames a file or a directory, and replaces an existing one.
+    "fs::rename(&file, dir.join(\"renamed\")).await?;"
     rename(from: PathBuf, to: PathBuf) -> ();
-    /// Makes a second name for a file.
+    /// Creates a second name for a file.
+    "fs::hard_link(&file, dir.join(\"link\")).await?;"
     hard_link(original: PathBuf, link: PathBuf) -> ();
-    /// Tells about a file or a directory, following symbolic links.
+    /// Returns the metadata of a file or a directory. Symbolic links are followed.
+    "assert_eq!(fs::metadata(&file).await?.len(), 9);"
     metadata(path: PathBuf) -> Metadata;
-    /// Tells about a file, a directory or a symbolic link, and follows none.
+    /// Returns the metadata of a file, a directory or a symbolic link, which is not followed.
+    "assert!(fs::symlink_metadata(&file).await?.is_file());"
     symlink_metadata(path: PathBuf) -> Metadata;
-    /// Returns where a symbolic link points to.
+    /// Returns the target of a symbolic link.
+    "assert!(fs::read_link(&file).await.is_err()); // not a link"
     read_link(path: PathBuf) -> PathBuf;
-    /// Returns the absolute path, without symbolic links in it.
+    /// Returns the absolute path, without symbolic links.
+    "assert!(fs::canonicalize(&file).await?.is_absolute());"
     canonicalize(path: PathBuf) -> PathBuf;
-    /// Makes a directory.
+    /// Creates a directory.
+    "fs::create_dir(dir.join(\"a\")).await?;"
     create_dir(path: PathBuf) -> ();
-    /// Makes a directory and those above it, where they are missing.
+    /// Creates a directory, and its parents if they are missing.
+    "fs::create_dir_all(dir.join(\"a/b\")).await?;"
     create_dir_all(path: PathBuf) -> ();
     /// Removes a file.
+    "fs::remove_file(&file).await?;\nassert!(!fs::try_exists(&file).await?);"
     remove_file(path: PathBuf) -> ();
     /// Removes an empty directory.
+    "fs::create_dir(dir.join(\"a\")).await?;\nfs::remove_dir(dir.join(\"a\")).await?;"
     remove_dir(path: PathBuf) -> ();
-    /// Removes a directory and all that is in it. Symbolic links are removed and not followed.
+    /// Removes a directory and everything in it. Symbolic links are removed, and not followed.
+    "fs::remove_dir_all(&dir).await?;\nassert!(!fs::try_exists(&dir).await?);"
     remove_dir_all(path: PathBuf) -> ();
 }
 
-/// Writes all of a file; one that is there is replaced.
+/// Writes the contents of a file, and replaces an existing one.
 ///
-/// Dropping the future does not take the operation back.
+/// Dropping the future does not undo the operation.
 ///
 /// # Errors
 ///
-/// As for [`std::fs::write`], or if the runtime is shutting down.
+/// Returns the same errors as [`std::fs::write`], or an error if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass::fs;
+/// # windlass::block_on(async {
+/// # let path = std::env::temp_dir().join(format!("windlass-doc-fs-write-{}", std::process::id()));
+/// fs::write(&path, "some text").await?;
+/// # fs::remove_file(&path).await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn write(path: impl AsRef<Path>, contents: impl AsRef<[u8]>) -> io::Result<()> {
     let (path, contents) = (path.as_ref().to_owned(), contents.as_ref().to_owned());
     run(move || std::fs::write(path, contents)).await
 }
 
-/// Changes who may do what with a file or a directory.
+/// Sets the permissions of a file or a directory.
 ///
-/// Dropping the future does not take the operation back.
+/// Dropping the future does not undo the operation.
 ///
 /// # Errors
 ///
-/// As for [`std::fs::set_permissions`], or if the runtime is shutting down.
+/// Returns the same errors as [`std::fs::set_permissions`], or an error if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass::fs;
+/// # windlass::block_on(async {
+/// # let path = std::env::temp_dir().join(format!("windlass-doc-fs-permissions-{}", std::process::id()));
+/// fs::write(&path, "some text").await?;
+/// let mut permissions = fs::metadata(&path).await?.permissions();
+/// permissions.set_readonly(true);
+/// fs::set_permissions(&path, permissions).await?;
+/// # let mut permissions = fs::metadata(&path).await?.permissions();
+/// # permissions.set_readonly(false);
+/// # fs::set_permissions(&path, permissions).await?;
+/// # fs::remove_file(&path).await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn set_permissions(path: impl AsRef<Path>, permissions: Permissions) -> io::Result<()> {
     let path = path.as_ref().to_owned();
     run(move || std::fs::set_permissions(path, permissions)).await
 }
 
-/// Returns whether there is something of that name; symbolic links are followed.
+/// Returns true if the path exists. Symbolic links are followed.
 ///
 /// # Errors
 ///
-/// As for [`Path::try_exists`], or if the runtime is shutting down.
+/// Returns the same errors as [`Path::try_exists`], or an error if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```
+/// # use windlass::fs;
+/// # windlass::block_on(async {
+/// assert!(fs::try_exists("src").await?);
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn try_exists(path: impl AsRef<Path>) -> io::Result<bool> {
     let path = path.as_ref().to_owned();
     run(move || path.try_exists()).await

@@ -1,4 +1,4 @@
-//! How a file is to be opened.
+//! Options for opening a file.
 
 use std::fs;
 use std::io;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::File;
 use crate::blocking::run;
 
-/// Says how a file is to be opened, as [`std::fs::OpenOptions`] does.
+/// Options for opening a file, like [`std::fs::OpenOptions`].
 ///
 /// # Examples
 ///
@@ -30,6 +30,15 @@ pub struct OpenOptions {
 macro_rules! options {
     ($($name:ident $text:literal)*) => {
         $(#[doc = $text]
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::fs::OpenOptions;
+        ///
+        /// let mut options = OpenOptions::new();
+        #[doc = concat!("options.", stringify!($name), "(true);")]
+        /// ```
         pub fn $name(&mut self, yes: bool) -> &mut Self {
             self.std.$name(yes);
             self
@@ -38,21 +47,39 @@ macro_rules! options {
 }
 
 impl OpenOptions {
-    /// Returns options that say no to everything.
+    /// Creates options that are all off.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::OpenOptions;
+    ///
+    /// let options = OpenOptions::new();
+    /// # drop(options);
+    /// ```
     pub fn new() -> Self {
         Self { std: fs::OpenOptions::new() }
     }
 
     options! {
-        read "Whether it is for reading."
-        write "Whether it is for writing."
-        append "Whether all writes go to the end, wherever that is when they are made."
-        truncate "Whether a file that is there is emptied."
-        create "Whether the file is made if it is missing."
-        create_new "Whether the file is made, and must not be there."
+        read "Sets whether the file can be read."
+        write "Sets whether the file can be written."
+        append "Sets whether each write goes to the end that the file has at that time."
+        truncate "Sets whether an existing file is emptied."
+        create "Sets whether a missing file is created."
+        create_new "Sets whether the file is created, and must not exist."
     }
 
-    /// Std's options inside, for those that only some systems have.
+    /// Returns std's options, for those that only some systems have.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::OpenOptions;
+    ///
+    /// let mut options = OpenOptions::new();
+    /// options.as_std_mut().read(true);
+    /// ```
     pub fn as_std_mut(&mut self) -> &mut fs::OpenOptions {
         &mut self.std
     }
@@ -61,7 +88,20 @@ impl OpenOptions {
     ///
     /// # Errors
     ///
-    /// As for [`std::fs::OpenOptions::open`], or if the runtime is shutting down.
+    /// Returns the same errors as [`std::fs::OpenOptions::open`], or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, OpenOptions};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-open-{}", std::process::id()));
+    /// let file = OpenOptions::new().write(true).create(true).open(&path).await?;
+    /// # drop(file);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn open(&self, path: impl AsRef<Path>) -> io::Result<File> {
         let (options, path) = (self.std.clone(), path.as_ref().to_owned());
         run(move || options.open(path)).await.map(File::from_std)

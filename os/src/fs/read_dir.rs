@@ -1,4 +1,4 @@
-//! What is in a directory.
+//! Reading the entries of a directory.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -14,14 +14,14 @@ use windlass_sync::primitives::Arc;
 
 use crate::blocking::{Blocking, run};
 
-/// So many entries are read in one hop.
+/// The number of entries that are read in one hop to the blocking pool.
 const CHUNK: usize = 64;
 
-/// Returns what is in a directory, as it is read.
+/// Returns the entries of a directory.
 ///
 /// # Errors
 ///
-/// As for [`std::fs::read_dir`], or if the runtime is shutting down.
+/// Returns the same errors as [`std::fs::read_dir`], or an error if the runtime is shutting down.
 ///
 /// # Examples
 ///
@@ -38,7 +38,7 @@ const CHUNK: usize = 64;
 /// ```
 pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     let path = path.as_ref().to_owned();
-    // The first entries come in the same hop.
+    // The first entries are read in the same hop.
     let listing = run(move || {
         let mut listing =
             Listing { entries: fs::read_dir(path)?, read: VecDeque::new(), is_over: false };
@@ -49,7 +49,7 @@ pub async fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     Ok(ReadDir { listing: Blocking::new(listing) })
 }
 
-/// What is in a directory; see [`read_dir`]. It is a [`Stream`], too.
+/// The entries of a directory; see [`read_dir`]. It is also a [`Stream`].
 pub struct ReadDir {
     listing: Blocking<Listing>,
 }
@@ -61,22 +61,47 @@ struct Listing {
 }
 
 impl ReadDir {
-    /// Returns the next entry; `None` after the last.
+    /// Returns the next entry, or `None` after the last one.
     ///
     /// Dropping the future loses nothing.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down. Calling it again goes on behind the error.
+    /// Returns the OS's error, or an error if the runtime shuts down. Another call continues after the error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs;
+    /// # windlass::block_on(async {
+    /// # let mut entries = fs::read_dir("src").await?;
+    /// while let Some(entry) = entries.next_entry().await? {
+    ///     println!("{}", entry.path().display());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn next_entry(&mut self) -> io::Result<Option<DirEntry>> {
         std::future::poll_fn(|cx| self.poll_next_entry(cx)).await
     }
 
-    /// As [`next_entry`](Self::next_entry), for poll functions.
+    /// Does what [`next_entry`](Self::next_entry) does, for poll functions.
     ///
     /// # Errors
     ///
-    /// As for [`next_entry`](Self::next_entry).
+    /// Returns the same errors as [`next_entry`](Self::next_entry).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs;
+    /// # windlass::block_on(async {
+    /// # let mut entries = fs::read_dir("src").await?;
+    /// let entry = std::future::poll_fn(|cx| entries.poll_next_entry(cx)).await?;
+    /// assert!(entry.is_some());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn poll_next_entry(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Option<DirEntry>>> {
         loop {
             let mut listing = ready!(self.listing.poll_idle(cx))?;
@@ -113,7 +138,7 @@ impl fmt::Debug for ReadDir {
     }
 }
 
-/// One entry of a directory.
+/// An entry of a directory.
 #[derive(Clone, Debug)]
 pub struct DirEntry {
     std: Arc<fs::DirEntry>,
@@ -126,31 +151,81 @@ impl DirEntry {
         Self { file_type: std.file_type().ok(), std: Arc::new(std) }
     }
 
-    /// Returns the directory's path as it was given, with the entry's name behind it.
+    /// Returns the path of the entry: the path given to [`read_dir`], joined with the entry's name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs;
+    /// # windlass::block_on(async {
+    /// # let mut entries = fs::read_dir("src").await?;
+    /// # let entry = entries.next_entry().await?.unwrap();
+    /// assert!(entry.path().starts_with("src"));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn path(&self) -> PathBuf {
         self.std.path()
     }
 
     /// Returns the entry's name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs;
+    /// # windlass::block_on(async {
+    /// # let mut entries = fs::read_dir("src").await?;
+    /// # let entry = entries.next_entry().await?.unwrap();
+    /// println!("{:?}", entry.file_name());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn file_name(&self) -> OsString {
         self.std.file_name()
     }
 
-    /// Tells about the entry; a symbolic link is not followed.
+    /// Returns the metadata of the entry. A symbolic link is not followed.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime is shutting down.
+    /// Returns the OS's error, or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs;
+    /// # windlass::block_on(async {
+    /// # let mut entries = fs::read_dir("src").await?;
+    /// # let entry = entries.next_entry().await?.unwrap();
+    /// println!("{} bytes", entry.metadata().await?.len());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn metadata(&self) -> io::Result<Metadata> {
         let entry = self.std.clone();
         run(move || entry.metadata()).await
     }
 
-    /// Returns what kind of entry it is; a symbolic link is not followed. Takes no hop: it was found out with the entry.
+    /// Returns the type of the entry. A symbolic link is not followed.
+    ///
+    /// On most systems the type was read with the entry, and the call needs no hop to the blocking pool.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime is shutting down.
+    /// Returns the OS's error, or an error if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs;
+    /// # windlass::block_on(async {
+    /// # let mut entries = fs::read_dir("src").await?;
+    /// # let entry = entries.next_entry().await?.unwrap();
+    /// println!("a directory: {}", entry.file_type().await?.is_dir());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn file_type(&self) -> io::Result<FileType> {
         if let Some(file_type) = self.file_type {
             return Ok(file_type);

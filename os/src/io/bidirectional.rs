@@ -1,4 +1,4 @@
-//! Joining two streams, both ways: the heart of a proxy.
+//! Copying between two streams in both directions, as a proxy does.
 
 use std::fmt;
 use std::future::Future;
@@ -13,20 +13,20 @@ use windlass_runtime::timer::{self, Sleep};
 use super::copy::BUFFER;
 use super::transfer::Transfer;
 
-/// Copies between two streams, both ways at a time, until both have ended; returns how many bytes went from `a` to
-/// `b` and from `b` to `a`.
+/// Copies between two streams in both directions until both have ended, and returns the number of bytes from `a` to `b` and
+/// from `b` to `a`.
 ///
-/// When one stream ends, what it has sent is passed on, the other is closed for writing (TCP's half-close), and its
-/// answer still comes back. A side that reads slowly holds up the other: there is never more than a buffer, of
-/// 64 KiB at most, under way in a direction.
+/// When one stream ends, the bytes that it has sent are passed on and the other stream is closed for writing (TCP's
+/// half-close). Its answer is still copied back. A peer that reads slowly slows the other one down: each direction buffers at
+/// most 64 KiB.
 ///
-/// This waits for as long as it takes. [`CopyOptions`] has a time-out for connections on which nothing moves.
+/// A peer that neither sends nor closes keeps this waiting forever. [`CopyOptions`] has a time-out for idle connections.
 ///
 /// Dropping the future leaves both streams open, and loses what is in the two buffers.
 ///
 /// # Errors
 ///
-/// The first that either stream returns. Neither is closed then: drop them.
+/// Returns the first error of either stream. Neither is closed then: drop them.
 ///
 /// # Examples
 ///
@@ -54,7 +54,7 @@ where
     CopyOptions::new().copy_bidirectional(a, b).await
 }
 
-/// Says how two streams are joined.
+/// Options for copying between two streams.
 ///
 /// # Examples
 ///
@@ -77,32 +77,81 @@ pub struct CopyOptions {
 }
 
 impl CopyOptions {
-    /// Returns the options of [`copy_bidirectional`]: 64 KiB a direction at most, and no time-out.
+    /// Creates the options of [`copy_bidirectional`]: at most 64 KiB per direction, and no time-out.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::io::CopyOptions;
+    ///
+    /// let options = CopyOptions::new();
+    /// # drop(options);
+    /// ```
     pub fn new() -> Self {
         Self { buffer_size: BUFFER, idle_timeout: None }
     }
 
-    /// Sets the size that the buffer of each direction may get, in bytes. It starts with a part of that, and grows
-    /// while reads fill it.
+    /// Sets the largest size of the buffer of each direction, in bytes. The buffer starts smaller, and grows while reads fill
+    /// it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::io::CopyOptions;
+    ///
+    /// let options = CopyOptions::new().buffer_size(16 * 1024);
+    /// # drop(options);
+    /// ```
     #[must_use]
     pub fn buffer_size(mut self, bytes: usize) -> Self {
         self.buffer_size = bytes;
         self
     }
 
-    /// Ends the copy with `TimedOut` when for that long no byte has moved in either direction. A connection of which one
-    /// direction has ended is idle as much as any other.
+    /// Ends the copy with `TimedOut` when no byte has moved in either direction for this long. This is also true after one
+    /// direction has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::io::CopyOptions;
+    ///
+    /// let options = CopyOptions::new().idle_timeout(Duration::from_secs(60));
+    /// # drop(options);
+    /// ```
     #[must_use]
     pub fn idle_timeout(mut self, time: Duration) -> Self {
         self.idle_timeout = Some(time);
         self
     }
 
-    /// Copies between two streams as [`copy_bidirectional`] does, with these options.
+    /// Copies between two streams like [`copy_bidirectional`], with these options.
     ///
     /// # Errors
     ///
-    /// When the future is awaited: the first that either stream returns, or `TimedOut`. Neither is closed then.
+    /// Awaiting it returns the first error of either stream, or `TimedOut`. Neither stream is closed then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::io::CopyOptions;
+    ///
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (mut a, _) = listener.accept().await?;
+    /// # let server = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (mut b, _) = listener.accept().await?;
+    /// # client.write_all(b"ping").await?;
+    /// # client.shutdown(std::net::Shutdown::Write)?;
+    /// # server.shutdown(std::net::Shutdown::Write)?;
+    /// let (sent, received) = CopyOptions::new().copy_bidirectional(&mut a, &mut b).await?;
+    /// assert_eq!((sent, received), (4, 0));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn copy_bidirectional<'a, A, B>(
         &self,
         a: &'a mut A,
@@ -139,10 +188,10 @@ pub struct CopyBidirectional<'a, A: ?Sized, B: ?Sized> {
     idle: Option<Idle>,
 }
 
-/// When something moved last.
+/// The time-out of an idle copy.
 struct Idle {
     timeout: Duration,
-    /// Put off when it goes off, and not each time that something moves.
+    /// Reset when it fires, and not each time that bytes move.
     timer: Sleep,
     moved: u64,
     moved_at: Instant,
@@ -153,13 +202,13 @@ impl Idle {
         Self { timeout, timer: timer::sleep(timeout), moved: 0, moved_at: timer::now() }
     }
 
-    /// Ready when nothing has moved for too long.
+    /// Ready when no byte has moved for too long.
     fn poll(&mut self, cx: &mut Context<'_>, moved: u64) -> Poll<io::Error> {
         if moved != self.moved {
             (self.moved, self.moved_at) = (moved, timer::now());
         }
         while Pin::new(&mut self.timer).poll(cx).is_ready() {
-            // A time that the clock can't say never comes, and its timer does not go off.
+            // A deadline that the clock can't represent never comes, and its timer does not fire.
             let deadline = self.moved_at + self.timeout;
             if deadline <= timer::now() {
                 let message = format!("no byte has moved for {:?}", self.timeout);
@@ -172,7 +221,29 @@ impl Idle {
 }
 
 impl<A: ?Sized, B: ?Sized> CopyBidirectional<'_, A, B> {
-    /// How many bytes have gone from the first to the second so far, and back. Also after an error.
+    /// Returns the number of bytes copied so far, from the first stream to the second and back. Also works after an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::io::CopyOptions;
+    ///
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (mut a, _) = listener.accept().await?;
+    /// # let server = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (mut b, _) = listener.accept().await?;
+    /// # client.write_all(b"ping").await?;
+    /// # client.shutdown(std::net::Shutdown::Write)?;
+    /// # server.shutdown(std::net::Shutdown::Write)?;
+    /// let mut copying = CopyOptions::new().copy_bidirectional(&mut a, &mut b);
+    /// let result = (&mut copying).await;
+    /// println!("{:?} bytes before {result:?}", copying.copied());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn copied(&self) -> (u64, u64) {
         (self.a_to_b.total(), self.b_to_a.total())
     }
@@ -187,7 +258,7 @@ where
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Self { a, b, a_to_b, b_to_a, idle } = &mut *self;
-        // Both are polled, whatever the other does, so that both are woken.
+        // Both directions are polled, so that the task is woken for both.
         let there = a_to_b.poll(cx, Pin::new(&mut **a), Pin::new(&mut **b), true)?;
         let back = b_to_a.poll(cx, Pin::new(&mut **b), Pin::new(&mut **a), true)?;
         if let (Poll::Ready(there), Poll::Ready(back)) = (there, back) {

@@ -7,16 +7,17 @@ use futures_io::{AsyncRead, AsyncWrite};
 
 use super::transfer::Transfer;
 
-/// The largest that the buffer gets.
+/// The largest size of a buffer.
 pub(super) const BUFFER: usize = 64 * 1024;
 
-/// Copies all that `reader` has into `writer`, flushes it, and returns how many bytes that were. The writer is not closed.
+/// Copies everything from `reader` to `writer`, flushes the writer, and returns the number of bytes. The writer is not closed.
 ///
-/// Dropping the future loses up to 64 KiB that were read and not written yet.
+/// The reader decides how much that is, and for how long it takes. Dropping the future loses up to 64 KiB that were read and
+/// not written yet.
 ///
 /// # Errors
 ///
-/// The first that either of them returns.
+/// Returns the first error of either of them.
 ///
 /// # Examples
 ///

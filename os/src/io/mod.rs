@@ -3,8 +3,8 @@
 //! | to | use |
 //! |---|---|
 //! | copy one stream into another | [`copy`] |
-//! | join two connections, as a proxy does | [`copy_bidirectional`]; [`CopyOptions`] for time-outs and sizes of buffers |
-//! | talk to the terminal | [`stdin`], [`stdout`], [`stderr`] |
+//! | connect two streams, as a proxy does | [`copy_bidirectional`]; [`CopyOptions`] for a time-out and the size of buffers |
+//! | use the terminal | [`stdin`], [`stdout`], [`stderr`] |
 //!
 //! The traits are those of futures-io. Adapters such as `BufReader` and `lines` are in futures-lite and futures-util.
 

@@ -1,4 +1,4 @@
-//! The standard output, and the one for errors.
+//! The standard output and the standard error stream.
 
 use std::fmt;
 use std::io;
@@ -14,11 +14,11 @@ macro_rules! outputs {
     ($($function:ident $type:ident $text:literal)*) => {$(
         #[doc = concat!("Returns the standard ", $text, " of the process.")]
         ///
-        /// A thread of the blocking pool writes, so a terminal or a pipe that nobody reads from never blocks a worker.
-        /// What is written in one call stays together, also beside `println!` and the like, which share std's lock.
+        /// A thread of the blocking pool writes, so a terminal or a pipe that is not read never blocks a worker. The bytes of one
+        /// call stay together, also beside `println!` and other users of std's lock.
         ///
-        /// The methods return when the OS has taken the bytes. By way of [`AsyncWrite`] a write counts as done when it has begun:
-        /// **flush** before the program ends, or the last bytes may be missing.
+        /// The methods return when the OS has accepted the bytes. Through [`AsyncWrite`] a write is reported as done when it has
+        /// started: **flush** before the program ends, or the last bytes may be missing.
         ///
         /// # Examples
         ///
@@ -40,38 +40,65 @@ macro_rules! outputs {
         impl $type {
             /// Writes all of `buf`, and returns its length.
             ///
-            /// Dropping the future does not take the write back, once that has begun.
+            /// Dropping the future does not undo a write that has started.
             ///
             /// # Errors
             ///
-            /// What the OS says, or if the runtime shuts down.
+            /// Returns the OS's error, or an error if the runtime shuts down.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # windlass::block_on(async {
+            #[doc = concat!("windlass::io::", stringify!($function), "().write(b\"hello\\n\").await?;")]
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
             pub async fn write(&self, buf: &[u8]) -> io::Result<usize> {
                 self.write_all(buf).await.map(|()| buf.len())
             }
 
             /// Writes all of `buf`.
             ///
-            /// Dropping the future does not take the write back, once that has begun.
+            /// Dropping the future does not undo a write that has started.
             ///
             /// # Errors
             ///
-            /// As for [`write`](Self::write).
+            /// Returns the same errors as [`write`](Self::write).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # windlass::block_on(async {
+            #[doc = concat!("windlass::io::", stringify!($function), "().write_all(b\"hello\\n\").await?;")]
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
             pub async fn write_all(&self, buf: &[u8]) -> io::Result<()> {
                 self.stream.lock().await.write_all(buf, |_| Ok(())).await
             }
 
-            /// Waits for what was written by way of [`AsyncWrite`].
+            /// Waits for bytes that were written through [`AsyncWrite`].
             ///
             /// # Errors
             ///
-            /// As for [`write`](Self::write).
+            /// Returns the same errors as [`write`](Self::write).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// # windlass::block_on(async {
+            #[doc = concat!("windlass::io::", stringify!($function), "().flush().await?;")]
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
             pub async fn flush(&self) -> io::Result<()> {
                 let mut stream = self.stream.lock().await;
                 std::future::poll_fn(|cx| stream.poll_flush(cx)).await
             }
         }
 
-        /// A write counts as done when it has begun; flushing waits for it. Closing flushes.
+        /// A write is reported as done when it has started; flushing waits for it. Closing flushes.
         impl AsyncWrite for $type {
             fn poll_write(
                 mut self: Pin<&mut Self>,

@@ -13,12 +13,12 @@ use crate::sys::{Input, StandardInput};
 
 /// Returns the standard input of the process.
 ///
-/// Reading never blocks a worker. On Unix the poller waits until there is something to be read, and only then a thread
-/// of the blocking pool reads it, so that a program can end while somebody waits for input. (Not if the input is a file, which
-/// never makes anybody wait for long.) On Windows a thread of the pool waits, and a shutdown waits for it until its deadline.
+/// Reading never blocks a worker. On Unix the poller waits until there is something to read, and only then does a thread of the
+/// blocking pool read it, so that a program can end while a task waits for input. (A file, which is always ready, is read at
+/// once.) On Windows a thread of the pool waits, and a shutdown waits for it until its deadline.
 ///
-/// Make one and keep it: what a read whose future was dropped has taken waits in this value for the next read. What
-/// [`std::io::stdin`] has in its buffer is not seen here, so don't use both.
+/// Create one and keep it: bytes that a dropped read has taken stay in this value for the next read. Bytes in the buffer of
+/// [`std::io::stdin`] are not visible here, so don't use both.
 ///
 /// For lines, put futures-lite's `BufReader` around it.
 ///
@@ -52,25 +52,48 @@ struct Inner {
 }
 
 impl Stdin {
-    /// Reads some bytes: at least one, unless the input has ended or `buf` is empty.
+    /// Reads some bytes, and returns how many: at least one, unless the input has ended or `buf` is empty.
     ///
-    /// Dropping the future loses nothing: the next read of this value gets what this one has read.
+    /// Dropping the future loses nothing: the next read of this value returns what this one has read.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # windlass::block_on(async {
+    /// let input = windlass::io::stdin();
+    /// let mut buf = [0; 1024];
+    /// let n = input.read(&mut buf).await?;
+    /// println!("{n} bytes");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
         let mut inner = self.inner.lock().await;
         std::future::poll_fn(|cx| inner.poll_read(cx, buf)).await
     }
 
-    /// Appends everything up to the end of the input to `buf`, and returns how much that was.
+    /// Appends everything up to the end of the input to `buf`, and returns the number of bytes.
     ///
-    /// Dropping the future loses nothing: what was read is in `buf`, or waits for the next read.
+    /// Dropping the future loses nothing: bytes that were read are in `buf`, or stay for the next read.
     ///
     /// # Errors
     ///
-    /// As for [`read`](Self::read).
+    /// Returns the same errors as [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # windlass::block_on(async {
+    /// let mut all = Vec::new();
+    /// windlass::io::stdin().read_to_end(&mut all).await?;
+    /// println!("{} bytes", all.len());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
         let before = buf.len();
         let mut chunk = vec![0; 64 * 1024];

@@ -1,4 +1,4 @@
-//! A process that was started.
+//! A running child process.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -14,8 +14,8 @@ use crate::sys::Exit;
 
 /// A child process; see [`Command::spawn`](super::Command::spawn).
 ///
-/// Dropping it lets the process go on, or kills it if [`kill_on_drop`](super::Command::kill_on_drop) said so. Neither leaves a
-/// zombie behind.
+/// When it is dropped, the process continues to run, or is killed if [`kill_on_drop`](super::Command::kill_on_drop) was set. Neither
+/// leaves a zombie.
 ///
 /// # Examples
 ///
@@ -31,24 +31,24 @@ use crate::sys::Exit;
 /// # }).unwrap();
 /// ```
 pub struct Child {
-    /// What the child reads from, if it was piped. Drop it to let the child see the end.
+    /// The pipe to the child's standard input, if it was piped. When it is dropped, the child sees the end.
     pub stdin: Option<ChildStdin>,
-    /// What the child writes to, if it was piped.
+    /// The pipe from the child's standard output, if it was piped.
     pub stdout: Option<ChildStdout>,
-    /// Where the child's errors go, if they were piped.
+    /// The pipe from the child's standard error, if it was piped.
     pub stderr: Option<ChildStderr>,
-    /// `None` once it was given to the orphans.
+    /// `None` after it was handed to the orphans.
     process: Option<Process>,
     kill_on_drop: bool,
-    /// Looks after it when it is dropped.
+    /// Waits for the process after the `Child` was dropped.
     runtime: Handle,
 }
 
-/// The process itself, and how somebody waits for it.
+/// The process, and the state of waiting for it.
 pub(super) struct Process {
     std: process::Child,
     exit: Exit,
-    /// Known when the OS has forgotten the process. Its id may be another's by then.
+    /// Known when the process was reaped. The OS may have reused its id by then.
     status: Option<ExitStatus>,
 }
 
@@ -56,7 +56,7 @@ impl Child {
     pub(super) fn start(mut std: process::Child, kill_on_drop: bool) -> io::Result<Self> {
         let (stdin, stdout, stderr) = (std.stdin.take(), std.stdout.take(), std.stderr.take());
         let process = Process { std, exit: Exit::default(), status: None };
-        // From here on it is looked after, also if something fails.
+        // From here on it is killed and waited for if something fails.
         let mut child = Self {
             stdin: None,
             stdout: None,
@@ -73,62 +73,136 @@ impl Child {
         Ok(child)
     }
 
-    /// The process's id; `None` when it has ended and was waited for, since the OS may give the id to another process.
+    /// Returns the process's id, or `None` if it has ended and was waited for, because the OS may reuse the id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// # let mut child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn()?;
+    /// assert!(child.id().is_some());
+    /// child.kill().await?;
+    /// assert!(child.id().is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn id(&self) -> Option<u32> {
         let process = self.process();
         process.status.is_none().then(|| process.std.id())
     }
 
-    /// Has the OS kill the process (`SIGKILL` on Unix), and waits for its end.
+    /// Kills the process (`SIGKILL` on Unix), and waits for its end.
     ///
     /// # Errors
     ///
-    /// As for [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    /// Returns the same errors as [`start_kill`](Self::start_kill) and [`wait`](Self::wait).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// # let mut child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn()?;
+    /// child.kill().await?;
+    /// assert!(!child.wait().await?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn kill(&mut self) -> io::Result<()> {
         self.start_kill()?;
         self.wait().await.map(drop)
     }
 
-    /// Has the OS kill the process, and does not wait. A process that has ended, and was not waited for, is no error.
+    /// Kills the process, and does not wait. If it has ended and was not waited for, that is no error.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if the end of the process was waited for, or what the OS says.
+    /// Returns `InvalidInput` if the end of the process was waited for, or the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// # let mut child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn()?;
+    /// child.start_kill()?;
+    /// child.wait().await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn start_kill(&mut self) -> io::Result<()> {
         self.process_mut().kill()
     }
 
-    /// Waits for the end of the process. Its input, if it is still [here](Self::stdin), is closed first, so that the child does not
-    /// wait for it. Calling it again returns the same.
+    /// Waits for the end of the process. Another call returns the same status.
     ///
-    /// Dropping the future loses nothing (but the input is closed).
+    /// If the child's [input](Self::stdin) was not taken, it is closed first, so that the child does not wait for it.
+    ///
+    /// Dropping the future loses nothing, but the input is closed.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let mut child = Command::new("sh").args(["-c", "exit 3"]).spawn()?;
+    /// assert_eq!(child.wait().await?.code(), Some(3));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         drop(self.stdin.take());
         self.process_mut().wait().await
     }
 
-    /// How the process has ended; `None` if it runs.
+    /// Returns the status of the process if it has ended, or `None` if it is running.
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the OS's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// # let mut child = Command::new("sleep").arg("1000").kill_on_drop(true).spawn()?;
+    /// assert!(child.try_wait()?.is_none());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn try_wait(&mut self) -> io::Result<Option<ExitStatus>> {
         self.process_mut().try_wait()
     }
 
-    /// Waits for the end of the process and for all that it writes into the pipes that are still here. Its input is closed first.
+    /// Waits for the end of the process, and returns everything that it writes into the pipes that were not taken. Its input is
+    /// closed first.
     ///
-    /// Output ends when all who have the pipes have closed them, which may be children of the child.
+    /// The output ends when all processes that have the pipes have closed them; children of the child may be among them.
     ///
-    /// Dropping the future drops the child, and what it has written.
+    /// Dropping the future drops the child, and its output.
     ///
     /// # Errors
     ///
-    /// What the OS says, or if the runtime shuts down.
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+    /// assert_eq!(child.wait_with_output().await?.stdout, b"hello\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn wait_with_output(mut self) -> io::Result<Output> {
         let (out, err) = (self.stdout.take(), self.stderr.take());
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
@@ -149,15 +223,15 @@ impl Child {
     }
 
     fn process(&self) -> &Process {
-        self.process.as_ref().expect("it is there until it is dropped")
+        self.process.as_ref().expect("the process is there until the child is dropped")
     }
 
     fn process_mut(&mut self) -> &mut Process {
-        self.process.as_mut().expect("it is there until it is dropped")
+        self.process.as_mut().expect("the process is there until the child is dropped")
     }
 }
 
-/// Waits for two futures at a time, or for the first error.
+/// Waits for two futures at the same time, or for the first error.
 async fn both<A, B>(
     a: impl Future<Output = io::Result<A>>,
     b: impl Future<Output = io::Result<B>>,
@@ -190,7 +264,7 @@ impl Drop for Child {
     fn drop(&mut self) {
         let Some(mut process) = self.process.take() else { return };
         if process.status.is_none() && self.kill_on_drop {
-            // It fails only if there is nothing to kill.
+            // It fails only if the process has ended.
             let _ = process.kill();
         }
         if !process.has_ended() {
@@ -230,7 +304,7 @@ impl Process {
         self.std.kill()
     }
 
-    /// Whether there is nothing left to wait for, be it that somebody else has waited.
+    /// Returns true if there is nothing left to wait for, for example because other code has waited.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.try_wait(), Ok(None))
     }

@@ -1,4 +1,4 @@
-//! What is to be started, and how.
+//! The builder of a child process.
 
 use std::ffi::OsStr;
 use std::io;
@@ -7,7 +7,7 @@ use std::process::{self, ExitStatus, Output, Stdio};
 
 use super::Child;
 
-/// Builds a child process, as [`std::process::Command`] does.
+/// A builder of a child process, like [`std::process::Command`].
 ///
 /// # Examples
 ///
@@ -24,7 +24,7 @@ use super::Child;
 pub struct Command {
     std: process::Command,
     kill_on_drop: bool,
-    /// Which of the standard streams were set; `output` leaves these alone.
+    /// The standard streams that were set, which `output` does not change.
     set: Streams,
 }
 
@@ -40,19 +40,48 @@ impl Streams {
 }
 
 impl Command {
-    /// A command for a program: by its path, or by its name, which is looked up in `PATH`. No arguments; environment,
-    /// directory and standard streams are those of this process.
+    /// Creates a command for a program, given by its path, or by its name, which is looked up in `PATH`.
+    ///
+    /// It has no arguments. The environment, the directory and the standard streams are those of this process.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::process::Command;
+    ///
+    /// let command = Command::new("ls");
+    /// assert_eq!(command.as_std().get_program(), "ls");
+    /// ```
     pub fn new<S: AsRef<OsStr>>(program: S) -> Self {
         Self { set: Streams::default(), ..Self::from(process::Command::new(program)) }
     }
 
-    /// Std's command inside, to look at.
+    /// Returns a reference to std's command.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::process::Command;
+    ///
+    /// assert_eq!(Command::new("ls").as_std().get_program(), "ls");
+    /// ```
     pub fn as_std(&self) -> &process::Command {
         &self.std
     }
 
-    /// Std's command inside, for the settings that are not here. From then on [`output`](Self::output) captures what it is told to
-    /// capture by [`stdout`](Self::stdout) and [`stderr`](Self::stderr), and no more: std does not tell what was set.
+    /// Returns a mutable reference to std's command, for settings that have no method here.
+    ///
+    /// After this, [`output`](Self::output) captures only the streams that [`stdout`](Self::stdout) and [`stderr`](Self::stderr)
+    /// were set to capture, because std does not tell what was set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::process::Command;
+    ///
+    /// let mut command = Command::new("ls");
+    /// command.as_std_mut().arg("-l");
+    /// ```
     pub fn as_std_mut(&mut self) -> &mut process::Command {
         self.set = Streams::ALL;
         &mut self.std
@@ -62,18 +91,49 @@ impl Command {
         &mut self.std
     }
 
-    /// Takes std's command out. [`kill_on_drop`](Self::kill_on_drop) is not part of it.
+    /// Returns std's command. It does not include [`kill_on_drop`](Self::kill_on_drop).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::process::Command;
+    ///
+    /// let command: std::process::Command = Command::new("ls").into_std();
+    /// # drop(command);
+    /// ```
     pub fn into_std(self) -> process::Command {
         self.std
     }
 
-    /// Adds an argument, which no shell looks at.
+    /// Adds an argument, which is not interpreted by a shell.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let output = Command::new("echo").arg("one argument").output().await?;
+    /// assert_eq!(output.stdout, b"one argument\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn arg<S: AsRef<OsStr>>(&mut self, arg: S) -> &mut Self {
         self.std.arg(arg);
         self
     }
 
     /// Adds several arguments.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let output = Command::new("echo").args(["two", "arguments"]).output().await?;
+    /// assert_eq!(output.stdout, b"two arguments\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn args<I, S>(&mut self, args: I) -> &mut Self
     where
         I: IntoIterator<Item = S>,
@@ -84,12 +144,35 @@ impl Command {
     }
 
     /// Sets a variable of the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let output = Command::new("sh").args(["-c", "echo $KEY"]).env("KEY", "value").output().await?;
+    /// assert_eq!(output.stdout, b"value\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn env<K: AsRef<OsStr>, V: AsRef<OsStr>>(&mut self, key: K, value: V) -> &mut Self {
         self.std.env(key, value);
         self
     }
 
     /// Sets several variables of the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let output =
+    ///     Command::new("sh").args(["-c", "echo $A $B"]).envs([("A", "1"), ("B", "2")]).output().await?;
+    /// assert_eq!(output.stdout, b"1 2\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn envs<I, K, V>(&mut self, vars: I) -> &mut Self
     where
         I: IntoIterator<Item = (K, V)>,
@@ -101,49 +184,118 @@ impl Command {
     }
 
     /// Removes a variable from the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let output = Command::new("sh").args(["-c", "echo $HOME"]).env_remove("HOME").output().await?;
+    /// assert_eq!(output.stdout, b"\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn env_remove<K: AsRef<OsStr>>(&mut self, key: K) -> &mut Self {
         self.std.env_remove(key);
         self
     }
 
-    /// Starts from an empty environment.
+    /// Clears the child's environment.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::process::Command;
+    ///
+    /// let mut command = Command::new("/bin/ls");
+    /// command.env_clear();
+    /// ```
     pub fn env_clear(&mut self) -> &mut Self {
         self.std.env_clear();
         self
     }
 
     /// Sets the child's working directory.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let output = Command::new("pwd").current_dir("/").output().await?;
+    /// assert_eq!(output.stdout, b"/\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn current_dir<P: AsRef<Path>>(&mut self, dir: P) -> &mut Self {
         self.std.current_dir(dir);
         self
     }
 
-    /// Sets the child's standard input. [`spawn`](Self::spawn) and [`status`](Self::status) inherit it by default,
-    /// [`output`](Self::output) has it empty.
+    /// Sets the child's standard input. By default it is inherited, and empty for [`output`](Self::output).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let status = Command::new("cat").stdin(Stdio::null()).status().await?;
+    /// assert!(status.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn stdin<T: Into<Stdio>>(&mut self, stdin: T) -> &mut Self {
         self.std.stdin(stdin);
         self.set.stdin = true;
         self
     }
 
-    /// Sets the child's standard output. It is inherited by default, and captured by [`output`](Self::output).
+    /// Sets the child's standard output. By default it is inherited, and captured by [`output`](Self::output).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let status = Command::new("echo").stdout(Stdio::null()).status().await?;
+    /// assert!(status.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn stdout<T: Into<Stdio>>(&mut self, stdout: T) -> &mut Self {
         self.std.stdout(stdout);
         self.set.stdout = true;
         self
     }
 
-    /// Sets where the child's errors go. It is inherited by default, and captured by [`output`](Self::output).
+    /// Sets the child's standard error. By default it is inherited, and captured by [`output`](Self::output).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let status = Command::new("echo").stderr(Stdio::null()).status().await?;
+    /// assert!(status.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn stderr<T: Into<Stdio>>(&mut self, stderr: T) -> &mut Self {
         self.std.stderr(stderr);
         self.set.stderr = true;
         self
     }
 
-    /// Whether the child is killed when its [`Child`] is dropped, or the future of [`status`](Self::status) or
-    /// [`output`](Self::output). By default it is not: it goes on.
+    /// Sets whether the child is killed when its [`Child`], or the future of [`status`](Self::status) or
+    /// [`output`](Self::output), is dropped. By default it continues to run.
     ///
-    /// A child that was killed this way is waited for in the background. Its own children live on.
+    /// A child that was killed this way is waited for in the background. Its own children continue to run.
     ///
     /// # Examples
     ///
@@ -163,53 +315,95 @@ impl Command {
         self
     }
 
-    /// Whether the child is killed when it is dropped.
+    /// Returns true if the child is killed when it is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::process::Command;
+    ///
+    /// assert!(!Command::new("ls").get_kill_on_drop());
+    /// ```
     pub fn get_kill_on_drop(&self) -> bool {
         self.kill_on_drop
     }
 
-    /// Starts the child. It belongs to the current runtime (the global one outside of any), which watches its pipes.
+    /// Starts the child. Its pipes belong to the current runtime, or to the global runtime if there is none.
     ///
     /// # Errors
     ///
-    /// What the OS says, `NotFound` for instance if there is no such program, or if the runtime is shutting down. If the
-    /// child was started and its pipes can't be watched, it is killed.
+    /// Returns the OS's error, such as `NotFound` if there is no such program, or an error if the runtime is shutting down. If the
+    /// child was started and its pipes can't be registered, it is killed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let mut child = Command::new("sh").args(["-c", "exit 0"]).spawn()?;
+    /// assert!(child.wait().await?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn spawn(&mut self) -> io::Result<Child> {
         Child::start(self.std.spawn()?, self.kill_on_drop)
     }
 
-    /// Starts the child and waits for its end. Its input is closed if it is a pipe. It is started by this call, not when the future is
-    /// polled first.
+    /// Starts the child, waits for its end, and returns its status.
     ///
-    /// Dropping the future drops the child: see [`kill_on_drop`](Self::kill_on_drop).
+    /// The child is started by this call, and not by the first poll. Its pipes, if any, are closed.
+    ///
+    /// Dropping the future drops the child; see [`kill_on_drop`](Self::kill_on_drop).
     ///
     /// # Errors
     ///
-    /// As for [`spawn`](Self::spawn) and [`Child::wait`].
+    /// Returns the same errors as [`spawn`](Self::spawn) and [`Child::wait`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// assert!(Command::new("sh").args(["-c", "exit 0"]).status().await?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + use<> {
         let child = self.spawn();
         async {
             let mut child = child?;
-            // What nobody reads must not hold the child up.
+            // The child must not wait for a reader.
             drop((child.stdout.take(), child.stderr.take()));
             child.wait().await
         }
     }
 
-    /// Starts the child, and waits for its end and for all that it writes. It is started by this call, not when
-    /// the future is polled first.
+    /// Starts the child, waits for its end, and returns its status and everything that it has written.
     ///
-    /// Dropping the future drops the child: see [`kill_on_drop`](Self::kill_on_drop).
+    /// The child is started by this call, and not by the first poll.
+    ///
+    /// Dropping the future drops the child; see [`kill_on_drop`](Self::kill_on_drop).
     ///
     /// # Errors
     ///
-    /// As for [`spawn`](Self::spawn) and [`Child::wait_with_output`].
+    /// Returns the same errors as [`spawn`](Self::spawn) and [`Child::wait_with_output`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let output = Command::new("echo").arg("hello").output().await?;
+    /// assert_eq!(output.stdout, b"hello\n");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + Send + use<> {
         let child = self.spawn_captured();
         async { child?.wait_with_output().await }
     }
 
-    /// As std's `output` does: what was not set is captured, and the input is empty.
+    /// Starts the child like std's `output`: streams that were not set are captured, and the input is empty.
     fn spawn_captured(&mut self) -> io::Result<Child> {
         let set = self.set;
         if !set.stdin {
@@ -222,7 +416,7 @@ impl Command {
             self.std.stderr(Stdio::piped());
         }
         let child = self.spawn();
-        // The next one may be for `spawn`, which inherits.
+        // The next call may be `spawn`, which inherits.
         if !set.stdin {
             self.std.stdin(Stdio::inherit());
         }
@@ -236,7 +430,7 @@ impl Command {
     }
 }
 
-/// [`output`](Command::output) captures no more than the command was told to; see [`as_std_mut`](Command::as_std_mut).
+/// [`output`](Command::output) captures only the streams that were set so; see [`as_std_mut`](Command::as_std_mut).
 impl From<process::Command> for Command {
     fn from(std: process::Command) -> Self {
         Self { std, kill_on_drop: false, set: Streams::ALL }

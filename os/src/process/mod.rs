@@ -1,14 +1,18 @@
-//! Child processes that are awaited, and not blocked on.
+//! Child processes that can be awaited.
 //!
-//! [`Command`] is std's, and what it starts is a [`Child`] whose end and whose pipes can be awaited. `status` and `output`
-//! do all of it in one call.
+//! [`Command`] is like std's, and starts a [`Child`] whose end and whose pipes can be awaited. `status` and `output` do all of
+//! that in one call.
 //!
-//! - No thread waits for a child: the poller does, by a pidfd on Linux (and by `SIGCHLD` where the kernel or a sandbox
-//!   refuses one), by `EVFILT_PROC` on macOS and the BSDs, and by a wait of the OS's thread pool on Windows.
-//! - A child that is dropped goes on, unless [`kill_on_drop`](Command::kill_on_drop) says otherwise. Either way it leaves no
-//!   zombie: a task of the runtime that it was started on waits for its end. If that runtime shuts down before, the child
-//!   is waited for when the process starts or drops another one.
-//! - Starting a process takes the thread some hundred microseconds, as long as the OS needs for it.
+//! - No thread waits for a child. The poller waits: for a pidfd on Linux (or `SIGCHLD` if the kernel or a sandbox refuses
+//!   one), for `EVFILT_PROC` on macOS and the BSDs, and through the OS's thread pool on Windows.
+//! - A dropped child continues to run, unless [`kill_on_drop`](Command::kill_on_drop) is set. Either way it leaves no zombie: a
+//!   task of the runtime that started it waits for its end. If that runtime shuts down first, the child is waited for when the
+//!   process starts or drops another one.
+//! - Starting a process blocks the thread for as long as the OS needs, some hundred microseconds.
+//!
+//! A child is as trusted as the program that it runs. [`output`](Command::output) reads as much as the child writes, and waits
+//! until all processes that have inherited its pipes have closed them: put a time-out around it, and set `kill_on_drop`, if that
+//! is not certain.
 //!
 //! # Examples
 //!
@@ -23,7 +27,7 @@
 //! # }).unwrap();
 //! ```
 //!
-//! Through a pipe and back, both at a time:
+//! Writing to a child and reading from it at the same time:
 //!
 //! ```
 //! use std::process::Stdio;

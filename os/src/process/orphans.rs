@@ -1,7 +1,7 @@
-//! Children whose `Child` was dropped while they ran: somebody has to wait for them, or they stay zombies.
+//! Children whose `Child` was dropped while they ran, and which have to be waited for, or they stay zombies.
 //!
-//! A task of the runtime that the child was started on does it. If that runtime shuts down the task is dropped, and the
-//! child gets into a list, which is gone through whenever the process starts another child or drops one.
+//! A task of the runtime that started the child waits for it. If that runtime shuts down, the task is dropped, and the child is
+//! added to a list that is checked whenever the process starts or drops another child.
 
 use windlass_runtime::Handle;
 use windlass_sync::primitives::Mutex;
@@ -12,18 +12,18 @@ use crate::sys;
 /// Children without a runtime.
 static LEFT: Mutex<Vec<Process>> = Mutex::new(Vec::new());
 
-/// Has somebody wait for the process's end.
+/// Makes sure that the end of the process is waited for.
 pub(super) fn adopt(process: Process, runtime: &Handle) {
     if !sys::LEAVES_ZOMBIES {
         return;
     }
     look_after();
     let mut orphan = Orphan { process: Some(process) };
-    // Refused by a runtime that has shut down, the task is dropped at once.
+    // A runtime that has shut down drops the task at once.
     drop(runtime.spawn(async move { orphan.wait().await }));
 }
 
-/// Has the OS forget those that have ended.
+/// Reaps the children in the list that have ended.
 pub(super) fn look_after() {
     LEFT.lock().retain_mut(|process| !process.has_ended());
 }

@@ -1,4 +1,4 @@
-//! The three pipes of a child.
+//! The pipes to and from a child process.
 
 use std::fmt;
 use std::io;
@@ -10,43 +10,86 @@ use futures_io::{AsyncRead, AsyncWrite};
 
 use crate::sys;
 
-/// The pipe to a child's standard input. Dropping it lets the child see the end, and so does closing it by
-/// way of [`AsyncWrite`].
+/// The pipe to a child's standard input. When it is dropped, or closed through [`AsyncWrite`], the child sees the end.
 ///
-/// On Windows, where pipes can't be polled, a thread of the blocking pool writes: bytes that were taken over by a write
-/// whose future was dropped are written all the same.
+/// On Windows, where pipes can't be polled, a thread of the blocking pool writes. There, a dropped write that has started is
+/// still performed.
 pub struct ChildStdin {
-    /// `None` when it was closed.
+    /// `None` after it was closed.
     pipe: Option<sys::ChildStdin>,
 }
 
 impl ChildStdin {
-    /// Takes over std's pipe, on the current runtime.
+    /// Registers std's pipe with the current runtime.
     ///
     /// # Errors
     ///
-    /// If the OS refuses, or if the runtime is shutting down.
+    /// Returns an error if the OS refuses, or if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::{Command, Stdio};
+    /// use windlass::process::ChildStdin;
+    ///
+    /// let mut child = Command::new("cat").stdin(Stdio::piped()).spawn()?;
+    /// let stdin = ChildStdin::from_std(child.stdin.take().unwrap())?;
+    /// drop(stdin);
+    /// child.wait()?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn from_std(pipe: process::ChildStdin) -> io::Result<Self> {
         sys::ChildStdin::new(pipe).map(|pipe| Self { pipe: Some(pipe) })
     }
 
-    /// Writes some bytes: at least one, as many as there is room for.
+    /// Writes some bytes, and returns how many: at least one, and as many as there is room for.
     ///
     /// Dropping the future loses nothing: unless it returned, nothing was written.
     ///
     /// # Errors
     ///
-    /// `BrokenPipe` if the child has closed its end, or if this one was closed; what else the OS says; or if the runtime
-    /// shuts down.
+    /// Returns `BrokenPipe` if either end was closed, or another error of the OS, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// # let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    /// let stdin = child.stdin.take().unwrap();
+    /// assert_eq!(stdin.write(b"hello").await?, 5);
+    /// # drop(stdin);
+    /// # child.wait().await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn write(&self, buf: &[u8]) -> io::Result<usize> {
         self.open()?.write(buf).await
     }
 
-    /// Writes all of `buf`. Dropping the future half-way does not say how much was written.
+    /// Writes all of `buf`. A dropped future does not tell how much was written.
     ///
     /// # Errors
     ///
-    /// As for [`write`](Self::write).
+    /// Returns the same errors as [`write`](Self::write).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::process::Stdio;
+    ///
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// # let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+    /// let stdin = child.stdin.take().unwrap();
+    /// stdin.write_all(b"hello").await?;
+    /// drop(stdin);
+    /// child.wait().await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn write_all(&self, buf: &[u8]) -> io::Result<()> {
         self.open()?.write_all(buf).await
     }
@@ -85,7 +128,7 @@ impl AsyncWrite for ChildStdin {
     }
 }
 
-/// For another child, which is to write into the same pipe.
+/// Converts the pipe for another child, which then writes into it.
 impl TryFrom<ChildStdin> for Stdio {
     type Error = io::Error;
 
@@ -104,40 +147,83 @@ macro_rules! output {
     ($type:ident, $make:ident, $text:literal) => {
         #[doc = concat!("The pipe from a child's ", $text, ".")]
         ///
-        /// Any number of tasks may read from it, and each byte goes to one of them.
+        /// Any number of tasks can read from it, and each byte goes to one of them.
         pub struct $type {
             pipe: sys::ChildOutput,
         }
 
         impl $type {
-            /// Takes over std's pipe, on the current runtime.
+            /// Registers std's pipe with the current runtime.
             ///
             /// # Errors
             ///
-            /// If the OS refuses, or if the runtime is shutting down.
+            /// Returns an error if the OS refuses, or if the runtime is shutting down.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::process::{Command, Stdio};
+            /// use windlass::process::ChildStdout;
+            ///
+            /// let mut child = Command::new("echo").stdout(Stdio::piped()).spawn()?;
+            /// let stdout = ChildStdout::from_std(child.stdout.take().unwrap())?;
+            /// child.wait()?;
+            /// # drop(stdout);
+            /// # Ok::<(), std::io::Error>(())
+            /// ```
             pub fn from_std(pipe: process::$type) -> io::Result<Self> {
                 sys::ChildOutput::$make(pipe).map(|pipe| Self { pipe })
             }
 
-            /// Reads some bytes: at least one, as many as there are and fit. Zero means that all who have the other
-            /// end have closed it.
+            /// Reads some bytes, and returns how many: at least one, and as many as are there and fit.
+            ///
+            /// Zero means that all processes that have the other end have closed it.
             ///
             /// Dropping the future loses nothing.
             ///
             /// # Errors
             ///
-            /// What the OS says, or if the runtime shuts down.
+            /// Returns the OS's error, or an error if the runtime shuts down.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::process::Stdio;
+            ///
+            /// # use windlass::process::Command;
+            /// # windlass::block_on(async {
+            /// # let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let stdout = child.stdout.take().unwrap();
+            /// assert!(stdout.read(&mut [0; 16]).await? > 0);
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
             pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
                 self.pipe.read(buf).await
             }
 
-            /// Appends everything up to the end to `buf`, and returns how much that was.
+            /// Appends everything up to the end to `buf`, and returns the number of bytes.
             ///
-            /// Dropping the future loses nothing: what was read is in `buf`, or will be read next.
+            /// Dropping the future loses nothing: bytes that were read are in `buf`, or are returned by the next read.
             ///
             /// # Errors
             ///
-            /// As for [`read`](Self::read).
+            /// Returns the same errors as [`read`](Self::read).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::process::Stdio;
+            ///
+            /// # use windlass::process::Command;
+            /// # windlass::block_on(async {
+            /// # let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let mut all = Vec::new();
+            /// child.stdout.take().unwrap().read_to_end(&mut all).await?;
+            /// assert_eq!(all, b"hello\n");
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
             pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
                 self.pipe.read_to_end(buf).await
             }
@@ -153,7 +239,7 @@ macro_rules! output {
             }
         }
 
-        /// For another child, which is to read from the same pipe.
+        /// Converts the pipe for another child, which then reads from it.
         impl TryFrom<$type> for Stdio {
             type Error = io::Error;
 

@@ -1,31 +1,29 @@
-//! Signals of the OS, as they come.
+//! Signals from the OS.
 //!
-//! | to hear of | use |
+//! | to receive | use |
 //! |---|---|
 //! | Ctrl-C, on every system | [`ctrl_c`] |
-//! | any signal of Unix | `unix::signal`, which Windows does not have |
-//! | the other events of a console of Windows | `windows`, which only Windows has |
+//! | requests to end the process, on every system | [`termination()`] |
+//! | any signal of Unix | `unix::signal`, on Unix only |
+//! | the other events of a console | `windows`, on Windows only |
 //!
-//! A listener belongs to the runtime that is current when it is made (the global one outside of any). Any number
-//! of listeners, of any number of runtimes, hear of each signal, from the moment on when they are made: one that comes
-//! before the first wait is not lost. Signals that come faster than a listener looks become one, as they do with the OS
-//! itself.
+//! A listener belongs to the runtime that is current when it is created, or to the global runtime if there is none. Any number
+//! of listeners, of any number of runtimes, receive each signal that arrives after they were created: a signal before the first
+//! wait is not lost. Signals that arrive faster than a listener receives them become one, as they do in the OS itself.
 //!
-//! **The first listener of a signal changes what that does to the process, for good.** Its default action, which is to
-//! end the process in most cases, does not take place any more, not even when all listeners have gone. A handler that
-//! was installed before, by a C library for instance, is still called. (On Windows the default action is back when the
-//! last listener has gone.)
+//! **The first listener of a signal permanently replaces its default action**, which in most cases is to end the process. The
+//! action is not restored when all listeners are dropped, except on Windows. A handler that was installed before, for example by
+//! a C library, is still called.
 //!
 //! # How it works
 //!
-//! A handler counts the signals and writes to a socket that the runtime's poller watches. There is no thread for it, and
-//! listeners hear of signals also while all workers are stuck in code that blocks. No crate is behind it:
-//! `signal-hook-registry` would do the part that installs and chains handlers, which is a hundred lines here, and works
-//! side by side with this.
+//! A handler counts the signals, and writes to a socket that the runtime's poller watches. No thread is needed, and listeners
+//! receive signals even while all workers are blocked. The crate `signal-hook-registry` is not used, because the part that
+//! installs and chains handlers is a hundred lines here; both can be used in one program.
 //!
 //! # Examples
 //!
-//! A server that ends when it is told to:
+//! A server that ends on Ctrl-C:
 //!
 //! ```no_run
 //! # async fn serve() {}
@@ -37,7 +35,8 @@
 //! # }).unwrap();
 //! ```
 
-// Signals are a thing of Unix, and consoles send events on Windows only.
+mod termination;
+// Unix has signals, and Windows has events of a console.
 #[cfg(unix)]
 pub mod unix;
 #[cfg(windows)]
@@ -49,18 +48,20 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+pub use termination::{Termination, termination};
+
 use crate::sys::{self, Listener};
 
 /// Completes when the user presses Ctrl-C (`SIGINT` on Unix).
 ///
-/// The future hears of what comes after this call, whenever it is polled first. From then on Ctrl-C does not end the
-/// process any more: call this again to hear of the next, or end the process yourself.
+/// The future receives a signal that arrives after this call, even before the first poll. From this call on Ctrl-C no longer
+/// ends the process: call the function again to receive the next one, or end the process yourself.
 ///
-/// Dropping the future loses nothing but the signal that it has heard of.
+/// Dropping the future loses nothing but the signal that it has received.
 ///
 /// # Errors
 ///
-/// When the future is awaited: if descriptors have run out, or if the runtime shuts down.
+/// Awaiting it returns an error if descriptors have run out, or if the runtime shuts down.
 ///
 /// # Examples
 ///
@@ -68,7 +69,7 @@ use crate::sys::{self, Listener};
 /// # windlass::block_on(async {
 /// println!("waiting for Ctrl-C");
 /// windlass::signal::ctrl_c().await?;
-/// println!("on with it");
+/// println!("received");
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
 /// ```
@@ -79,7 +80,7 @@ pub fn ctrl_c() -> CtrlC {
 /// The future that [`ctrl_c`] returns.
 #[must_use = "futures do nothing unless they are awaited"]
 pub struct CtrlC {
-    /// Or why there is none; the reason is told once.
+    /// The listener, or the error of creating it, which is returned once.
     news: Result<News, Option<io::Error>>,
 }
 
@@ -89,7 +90,7 @@ impl Future for CtrlC {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.news {
             Ok(news) => news.poll_next(cx),
-            Err(reason) => Poll::Ready(Err(reason.take().expect("polled after it has ended"))),
+            Err(reason) => Poll::Ready(Err(reason.take().expect("polled after completion"))),
         }
     }
 }
@@ -107,9 +108,9 @@ pub(crate) struct News {
 
 enum State {
     Idle(Listener),
-    /// A wait that `poll_next` has begun. The listener comes back from it.
+    /// A wait that `poll_next` has started. It returns the listener.
     Waiting(Pin<Box<dyn Future<Output = (Listener, io::Result<()>)> + Send + Sync>>),
-    /// While it is moved from one to the other.
+    /// Between the two.
     Moving,
 }
 

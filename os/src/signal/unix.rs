@@ -1,4 +1,4 @@
-//! Signals of Unix. Not on Windows.
+//! Signals of Unix. Not available on Windows.
 
 use std::fmt;
 use std::io;
@@ -11,7 +11,7 @@ use libc::c_int;
 use super::News;
 use crate::sys::Listener;
 
-/// Which signal.
+/// A kind of signal.
 ///
 /// # Examples
 ///
@@ -27,7 +27,15 @@ pub struct SignalKind(c_int);
 macro_rules! kinds {
     ($($name:ident $signal:ident $text:literal)*) => {
         impl SignalKind {
-            $(#[doc = concat!("`", stringify!($signal), "`: ", $text, ".")]
+            $(#[doc = concat!("Returns `", stringify!($signal), "`: ", $text, ".")]
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use windlass::signal::unix::SignalKind;
+            ///
+            #[doc = concat!("assert_eq!(SignalKind::", stringify!($name), "().as_raw_value(), libc::", stringify!($signal), ");")]
+            /// ```
             pub const fn $name() -> Self {
                 Self(libc::$signal)
             })*
@@ -36,26 +44,42 @@ macro_rules! kinds {
 }
 
 kinds! {
-    alarm SIGALRM "a timer of the process has gone off"
-    child SIGCHLD "a child has ended, stopped or gone on"
-    hangup SIGHUP "the terminal has gone; daemons read their settings again"
+    alarm SIGALRM "a timer of the process has fired"
+    child SIGCHLD "a child has ended, stopped or continued"
+    hangup SIGHUP "the terminal was closed; daemons reload their settings"
     interrupt SIGINT "Ctrl-C"
     io SIGIO "a descriptor is ready"
-    pipe SIGPIPE "written to a pipe without a reader"
+    pipe SIGPIPE "a write to a pipe without a reader"
     quit SIGQUIT "Ctrl-\\\\"
-    terminate SIGTERM "the process is to end"
-    user_defined1 SIGUSR1 "what the program likes"
-    user_defined2 SIGUSR2 "what the program likes"
-    window_change SIGWINCH "the terminal has another size"
+    terminate SIGTERM "a request to end the process"
+    user_defined1 SIGUSR1 "for the program's own use"
+    user_defined2 SIGUSR2 "for the program's own use"
+    window_change SIGWINCH "the size of the terminal has changed"
 }
 
 impl SignalKind {
-    /// A signal by its number. Whether there is such a signal is seen when it is listened for.
+    /// Creates a kind from a signal's number, which is checked when a listener is created.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::signal::unix::SignalKind;
+    ///
+    /// assert_eq!(SignalKind::from_raw(libc::SIGINT), SignalKind::interrupt());
+    /// ```
     pub const fn from_raw(signal: c_int) -> Self {
         Self(signal)
     }
 
-    /// The signal's number.
+    /// Returns the signal's number.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::signal::unix::SignalKind;
+    ///
+    /// assert_eq!(SignalKind::interrupt().as_raw_value(), libc::SIGINT);
+    /// ```
     pub const fn as_raw_value(&self) -> c_int {
         self.0
     }
@@ -73,15 +97,14 @@ impl From<SignalKind> for c_int {
     }
 }
 
-/// Listens for a signal from now on, on the current runtime (the global one outside of any).
+/// Listens for a signal from now on, on the current runtime (or the global one if there is none).
 ///
-/// What the signal did to the process by default is no longer done, for as long as the process lives; see
-/// [the module](super).
+/// The signal's default action no longer takes place for as long as the process lives; see [the module](super).
 ///
 /// # Errors
 ///
-/// If the OS has no such signal or lets nobody handle it (`SIGKILL`, `SIGSTOP`), for those that tell of a broken program
-/// (`SIGSEGV`, `SIGILL`, `SIGFPE`), if descriptors have run out, or if the runtime is shutting down.
+/// Returns an error if the OS has no such signal or does not allow handling it (`SIGKILL`, `SIGSTOP`), for signals that report a
+/// fault of the program (`SIGSEGV`, `SIGILL`, `SIGFPE`), if descriptors have run out, or if the runtime is shutting down.
 ///
 /// # Examples
 ///
@@ -101,21 +124,47 @@ pub fn signal(kind: SignalKind) -> io::Result<Signal> {
     Ok(Signal { news: News::new(Listener::new(kind.0)?), kind })
 }
 
-/// Hears of a signal again and again; see [`signal`]. It is a [`Stream`], too.
+/// Receives a signal repeatedly; see [`signal`]. It is also a [`Stream`].
 pub struct Signal {
     news: News,
     kind: SignalKind,
 }
 
 impl Signal {
-    /// Waits for the signal; `None` if the runtime that the listener was made on has shut down.
+    /// Waits for the signal. Returns `None` if the runtime that the listener belongs to has shut down.
     ///
     /// Dropping the future loses no signal.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use windlass::signal::unix::{SignalKind, signal};
+    ///
+    /// # windlass::block_on(async {
+    /// let mut sizes = signal(SignalKind::window_change())?;
+    /// while sizes.recv().await.is_some() {
+    ///     println!("the size of the terminal has changed");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn recv(&mut self) -> Option<()> {
         self.news.next().await.ok()
     }
 
-    /// As [`recv`](Self::recv), for poll functions.
+    /// Does what [`recv`](Self::recv) does, for poll functions.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use windlass::signal::unix::{SignalKind, signal};
+    ///
+    /// # windlass::block_on(async {
+    /// let mut sizes = signal(SignalKind::window_change())?;
+    /// std::future::poll_fn(|cx| sizes.poll_recv(cx)).await;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         self.news.poll_next(cx).map(Result::ok)
     }

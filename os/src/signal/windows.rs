@@ -1,8 +1,8 @@
-//! Events of a console of Windows. Only there.
+//! Events of a console. Available on Windows only.
 //!
-//! When the console is closed, the user logs off or the system shuts down, the OS ends the process as soon as its
-//! handler has returned, and within seconds if it does not. While there are listeners for such an event the handler
-//! does not return: the program has that time to end by itself.
+//! When the console is closed, the user logs off or the system shuts down, the OS ends the process as soon as its handler has
+//! returned, and within seconds if it does not return. While there are listeners for such an event the handler does not return,
+//! so the program has that time to end by itself.
 
 use std::fmt;
 use std::io;
@@ -35,18 +35,18 @@ macro_rules! events {
             Ok($type { news: News::new(Listener::new(sys::$number)?) })
         }
 
-        #[doc = concat!("Hears of ", $text, "; see [`", stringify!($function), "`]. It is a [`Stream`], too.")]
+        #[doc = concat!("Receives ", $text, "; see [`", stringify!($function), "`]. It is also a [`Stream`].")]
         pub struct $type {
             news: News,
         }
 
         impl $type {
-            /// Waits for the event. Dropping the future loses none. It never returns `None`.
+            /// Waits for the event. Never returns `None`. Dropping the future loses no event.
             pub async fn recv(&mut self) -> Option<()> {
                 self.news.next().await.ok()
             }
 
-            /// As [`recv`](Self::recv), for poll functions.
+            /// Does what [`recv`](Self::recv) does, for poll functions.
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
                 self.news.poll_next(cx).map(Result::ok)
             }

@@ -1,17 +1,18 @@
-//! The operating system: the only place in this crate that names it, and that is unsafe.
+//! The operating system: the only module of this crate that names it, and that contains unsafe code.
 //!
 //! A platform provides:
 //!
-//! - `Listener`: hears of one signal or event of the console. `new(number)` counts from that moment on,
-//!   `heard(&mut self)` waits for the next, and is as good as new if it is dropped. `INTERRUPT` is Ctrl-C's number;
-//! - `Exit`: waits for the end of a child process. `of(&Child)` stands by, `wait(&mut Child)` says how it ended,
-//!   without blocking the thread; `LEAVES_ZOMBIES`: whether a child has to be waited for to be forgotten;
+//! - `Listener`: receives one signal or event of the console. `new(number)` counts from that moment on, and
+//!   `heard(&mut self)` waits for the next one; dropping that future loses nothing. `INTERRUPT` is Ctrl-C's number, and
+//!   `TERMINATIONS` are the numbers of all that ask the process to end;
+//! - `Exit`: waits for the end of a child process. `wait(&mut Child)` returns its status, without blocking the thread.
+//!   `LEAVES_ZOMBIES`: true if a child has to be waited for to be reaped;
 //! - `ChildStdin`, `ChildOutput`: the pipes of a child. Both have `new`, which takes std's type, and `into_stdio`;
-//!   the one writes, the other reads;
-//! - `StandardInput`: `new()`, and `ready()`, which waits until a read is not going to block, as far as the OS can
-//!   tell; `read(&mut [u8])`, which may block all the same;
-//! - `read_at`, `write_at`: positioned access to a file; `read_cached`: a read that takes what is in memory and does
-//!   not wait for a disk, or `None` where there is no such thing.
+//!   the first writes, the second reads;
+//! - `StandardInput`: `new()`, and `poll_ready()`, which waits until a read will not block, as far as the OS can tell. The read
+//!   itself may still block;
+//! - `read_at`, `write_at`: positioned access to a file. `read_cached`: a read of bytes that are in memory, which does not wait
+//!   for a disk; returns `None` where that is not supported.
 
 #[cfg(unix)]
 mod unix;

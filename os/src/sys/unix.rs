@@ -1,4 +1,4 @@
-//! Signals, child processes and files as Unix has them.
+//! Signals, child processes and files on Unix.
 
 mod command;
 mod exit;
@@ -22,6 +22,8 @@ pub(crate) use signals::Listener;
 
 /// The signal of Ctrl-C.
 pub(crate) const INTERRUPT: c_int = libc::SIGINT;
+/// The signals that ask a process to end.
+pub(crate) const TERMINATIONS: [c_int; 2] = [libc::SIGINT, libc::SIGTERM];
 
 /// Turns the `-1` of a system call into its error.
 fn check(result: c_int) -> io::Result<c_int> {

@@ -1,4 +1,4 @@
-//! Console events, child processes and files as Windows has them.
+//! Console events, child processes and files on Windows.
 
 mod command;
 mod events;
@@ -7,7 +7,7 @@ mod files;
 mod input;
 mod pipes;
 
-pub(crate) use events::{BREAK, CLOSE, INTERRUPT, LOGOFF, Listener, SHUTDOWN};
+pub(crate) use events::{BREAK, CLOSE, INTERRUPT, LOGOFF, Listener, SHUTDOWN, TERMINATIONS};
 pub(crate) use exit::{Exit, LEAVES_ZOMBIES};
 pub(crate) use files::{DirMode, read_at, read_cached, write_at};
 pub use files::{symlink_dir, symlink_file};

@@ -1,4 +1,4 @@
-//! A descriptor's membership in a poller: what sockets are built on.
+//! The registration of a descriptor with a poller, which sockets are built on.
 
 use std::fmt;
 use std::future::Future;
@@ -29,21 +29,21 @@ impl std::panic::UnwindSafe for Registration {}
 impl std::panic::RefUnwindSafe for Registration {}
 
 impl Registration {
-    /// Registers with the poller of the current runtime, or of the global one outside of any. The
+    /// Registers with the poller of the current runtime, or of the global runtime if there is none. The
     /// descriptor must be in non-blocking mode.
     ///
     /// # Errors
     ///
-    /// What the OS says (`EPERM` for a regular file), or an error if the runtime is shutting down.
+    /// Returns the OS's error (`EPERM` for a regular file), or an error if the runtime is shutting down.
     pub fn new(descriptor: Descriptor<'_>) -> io::Result<Self> {
         crate::context::with_pool(|pool| Self::with(pool.poller(), descriptor))
     }
 
-    /// As [`new`](Self::new), for what is known not to be ready: waiting comes first, without a try.
+    /// Registers a descriptor that is known not to be ready: the first operation waits before it tries.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     pub fn unready(descriptor: Descriptor<'_>) -> io::Result<Self> {
         let source = Source::new();
         for direction in [Direction::Read, Direction::Write] {
@@ -52,12 +52,14 @@ impl Registration {
         crate::context::with_pool(|pool| Self::of(pool.poller(), descriptor, source))
     }
 
-    /// As [`new`](Self::new), for what is known to be writable, such as a connection on which nothing was sent yet. To wait
-    /// for that needs no word of the OS; if it is wrong, the first try tells.
+    /// Registers a descriptor that is known to be writable, such as a connection on which nothing was sent yet.
+    ///
+    /// Waiting until it is writable returns at once, without asking the OS. If that is wrong, the first
+    /// try finds out.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// Returns the same errors as [`new`](Self::new).
     pub fn writable(descriptor: Descriptor<'_>) -> io::Result<Self> {
         crate::context::with_pool(|pool| Self::of(pool.poller(), descriptor, Source::writable()))
     }
@@ -72,104 +74,116 @@ impl Registration {
         Ok(Self { poller: poller.clone(), source, token, descriptor })
     }
 
-    /// Tries an operation, and waits and tries again for as long as it says `WouldBlock`.
+    /// Tries an operation, and waits and tries again for as long as it returns `WouldBlock`.
     ///
     /// Dropping the future loses nothing: the operation is not running while it waits.
     ///
     /// # Errors
     ///
-    /// What the operation says, or an error if the runtime shuts down.
-    pub async fn io<R>(
+    /// Returns the operation's error, or an error if the runtime shuts down.
+    pub fn io<R>(
         &self,
         direction: Direction,
-        mut op: impl FnMut() -> io::Result<R>,
-    ) -> io::Result<R> {
-        std::future::poll_fn(coop::poll_proceed).await;
-        loop {
-            let seen = self.ready(direction).await?;
-            if let Some(result) = self.attempt(direction, seen, &mut op) {
-                return result;
-            }
-        }
+        op: impl FnMut() -> io::Result<R>,
+    ) -> impl Future<Output = io::Result<R>> {
+        self.retry(direction, op, |_| false)
     }
 
-    /// As [`io`](Self::io), for operations that move bytes into or out of a buffer of length
-    /// `wanted`: moving fewer means that nothing is left, which saves the `WouldBlock` of the next
-    /// try. Only where that is so: TCP, and writes to Unix streams, but not their reads, which stop
-    /// where descriptors were passed.
+    /// Moves bytes into or out of a buffer of length `wanted`; otherwise like [`io`](Self::io).
+    ///
+    /// Moving fewer bytes than `wanted` is taken to mean that nothing is left, which saves the
+    /// `WouldBlock` of the next try. That is true of TCP, and of writes to Unix streams. It is not true
+    /// of reads from Unix streams, which stop where descriptors were passed.
     ///
     /// # Errors
     ///
-    /// As [`io`](Self::io).
-    pub async fn io_bytes(
+    /// Returns the same errors as [`io`](Self::io).
+    pub fn io_bytes(
         &self,
         direction: Direction,
         wanted: usize,
-        mut op: impl FnMut() -> io::Result<usize>,
-    ) -> io::Result<usize> {
-        std::future::poll_fn(coop::poll_proceed).await;
-        loop {
-            let seen = self.ready(direction).await?;
-            if let Some(result) = self.attempt(direction, seen, &mut op) {
-                self.note_bytes(direction, wanted, seen, &result);
-                return result;
-            }
-        }
+        op: impl FnMut() -> io::Result<usize>,
+    ) -> impl Future<Output = io::Result<usize>> {
+        self.retry(direction, op, move |moved| is_short(*moved, wanted))
     }
 
-    /// As [`io`](Self::io), for poll functions. One task a direction may wait this way: the last
-    /// that polled.
+    /// Does what [`io`](Self::io) does, for poll functions.
+    ///
+    /// One task per direction can wait this way: the last one that polled.
     pub fn poll_io<R>(
         &self,
         direction: Direction,
         cx: &mut Context<'_>,
-        mut op: impl FnMut() -> io::Result<R>,
+        op: impl FnMut() -> io::Result<R>,
     ) -> Poll<io::Result<R>> {
-        ready!(coop::poll_proceed(cx));
-        loop {
-            let seen = ready!(self.poll_ready(direction, cx))?;
-            if let Some(result) = self.attempt(direction, seen, &mut op) {
-                return Poll::Ready(result);
-            }
-        }
+        self.poll_retry(direction, cx, op, |_| false)
     }
 
-    /// As [`io_bytes`](Self::io_bytes), for poll functions; see [`poll_io`](Self::poll_io).
+    /// Does what [`io_bytes`](Self::io_bytes) does, for poll functions; see [`poll_io`](Self::poll_io).
     pub fn poll_io_bytes(
         &self,
         direction: Direction,
         cx: &mut Context<'_>,
         wanted: usize,
-        mut op: impl FnMut() -> io::Result<usize>,
+        op: impl FnMut() -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
+        self.poll_retry(direction, cx, op, |moved| is_short(*moved, wanted))
+    }
+
+    /// Tries `op` until it returns something other than `WouldBlock`. `drained` tells from its value
+    /// whether the next try would return `WouldBlock`.
+    async fn retry<R>(
+        &self,
+        direction: Direction,
+        mut op: impl FnMut() -> io::Result<R>,
+        drained: impl Fn(&R) -> bool,
+    ) -> io::Result<R> {
+        std::future::poll_fn(coop::poll_proceed).await;
+        loop {
+            let seen = self.ready(direction).await?;
+            if let Some(result) = self.attempt(direction, seen, &mut op, &drained) {
+                return result;
+            }
+        }
+    }
+
+    fn poll_retry<R>(
+        &self,
+        direction: Direction,
+        cx: &mut Context<'_>,
+        mut op: impl FnMut() -> io::Result<R>,
+        drained: impl Fn(&R) -> bool,
+    ) -> Poll<io::Result<R>> {
         ready!(coop::poll_proceed(cx));
         loop {
             let seen = ready!(self.poll_ready(direction, cx))?;
-            if let Some(result) = self.attempt(direction, seen, &mut op) {
-                self.note_bytes(direction, wanted, seen, &result);
+            if let Some(result) = self.attempt(direction, seen, &mut op, &drained) {
                 return Poll::Ready(result);
             }
         }
     }
 
-    /// One try; `None` if it is to be waited for, or tried again at once.
+    /// Tries once. Returns `None` if the operation has to be tried again, at once or after an event.
     fn attempt<R>(
         &self,
         direction: Direction,
         seen: Seen,
         op: &mut impl FnMut() -> io::Result<R>,
+        drained: &impl Fn(&R) -> bool,
     ) -> Option<io::Result<R>> {
-        match op() {
+        let result = op();
+        match &result {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 self.source.clear(direction, seen);
-                None
+                return None;
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => None,
-            result => {
-                coop::spend();
-                Some(result)
-            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return None,
+            // After a hang-up every try returns at once, so nothing is to be waited for.
+            Ok(value) if drained(value) && !seen.is_closed() => self.source.clear(direction, seen),
+            _ => {}
         }
+        coop::spend();
+        Some(result)
     }
 
     /// Tries an operation once, without waiting. A `WouldBlock` is remembered, so that
@@ -177,7 +191,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// What the operation says.
+    /// Returns the operation's error.
     pub fn try_io<R>(
         &self,
         direction: Direction,
@@ -196,7 +210,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
     pub async fn ready(&self, direction: Direction) -> io::Result<Seen> {
         let seen = self.source.look(direction);
         if seen.is_ready() {
@@ -205,11 +219,12 @@ impl Registration {
         Ready { source: &self.source, direction, key: None }.await
     }
 
-    /// As [`ready`](Self::ready), but waits for the OS's word also before the first try.
+    /// Waits until the OS has reported readiness, even before the first try; otherwise like
+    /// [`ready`](Self::ready).
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
     pub async fn reported(&self, direction: Direction) -> io::Result<Seen> {
         std::future::poll_fn(coop::poll_proceed).await;
         self.source.assume_nothing(direction);
@@ -218,7 +233,7 @@ impl Registration {
         seen
     }
 
-    /// As [`reported`](Self::reported), for poll functions; see [`poll_io_bytes`](Self::poll_io_bytes).
+    /// Does what [`reported`](Self::reported) does, for poll functions; see [`poll_io`](Self::poll_io).
     pub fn poll_reported(
         &self,
         direction: Direction,
@@ -231,7 +246,7 @@ impl Registration {
         Poll::Ready(seen)
     }
 
-    /// As [`ready`](Self::ready), for poll functions; see [`poll_io_bytes`](Self::poll_io_bytes).
+    /// Does what [`ready`](Self::ready) does, for poll functions; see [`poll_io`](Self::poll_io).
     pub fn poll_ready(&self, direction: Direction, cx: &mut Context<'_>) -> Poll<io::Result<Seen>> {
         let seen = self.source.look(direction);
         if seen.is_ready() {
@@ -243,12 +258,12 @@ impl Registration {
         }
     }
 
-    /// True if the OS has reported nothing of a direction yet, and it is not taken to be ready.
+    /// Returns true if the OS has not reported a direction yet, and it is not assumed to be ready.
     pub fn is_silent(&self, direction: Direction) -> bool {
         self.seen(direction).is_silent()
     }
 
-    /// Has all who wait try again, as if an event had come for both directions.
+    /// Wakes all waiting tasks to try again, as if an event had arrived for both directions.
     pub fn wake_all(&self) {
         let both = Readiness { read: true, write: true, ..Readiness::default() };
         let mut wake = Vec::new();
@@ -260,42 +275,27 @@ impl Registration {
         Arc::ptr_eq(&self.poller, poller)
     }
 
-    /// True once the runtime that it was made with has shut down.
+    /// Returns true once the runtime that it belongs to has shut down.
     pub fn is_gone(&self) -> bool {
         self.seen(Direction::Read).is_gone()
     }
 
-    /// Ends the registration, and says whether an event has come that nothing has cleared. None comes
-    /// later.
+    /// Ends the registration, and returns true if an event has arrived that nothing has cleared. No event
+    /// arrives later.
     pub fn end(self, direction: Direction) -> bool {
         let source = self.source.clone();
         drop(self);
         source.look(direction).is_event()
     }
 
-    /// What is known of a direction now, for [`clear`](Self::clear).
+    /// Returns what is known of a direction now, for [`clear`](Self::clear).
     pub fn seen(&self, direction: Direction) -> Seen {
         self.source.look(direction)
     }
 
-    /// Says that an operation started from `seen` met `WouldBlock`, or has used up what was reported.
+    /// Records that an operation that started from `seen` met `WouldBlock`, or used up what was reported.
     pub fn clear(&self, direction: Direction, seen: Seen) {
         self.source.clear(direction, seen);
-    }
-
-    fn note_bytes(
-        &self,
-        direction: Direction,
-        wanted: usize,
-        seen: Seen,
-        result: &io::Result<usize>,
-    ) {
-        // Nothing moved is the end of the stream or a request for nothing: neither tells what is
-        // left.
-        let short = matches!(result, Ok(moved) if *moved > 0 && *moved < wanted);
-        if short && !seen.is_closed() {
-            self.source.clear(direction, seen);
-        }
     }
 }
 
@@ -311,6 +311,12 @@ impl fmt::Debug for Registration {
     }
 }
 
+/// True if a transfer that moved `moved` of `wanted` bytes left nothing to move. A transfer of zero bytes
+/// is the end of the stream or an empty request, and tells nothing.
+fn is_short(moved: usize, wanted: usize) -> bool {
+    moved > 0 && moved < wanted
+}
+
 pub(super) fn checked(seen: Seen) -> io::Result<Seen> {
     if seen.is_gone() {
         return Err(gone("the runtime that this descriptor is registered with has shut down"));
@@ -318,7 +324,7 @@ pub(super) fn checked(seen: Seen) -> io::Result<Seen> {
     Ok(seen)
 }
 
-/// The wait behind [`Registration::ready`].
+/// The future of [`Registration::ready`].
 struct Ready<'a> {
     source: &'a Source,
     direction: Direction,

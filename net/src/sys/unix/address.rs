@@ -1,4 +1,4 @@
-//! Socket addresses as the system calls want them.
+//! Socket addresses in the form of the system calls.
 
 use std::io;
 use std::mem::size_of;
@@ -17,8 +17,8 @@ pub(super) struct RawAddress {
     len: socklen_t,
 }
 
-/// All fields are numbers or arrays of numbers, so whatever was written by way of one of them may
-/// be read by way of another.
+/// All fields are numbers or arrays of numbers, so bytes that were written through one of them can be read through
+/// another.
 #[repr(C)]
 union Bytes {
     any: sockaddr_storage,
@@ -28,7 +28,7 @@ union Bytes {
 }
 
 impl RawAddress {
-    /// Room for an address that a call will fill in.
+    /// Creates room for an address that a call will fill in.
     pub(super) fn empty() -> Self {
         // SAFETY: zeroes are valid for the numbers that all these are made of.
         let bytes = Bytes { any: unsafe { std::mem::zeroed() } };
@@ -62,7 +62,7 @@ impl RawAddress {
         raw
     }
 
-    /// Of a path or of a name in the abstract namespace.
+    /// Converts the address of a path, or of a name in the abstract namespace.
     pub(super) fn from_local(address: &local::SocketAddr) -> io::Result<Self> {
         // SAFETY: zeroes are valid for the numbers that it is made of.
         let mut local: sockaddr_un = unsafe { std::mem::zeroed() };
@@ -91,7 +91,7 @@ impl RawAddress {
         Ok(raw)
     }
 
-    /// The address that a call has filled in.
+    /// Returns the address that a call has filled in.
     pub(super) fn to_inet(&self) -> io::Result<SocketAddr> {
         // SAFETY: see `Bytes`; all its bytes have been zeroes at least.
         let family = unsafe { self.bytes.any.ss_family };
@@ -121,13 +121,13 @@ impl RawAddress {
         self.len
     }
 
-    /// For a call that writes the address and its length.
+    /// Returns pointers for a call that writes the address and its length.
     pub(super) fn as_mut_parts(&mut self) -> (*mut sockaddr, *mut socklen_t) {
         (std::ptr::from_mut(&mut self.bytes).cast(), &mut self.len)
     }
 }
 
-/// The name in the abstract namespace, which only Linux has.
+/// Returns the name in the abstract namespace, which only Linux has.
 #[cfg(target_os = "linux")]
 fn abstract_name(address: &local::SocketAddr) -> Option<&[u8]> {
     std::os::linux::net::SocketAddrExt::as_abstract_name(address)

@@ -1,4 +1,4 @@
-//! Who is at the other end of a local socket, which every system tells in its own way.
+//! The credentials of the peer of a local socket, which every system reports in its own way.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use super::Descriptor;
 use super::options::{SocketOption, get};
 use crate::unix::Credentials;
 
-/// Who the process at the other end of a local socket belonged to when it connected.
+/// Returns the credentials that the process at the other end of a local socket had when it connected.
 #[cfg(any(target_os = "linux", target_os = "openbsd"))]
 pub(crate) fn peer_credentials(socket: Descriptor<'_>) -> io::Result<Credentials> {
     #[cfg(target_os = "linux")]
@@ -17,7 +17,7 @@ pub(crate) fn peer_credentials(socket: Descriptor<'_>) -> io::Result<Credentials
     Ok(Credentials::new(value.uid, value.gid, (value.pid > 0).then_some(value.pid)))
 }
 
-/// Who the process at the other end of a local socket belonged to when it connected.
+/// Returns the credentials that the process at the other end of a local socket had when it connected.
 #[cfg(not(any(target_os = "linux", target_os = "openbsd")))]
 pub(crate) fn peer_credentials(socket: Descriptor<'_>) -> io::Result<Credentials> {
     use std::os::fd::AsRawFd;
@@ -37,7 +37,7 @@ fn peer_process(socket: Descriptor<'_>) -> Option<i32> {
 
 #[cfg(target_os = "netbsd")]
 fn peer_process(socket: Descriptor<'_>) -> Option<i32> {
-    // The level of local sockets, which has no name here.
+    // The level of local sockets, for which libc has no name here.
     let option = SocketOption { level: 0, name: libc::LOCAL_PEEREID };
     let empty = libc::unpcbid { unp_pid: 0, unp_euid: 0, unp_egid: 0 };
     get(socket, option, empty).ok().map(|id| id.unp_pid)

@@ -1,8 +1,7 @@
 //! An auto-reset event that is a descriptor: an eventfd.
 //!
-//! Writing adds to its counter, reading takes the whole counter or meets `EAGAIN` if that is zero.
-//! Both are atomic in the kernel. So "set" is a counter above zero, and however often an event is set,
-//! exactly one reader takes it.
+//! Writing adds to its counter. Reading takes the whole counter, or returns `EAGAIN` if it is zero. Both are atomic in the
+//! kernel. An event is set if its counter is above zero, and however often it is set, exactly one reader takes the signal.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -28,13 +27,13 @@ impl Event {
         let result =
             check_len(unsafe { libc::write(self.fd.as_raw_fd(), one.as_ptr().cast(), one.len()) });
         match result {
-            // A counter that is full is set.
+            // A full counter means that the event is set.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             result => result.map(drop),
         }
     }
 
-    /// Takes the signal, or says `WouldBlock`.
+    /// Takes the signal, or returns `WouldBlock`.
     pub(crate) fn take(&self) -> io::Result<()> {
         let mut count = [0; 8];
         // SAFETY: pointer and length describe `count`.
@@ -44,8 +43,8 @@ impl Event {
         .map(drop)
     }
 
-    /// As [`take`](Self::take), but gives it so many milliseconds, or all the time there is. Somebody else
-    /// may be quicker, so `WouldBlock` may come early.
+    /// Takes the signal, and waits for it for at most this many milliseconds, or without a limit. Another taker may be
+    /// faster, so it may return `WouldBlock` early.
     pub(crate) fn take_within(&self, millis: Option<u32>) -> io::Result<()> {
         is_readable(self.fd.as_fd(), millis)?;
         self.take()
@@ -55,13 +54,13 @@ impl Event {
         is_readable(self.fd.as_fd(), Some(0))
     }
 
-    /// What sets the event when it is written to.
+    /// Returns the descriptor that sets the event when it is written to.
     pub(crate) fn setter(&self) -> Descriptor<'_> {
         self.fd.as_fd()
     }
 }
 
-/// What becomes readable when the event is set.
+/// The descriptor that becomes readable when the event is set.
 impl AsFd for Event {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()

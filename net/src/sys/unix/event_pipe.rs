@@ -1,11 +1,10 @@
 //! An auto-reset event that is a pipe: for systems without eventfd.
 //!
-//! Writing adds bytes, whichever they are; "set" is a pipe that is not empty. A taker reads until the pipe
-//! is empty and holds a lock meanwhile, so that however often the event was set, exactly one taker of this
-//! process gets it. A pipe that is full is set.
+//! Writing adds bytes, whose values do not matter. An event is set if its pipe is not empty. A taker reads until the pipe is
+//! empty, and holds a lock meanwhile, so that however often the event was set, exactly one taker in this process gets the
+//! signal.
 //!
-//! A user event of kqueue would do within the process, but nobody else could set it: foreign code can
-//! write.
+//! A user event of kqueue would work within the process, but other processes could not set it; they can write to a pipe.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -16,7 +15,7 @@ use super::{Descriptor, check_len, is_readable, make};
 
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// Held to take: emptying the pipe is several calls.
+    /// Held to take the signal, because emptying the pipe takes several calls.
     taking: Mutex<()>,
     read: OwnedFd,
     write: OwnedFd,
@@ -40,7 +39,7 @@ impl Event {
                 libc::write(self.write.as_raw_fd(), byte.as_ptr().cast(), byte.len())
             });
             match result {
-                // A pipe that is full is set.
+                // A full pipe means that the event is set.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 result => return result.map(drop),
@@ -48,7 +47,7 @@ impl Event {
         }
     }
 
-    /// Takes the signal, or says `WouldBlock`.
+    /// Takes the signal, or returns `WouldBlock`.
     pub(crate) fn take(&self) -> io::Result<()> {
         let _taking = self.taking.lock();
         let mut bytes = [0_u8; 256];
@@ -68,8 +67,8 @@ impl Event {
         }
     }
 
-    /// As [`take`](Self::take), but gives it so many milliseconds, or all the time there is. Somebody else
-    /// may be quicker, so `WouldBlock` may come early.
+    /// Takes the signal, and waits for it for at most this many milliseconds, or without a limit. Another taker may be
+    /// faster, so it may return `WouldBlock` early.
     pub(crate) fn take_within(&self, millis: Option<u32>) -> io::Result<()> {
         is_readable(self.read.as_fd(), millis)?;
         self.take()
@@ -79,13 +78,13 @@ impl Event {
         is_readable(self.read.as_fd(), Some(0))
     }
 
-    /// What sets the event when it is written to.
+    /// Returns the descriptor that sets the event when it is written to.
     pub(crate) fn setter(&self) -> Descriptor<'_> {
         self.write.as_fd()
     }
 }
 
-/// What becomes readable when the event is set.
+/// The descriptor that becomes readable when the event is set.
 impl AsFd for Event {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.read.as_fd()

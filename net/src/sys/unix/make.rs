@@ -1,5 +1,5 @@
-//! Descriptors that are non-blocking and closed on `exec` from the start, and sends that raise no
-//! signal: where the calls themselves have flags for it.
+//! Creation of descriptors that are non-blocking and closed on `exec`, and sends that raise no signal, on systems whose calls
+//! have flags for it.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,10 +9,10 @@ use libc::c_int;
 use super::address::RawAddress;
 use super::{Descriptor, check, own};
 
-/// Flags of sends: no signal if the peer has gone.
+/// The flags of sends: no signal if the peer has closed the socket.
 pub(super) const SEND_FLAGS: c_int = libc::MSG_NOSIGNAL;
 
-/// Sockets need nothing of their own to raise no signals.
+/// Does nothing: a flag of each send stops signals.
 pub(super) fn silence(_socket: Descriptor<'_>) {}
 
 pub(super) fn socket(family: c_int, kind: c_int) -> io::Result<OwnedFd> {
@@ -21,7 +21,7 @@ pub(super) fn socket(family: c_int, kind: c_int) -> io::Result<OwnedFd> {
     check(unsafe { libc::socket(family, kind, 0) }).map(own)
 }
 
-/// Takes a connection; `address` becomes that of the peer.
+/// Accepts a connection, and sets `address` to that of the peer.
 pub(super) fn accept(listener: Descriptor<'_>, address: &mut RawAddress) -> io::Result<OwnedFd> {
     let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
     let (pointer, len) = address.as_mut_parts();
@@ -30,7 +30,7 @@ pub(super) fn accept(listener: Descriptor<'_>, address: &mut RawAddress) -> io::
     check(unsafe { libc::accept4(listener.as_raw_fd(), pointer, len, flags) }).map(own)
 }
 
-/// The end to read from and the end to write to.
+/// Creates a pipe, and returns its reading end and its writing end.
 pub(super) fn pipe() -> io::Result<[OwnedFd; 2]> {
     let mut ends: [c_int; 2] = [-1; 2];
     // SAFETY: there is room for two descriptors.

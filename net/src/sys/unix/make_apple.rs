@@ -1,8 +1,7 @@
-//! Descriptors that are non-blocking and closed on `exec`, and sends that raise no signal: where
-//! the calls have no flags for it, and it takes further calls.
+//! Creation of descriptors that are non-blocking and closed on `exec`, and sends that raise no signal, on systems whose calls
+//! have no flags for it, so that further calls are needed.
 //!
-//! A process that forks and executes between two of these calls hands the descriptor on. macOS has no
-//! way to prevent it.
+//! A process that forks and executes between two of these calls passes the descriptor on. macOS has no way to prevent it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -13,12 +12,12 @@ use super::address::RawAddress;
 use super::options::{SocketOption, set_option};
 use super::{Descriptor, check, own, set_nonblocking};
 
-/// Flags of sends. Not raising signals is a property of the socket.
+/// The flags of sends. An option of the socket stops signals.
 pub(super) const SEND_FLAGS: c_int = 0;
 
-/// Has a socket raise no signal if the peer has gone.
+/// Stops a socket from raising a signal if the peer has closed it.
 pub(super) fn silence(socket: Descriptor<'_>) {
-    // Fails only for what is no socket, and that raises its signals.
+    // Fails only for descriptors that are not sockets, which raise signals.
     let _ = set_option(socket, SocketOption::of_socket(libc::SO_NOSIGPIPE), 1);
 }
 
@@ -29,7 +28,7 @@ pub(super) fn socket(family: c_int, kind: c_int) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Takes a connection; `address` becomes that of the peer.
+/// Accepts a connection, and sets `address` to that of the peer.
 pub(super) fn accept(listener: Descriptor<'_>, address: &mut RawAddress) -> io::Result<OwnedFd> {
     let (pointer, len) = address.as_mut_parts();
     // SAFETY: pointer and length describe `address`, which outlives the call and has room for any
@@ -39,7 +38,7 @@ pub(super) fn accept(listener: Descriptor<'_>, address: &mut RawAddress) -> io::
     Ok(socket)
 }
 
-/// The end to read from and the end to write to.
+/// Creates a pipe, and returns its reading end and its writing end.
 pub(super) fn pipe() -> io::Result<[OwnedFd; 2]> {
     let mut ends: [c_int; 2] = [-1; 2];
     // SAFETY: there is room for two descriptors.

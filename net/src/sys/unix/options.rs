@@ -1,4 +1,4 @@
-//! Socket options that std has no methods for.
+//! Socket options without methods in std.
 
 use std::io;
 use std::mem::size_of;
@@ -9,7 +9,7 @@ use libc::{c_int, socklen_t};
 
 use super::{Descriptor, check};
 
-/// A socket option with a number for its value.
+/// A socket option whose value is a number.
 #[derive(Clone, Copy)]
 pub(crate) struct SocketOption {
     pub(super) level: c_int,
@@ -35,7 +35,7 @@ pub(crate) mod option {
     }
 
     pub(crate) const REUSE_ADDRESS: SocketOption = of_socket(libc::SO_REUSEADDR);
-    /// FreeBSD deals connections out only if asked to; the older option has the last socket get all.
+    /// FreeBSD distributes connections only with this option; with the older one the last socket gets all.
     #[cfg(target_os = "freebsd")]
     pub(crate) const REUSE_PORT: SocketOption = of_socket(libc::SO_REUSEPORT_LB);
     #[cfg(not(target_os = "freebsd"))]
@@ -44,7 +44,7 @@ pub(crate) mod option {
     pub(crate) const RECV_BUFFER: SocketOption = of_socket(libc::SO_RCVBUF);
     pub(crate) const KEEPALIVE: SocketOption = of_socket(libc::SO_KEEPALIVE);
 
-    // OpenBSD has these for all sockets together only.
+    // OpenBSD has these only for all sockets together.
     #[cfg(target_os = "openbsd")]
     mod keepalive {
         use super::SocketOption;
@@ -70,7 +70,7 @@ pub(crate) mod option {
     pub(crate) use keepalive::{KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES};
 }
 
-/// Types of option values: plain data, any bytes of which are a value.
+/// The types of option values: plain data, for which any bytes are valid.
 pub(super) trait OptionValue: Copy {}
 impl OptionValue for c_int {}
 impl OptionValue for libc::linger {}
@@ -119,7 +119,7 @@ pub(crate) fn set_option(
     set(socket, option, value)
 }
 
-/// In seconds, which on macOS are those of another option.
+/// The option whose value is in seconds, which has another name on macOS.
 #[cfg(target_os = "macos")]
 const LINGER: SocketOption = SocketOption::of_socket(libc::SO_LINGER_SEC);
 #[cfg(not(target_os = "macos"))]

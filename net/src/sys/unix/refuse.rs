@@ -1,17 +1,17 @@
-//! Listeners that let no more connections into their queue: a thing of Linux.
+//! Closing the queue of a listener to new connections, which Linux supports.
 
 use std::io;
 use std::os::fd::AsRawFd;
 
 use super::{Descriptor, check};
 
-/// Where a TCP header has its flags, and the one of a packet that asks for a connection.
+/// The position of the flags in a TCP header, and the flag of a packet that requests a connection.
 const FLAGS: u32 = 13;
 const SYN: u32 = 0x02;
 
-/// Drops what asks a TCP listener for a connection. Handshakes that have begun go on to their end.
+/// Drops packets that request a connection from a TCP listener. Handshakes that have begun are completed.
 ///
-/// The filter stays with the listener, and with the connections that it takes from now on, of which no packet has
+/// The filter stays with the listener, and with the connections that it accepts from now on, whose packets do not have
 /// that flag.
 pub(crate) fn refuse_new(listener: Descriptor<'_>) -> io::Result<bool> {
     // SAFETY: these make plain values of their arguments.
@@ -37,7 +37,7 @@ pub(crate) fn refuse_new(listener: Descriptor<'_>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Has a local listener refuse connections. Those in its queue can still be accepted.
+/// Makes a local listener refuse connections. Those in its queue can still be accepted.
 pub(crate) fn refuse_new_local(listener: Descriptor<'_>) -> io::Result<bool> {
     // SAFETY: takes no pointers.
     check(unsafe { libc::shutdown(listener.as_raw_fd(), libc::SHUT_RD) })?;

@@ -1,4 +1,4 @@
-//! Listeners that can't be told to let no more connections in.
+//! Listeners whose queue can't be closed to new connections.
 
 use std::io;
 

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::{Async, OsEvent, TcpSocket};
 
-/// For a type with a method `io()` that gives its `Async<$std>`, a function `from_std` and
-/// `into_inner`.
+/// Implements the conversions, for a type with a method `io()` that returns its `Async<$std>`, a function `from_std`, and a
+/// method `into_inner`.
 macro_rules! descriptor_traits {
     ($type:ty, $std:ty) => {
         impl std::os::fd::AsFd for $type {
@@ -36,7 +36,7 @@ macro_rules! descriptor_traits {
             }
         }
 
-        /// The same as `from_std`.
+        /// Does the same as `from_std`.
         impl TryFrom<$std> for $type {
             type Error = std::io::Error;
 
@@ -68,9 +68,9 @@ impl<T: Into<OwnedFd>> From<Async<T>> for OwnedFd {
     }
 }
 
-/// For foreign code that signals the event: a `write` of an eight-byte number above zero sets it. On
-/// Linux it can also be waited for, and taken, by `poll` and `read`; elsewhere it is a pipe's end for
-/// writing.
+/// Returns the descriptor for foreign code that signals the event: a `write` of an eight-byte number above zero sets it. On
+/// Linux, foreign code can also wait for the signal with `poll` and take it with `read`. On other systems it is the writing
+/// end of a pipe.
 impl AsFd for OsEvent {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.event().setter()

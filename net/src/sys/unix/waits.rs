@@ -1,4 +1,4 @@
-//! How tasks wait for an event that is a descriptor.
+//! The waits of tasks for an event that is a descriptor.
 
 use std::io;
 
@@ -7,11 +7,11 @@ use windlass_sync::primitives::{Arc, Mutex};
 
 use super::{Event, descriptor};
 
-/// The registration of an event, made when somebody first has to wait, and anew after the end of the runtime that had
-/// it.
+/// The registration of an event, created when a task first has to wait, and again after the runtime that it belonged to has
+/// shut down.
 #[derive(Debug)]
 pub(crate) struct EventWaits {
-    /// Locked to register, too: the OS takes a descriptor once.
+    /// Also locked to register, because the OS accepts a descriptor once.
     registration: Mutex<Option<Arc<Registration>>>,
 }
 

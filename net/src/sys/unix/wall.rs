@@ -1,4 +1,4 @@
-//! A timer of the OS on the wall clock: a timerfd that tells when that clock is set.
+//! A timer of the OS on the wall clock: a timerfd that reports when the clock is set.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -19,9 +19,9 @@ impl WallClock {
         Ok(Self { fd: own(fd) })
     }
 
-    /// Has `take` succeed at that time, or when the clock is set.
+    /// Sets the time at which `take` succeeds. It also succeeds when the clock is set.
     pub(crate) fn set(&self, time: SystemTime) -> io::Result<()> {
-        // The longest time the kernel takes; it cuts what is beyond its own range.
+        // The longest time that the kernel accepts; it truncates what is beyond its range.
         const LONGEST: u64 = i64::MAX as u64;
         // A time of zero would stop it.
         let since =
@@ -38,16 +38,16 @@ impl WallClock {
             // SAFETY: `setting` outlives the call, and the old setting is not asked for.
             let set = unsafe { libc::timerfd_settime(fd, flags, &raw const setting, none) };
             match check(set) {
-                // The clock was set since the last look. It is news no more, and the next call succeeds,
-                // unless it has been set yet again.
+                // The clock was set since the last call. This call has reported it, and the next one succeeds,
+                // unless the clock was set again.
                 Err(error) if error.raw_os_error() == Some(libc::ECANCELED) => {}
                 set => return set.map(drop),
             }
         }
     }
 
-    /// Takes the news that the time has come or the clock was set, or says `WouldBlock`. It has to be
-    /// set again for the next.
+    /// Succeeds if the time has come or the clock was set, and returns `WouldBlock` otherwise. After a success the timer has
+    /// to be set again.
     pub(crate) fn take(&self) -> io::Result<()> {
         let mut count = [0; 8];
         // SAFETY: pointer and length describe `count`.
@@ -71,7 +71,7 @@ impl AsFd for WallClock {
 mod tests {
     use super::*;
 
-    /// Steps the clock by a microsecond and back. False if that is not allowed.
+    /// Steps the clock by a microsecond and back. Returns false if that is not allowed.
     fn step() -> bool {
         for (seconds, micros) in [(0, 1), (-1, 999_999)] {
             // SAFETY: all zeroes is a valid `timex`, which asks for nothing.
@@ -98,7 +98,7 @@ mod tests {
         clock.set(hour).unwrap();
         assert_eq!(clock.take().unwrap_err().kind(), io::ErrorKind::WouldBlock);
         assert!(step());
-        // The news of the step is taken, and comes once.
+        // The step has been reported, and is reported once.
         clock.take().unwrap();
         clock.set(hour).unwrap();
         assert_eq!(clock.take().unwrap_err().kind(), io::ErrorKind::WouldBlock);

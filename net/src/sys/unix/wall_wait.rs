@@ -1,4 +1,4 @@
-//! How a task waits for the wall clock: by a timer that is a descriptor.
+//! The wait of a task for the wall clock, through a timer that is a descriptor.
 
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -17,7 +17,7 @@ impl WallWait {
         Ok(Self(clock))
     }
 
-    /// Waits until it is time to look at the clock again, for whatever reason.
+    /// Waits until the clock has to be checked again, for whatever reason.
     pub(crate) fn poll(&self, cx: &mut Context<'_>, time: SystemTime) -> Poll<io::Result<()>> {
         ready!(self.0.poll_read_with(cx, WallClock::take))?;
         Poll::Ready(self.0.get_ref().set(time))

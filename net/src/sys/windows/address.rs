@@ -1,4 +1,4 @@
-//! Socket addresses as the system calls want them.
+//! Socket addresses in the form of the system calls.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
@@ -11,8 +11,8 @@ pub(super) struct RawAddress {
     len: i32,
 }
 
-/// All fields are numbers or arrays of numbers, so whatever was written by way of one of them may
-/// be read by way of another.
+/// All fields are numbers or arrays of numbers, so bytes that were written through one of them can be read through
+/// another.
 #[repr(C)]
 union Bytes {
     family: ws::ADDRESS_FAMILY,
@@ -21,7 +21,7 @@ union Bytes {
 }
 
 impl RawAddress {
-    /// Room for an address that a call will fill in.
+    /// Creates room for an address that a call will fill in.
     pub(super) fn empty() -> Self {
         Self { bytes: Bytes { v6: Default::default() }, len: size_of::<Bytes>() as i32 }
     }
@@ -49,7 +49,7 @@ impl RawAddress {
         raw
     }
 
-    /// The address that a call has filled in.
+    /// Returns the address that a call has filled in.
     pub(super) fn to_inet(&self) -> io::Result<SocketAddr> {
         // SAFETY: see `Bytes`; all its bytes have been zeroes at least.
         match unsafe { self.bytes.family } {
@@ -80,7 +80,7 @@ impl RawAddress {
         self.len
     }
 
-    /// For a call that writes the address and its length.
+    /// Returns pointers for a call that writes the address and its length.
     pub(super) fn as_mut_parts(&mut self) -> (*mut ws::SOCKADDR, *mut i32) {
         (std::ptr::from_mut(&mut self.bytes).cast(), &mut self.len)
     }

@@ -1,5 +1,5 @@
-//! An auto-reset event that is an object of the OS: an event object, reset by the wait that it lets
-//! through. So however often it is set, exactly one taker gets it.
+//! An auto-reset event that is an object of the OS: an event object, which is reset by the wait that it lets through. So
+//! however often it is set, exactly one waiter takes the signal.
 
 use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};
@@ -14,7 +14,7 @@ use super::wait::Signalled;
 
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// Held by each wait, too: it is open for as long as the OS stands by for it.
+    /// Also held by each wait, so that the handle stays open for as long as the OS waits for it.
     handle: Arc<OwnedHandle>,
 }
 
@@ -34,12 +34,12 @@ impl Event {
         set(self.as_handle())
     }
 
-    /// Takes the signal, or says `WouldBlock`.
+    /// Takes the signal, or returns `WouldBlock`.
     pub(crate) fn take(&self) -> io::Result<()> {
         take(self.as_handle())
     }
 
-    /// The OS tells only those who take it: it is taken, and put back.
+    /// Takes the signal and puts it back, because the OS reports it only to a wait that takes it.
     pub(crate) fn is_set(&self) -> io::Result<bool> {
         match self.take() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
@@ -47,7 +47,7 @@ impl Event {
         }
     }
 
-    /// As [`take`](Self::take), but gives it so many milliseconds, or all the time there is.
+    /// Takes the signal, and waits for it for at most this many milliseconds, or without a limit.
     pub(crate) fn take_within(&self, millis: Option<u32>) -> io::Result<()> {
         wait(self.as_handle(), millis.unwrap_or(INFINITE))
     }
@@ -59,7 +59,7 @@ impl AsHandle for Event {
     }
 }
 
-/// Waits for a handle as the OS does it: whatever a wait takes is taken.
+/// Waits for a handle with a call of the OS, which takes the signal of an auto-reset event.
 pub(super) fn take(handle: BorrowedHandle<'_>) -> io::Result<()> {
     wait(handle, 0)
 }
@@ -81,13 +81,13 @@ fn set(handle: BorrowedHandle<'_>) -> io::Result<()> {
     }
 }
 
-/// How tasks wait for an event: each by a wait of its own.
+/// The waits of tasks for an event: each task has its own.
 #[derive(Debug, Default)]
 pub(crate) struct EventWaits;
 
 impl EventWaits {
     pub(crate) async fn wait(&self, event: &Event) -> io::Result<()> {
-        // Taken for a task that does not want it any more: the next gets it.
+        // Taken for a task whose future was dropped: put back for the next one.
         Signalled::new(event.handle.clone(), |handle| drop(set(handle)))?.await
     }
 }

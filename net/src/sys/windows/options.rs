@@ -1,4 +1,4 @@
-//! Socket options that std has no methods for.
+//! Socket options without methods in std.
 
 use std::io;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use windows_sys::Win32::Networking::WinSock as ws;
 
 use super::{Descriptor, check, raw};
 
-/// A socket option with a number for its value.
+/// A socket option whose value is a number.
 #[derive(Clone, Copy)]
 pub(crate) struct SocketOption {
     level: i32,
@@ -36,7 +36,7 @@ pub(crate) mod option {
     pub(crate) const KEEPALIVE_RETRIES: Option<SocketOption> = of_tcp(ws::TCP_KEEPCNT);
 }
 
-/// Types of option values: plain data, any bytes of which are a value.
+/// The types of option values: plain data, for which any bytes are valid.
 trait OptionValue: Copy {}
 impl OptionValue for i32 {}
 impl OptionValue for ws::LINGER {}

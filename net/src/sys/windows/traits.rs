@@ -7,8 +7,8 @@ use std::os::windows::io::{
 
 use crate::{Async, OsEvent, TcpSocket};
 
-/// For a type with a method `io()` that gives its `Async<$std>`, a function `from_std` and
-/// `into_inner`.
+/// Implements the conversions, for a type with a method `io()` that returns its `Async<$std>`, a function `from_std`, and a
+/// method `into_inner`.
 macro_rules! descriptor_traits {
     ($type:ty, $std:ty) => {
         impl std::os::windows::io::AsSocket for $type {
@@ -39,7 +39,7 @@ macro_rules! descriptor_traits {
             }
         }
 
-        /// The same as `from_std`.
+        /// Does the same as `from_std`.
         impl TryFrom<$std> for $type {
             type Error = std::io::Error;
 
@@ -71,7 +71,7 @@ impl<T: Into<OwnedSocket>> From<Async<T>> for OwnedSocket {
     }
 }
 
-/// For foreign code that signals the event: `SetEvent` sets it.
+/// Returns the handle for foreign code that signals the event with `SetEvent`.
 impl AsHandle for OsEvent {
     fn as_handle(&self) -> BorrowedHandle<'_> {
         self.event().as_handle()

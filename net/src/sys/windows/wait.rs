@@ -1,4 +1,4 @@
-//! Waiting for handles: the OS's thread pool stands by for as long as a task waits.
+//! Waiting for handles, through the OS's thread pool.
 
 use std::fmt;
 use std::future::Future;
@@ -12,13 +12,13 @@ use windlass_sync::primitives::Arc;
 
 use super::event::take;
 
-/// Any handle that can be waited for (a process, a thread, an event, a waitable timer), made awaitable.
+/// Makes any handle that can be waited for awaitable: a process, a thread, an event, a waitable timer.
 ///
-/// Waiting does to the handle what any wait of Windows does: nothing to a process, a thread or a
-/// manual-reset event; it takes the signal of an auto-reset event or of a synchronization timer, and
-/// one unit of a semaphore. Mutexes are no use: they would belong to a thread of the OS's pool.
+/// Waiting has the usual effect on the handle: none on a process, a thread or a manual-reset event. It takes the signal of an
+/// auto-reset event or of a synchronization timer, and one unit of a semaphore. Mutexes are not useful: they would belong to
+/// a thread of the OS's pool.
 ///
-/// Any number of tasks may wait. Windows only.
+/// Any number of tasks can wait. Windows only.
 ///
 /// # Examples
 ///
@@ -34,7 +34,7 @@ use super::event::take;
 /// # }).unwrap();
 /// ```
 ///
-/// Signalled or cancelled, whichever comes first; the handle is left alone in the second case:
+/// Waiting until the handle is signalled or a token is cancelled, which does not change the handle:
 ///
 /// ```
 /// use windlass::sync::os::WaitHandle;
@@ -55,37 +55,36 @@ pub struct WaitHandle<T> {
 }
 
 impl<T: AsHandle> WaitHandle<T> {
-    /// Wraps anything that has a handle. Nothing is asked of the OS before somebody waits.
+    /// Wraps a value that has a handle. The OS is not called until a task waits.
     pub fn new(inner: T) -> Self {
         Self { inner }
     }
 
-    /// What has the handle.
+    /// Returns a reference to the value that has the handle.
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
-    /// What has the handle.
+    /// Returns a mutable reference to the value that has the handle.
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// Gives back what has the handle.
+    /// Returns the value that has the handle.
     pub fn into_inner(self) -> T {
         self.inner
     }
 
     /// Waits until the handle is signalled.
     ///
-    /// The OS waits for a duplicate of the handle, so it never waits for one that was closed. Dropping the
-    /// future ends the wait and closes the duplicate: nothing is left behind. A
-    /// signal that the OS has taken for it by then (see above) is lost with it: for an event of which
-    /// no signal may be lost use [`Event`](crate::OsEvent), which puts it back.
+    /// The OS waits for a duplicate of the handle, so it never waits for one that was closed. Dropping the future ends the
+    /// wait and closes the duplicate. A signal that the OS has taken by then (see above) is lost; for an event that must not
+    /// lose a signal use [`Event`](crate::OsEvent), which puts it back.
     ///
     /// # Errors
     ///
-    /// If the handle can't be waited for or duplicated, if the OS has no wait to give, or if the runtime shuts
-    /// down.
+    /// Returns an error if the handle can't be waited for or duplicated, if the OS has no resources for the wait, or if the
+    /// runtime shuts down.
     pub async fn wait(&self) -> io::Result<()> {
         match take(self.inner.as_handle()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -102,15 +101,15 @@ impl<T: fmt::Debug> fmt::Debug for WaitHandle<T> {
     }
 }
 
-/// One wait, by way of the current runtime.
+/// One wait, through the current runtime.
 ///
-/// It has the handle, and does not borrow it: one that is forgotten never ends, and what is borrowed could be
-/// closed while the OS stands by for it.
+/// It owns the handle rather than borrowing it: a wait that is leaked never ends, and a borrowed handle could be closed
+/// while the OS waits for it.
 pub(super) struct Signalled {
-    /// `None` when it has ended. Above the handle, for it has to go before that may be closed.
+    /// `None` after it has ended. Above the handle, because it must be dropped before the handle is closed.
     registration: Option<Registration>,
     handle: Arc<OwnedHandle>,
-    /// What becomes of a signal that came too late.
+    /// Receives a signal that was taken too late.
     put_back: fn(BorrowedHandle<'_>),
 }
 
@@ -130,7 +129,7 @@ impl Future for Signalled {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(registration) = &self.registration {
             ready!(registration.poll_ready(Direction::Read, cx))?;
-            // What it came for: nothing is to be put back.
+            // The signal was received: nothing has to be put back.
             self.registration = None;
         }
         Poll::Ready(Ok(()))

@@ -1,4 +1,4 @@
-//! How a task waits for the wall clock: by a timer of the OS's thread pool, set to an absolute time.
+//! The wait of a task for the wall clock, through a timer of the OS's thread pool with an absolute time.
 
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -8,7 +8,7 @@ use windlass_runtime::io::{Descriptor, Direction, Registration};
 
 #[derive(Debug)]
 pub(crate) struct WallWait {
-    /// `None` when it has gone off.
+    /// `None` after it has fired.
     registration: Option<Registration>,
 }
 
@@ -17,7 +17,7 @@ impl WallWait {
         Ok(Self { registration: Some(Registration::unready(Descriptor::WallTime(time))?) })
     }
 
-    /// Waits until it is time to look at the clock again, for whatever reason.
+    /// Waits until the clock has to be checked again, for whatever reason.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, time: SystemTime) -> Poll<io::Result<()>> {
         if self.registration.is_none() {
             *self = Self::new(time)?;

@@ -1,8 +1,8 @@
-//! The end of a child process: by a descriptor that tells of it, or else by `SIGCHLD`.
+//! Waiting for the end of a child process: through a descriptor that reports it, or else through `SIGCHLD`.
 //!
-//! The descriptor may tell a moment before the child can be waited for (macOS), and may be refused: by an old kernel,
-//! by a sandbox, because descriptors have run out. Then whoever waits listens for `SIGCHLD`, and looks after each
-//! whether it was its own child. The listener is made before the look, so that no end is missed.
+//! The descriptor may report the end shortly before the child can be reaped (macOS), and may be refused: by an old kernel, by a
+//! sandbox, or because descriptors have run out. Then the waiter listens for `SIGCHLD`, and after each one checks whether its own
+//! child has ended. The listener is created before the check, so that no end is missed.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -12,13 +12,13 @@ use windlass_net::Async;
 use super::exit_event::{ExitEvent, exit_event};
 use super::signals::Listener;
 
-/// A child that nobody waits for stays in the table of processes.
+/// A child that is not waited for stays in the table of processes.
 pub(crate) const LEAVES_ZOMBIES: bool = true;
 
-/// How somebody waits for a child's end.
+/// The state of waiting for a child's end.
 #[derive(Debug, Default)]
 pub(crate) enum Exit {
-    /// Nobody has waited yet.
+    /// Not waited for yet.
     #[default]
     Unknown,
     Event(Async<ExitEvent>),
@@ -26,7 +26,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    /// Waits for the end, and has the OS forget the child. Dropping the future loses nothing.
+    /// Waits for the end, and reaps the child. Dropping the future loses nothing.
     pub(crate) async fn wait(&mut self, child: &mut Child) -> io::Result<ExitStatus> {
         if let Some(status) = child.try_wait()? {
             return Ok(status);

@@ -1,4 +1,4 @@
-//! A descriptor that tells of a process's end: Linux's pidfd.
+//! A descriptor that reports the end of a process: a pidfd of Linux.
 
 use std::io;
 use std::os::fd::{FromRawFd, OwnedFd};
@@ -7,7 +7,7 @@ use libc::c_int;
 
 pub(super) type ExitEvent = OwnedFd;
 
-/// Becomes readable when the process has ended. The process must not have been waited for.
+/// Returns a descriptor that becomes readable when the process has ended. The process must not have been waited for.
 pub(super) fn exit_event(process: u32) -> io::Result<ExitEvent> {
     // SAFETY: takes numbers only; no flags.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process as libc::pid_t, 0) };

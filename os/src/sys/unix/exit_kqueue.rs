@@ -1,4 +1,4 @@
-//! A descriptor that tells of a process's end: a kqueue with nothing but that in it.
+//! A descriptor that reports the end of a process: a kqueue that watches nothing else.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -8,7 +8,7 @@ use super::check;
 
 pub(super) type ExitEvent = OwnedFd;
 
-/// Becomes readable when the process has ended. The process must not have been waited for.
+/// Returns a descriptor that becomes readable when the process has ended. The process must not have been waited for.
 pub(super) fn exit_event(process: u32) -> io::Result<ExitEvent> {
     // SAFETY: takes nothing.
     let queue = check(unsafe { libc::kqueue() })?;

@@ -1,4 +1,4 @@
-//! Access to files that std has no portable name for.
+//! Access to files that std has no portable function for.
 
 use std::fs::File;
 use std::io;
@@ -6,17 +6,17 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Reads from a place of the file, and leaves its cursor alone.
+/// Reads at a position of the file, without moving its cursor.
 pub(crate) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     file.read_at(buf, offset)
 }
 
-/// Writes to a place of the file, and leaves its cursor alone.
+/// Writes at a position of the file, without moving its cursor.
 pub(crate) fn write_at(file: &File, buf: &[u8], offset: u64) -> io::Result<usize> {
     file.write_at(buf, offset)
 }
 
-/// Reads what is in memory already; `None` if that is nothing, or if the OS can't tell.
+/// Reads bytes that are in memory. Returns `None` if there are none, or if the OS can't tell.
 #[cfg(target_os = "linux")]
 pub(crate) fn read_cached(file: &File, buf: &mut [u8], offset: Option<u64>) -> Option<usize> {
     let buffer = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
@@ -28,13 +28,13 @@ pub(crate) fn read_cached(file: &File, buf: &mut [u8], offset: Option<u64>) -> O
     usize::try_from(read).ok().filter(|read| *read > 0)
 }
 
-/// Reads what is in memory already; `None` if that is nothing, or if the OS can't tell.
+/// Reads bytes that are in memory. Returns `None` if there are none, or if the OS can't tell.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -> Option<usize> {
     None
 }
 
-/// Who may do what with a new directory.
+/// The permissions of a new directory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DirMode(Option<u32>);
 
@@ -47,7 +47,16 @@ impl DirMode {
 }
 
 impl crate::fs::DirBuilder {
-    /// Sets who may do what with the directory, less what the process's mask takes away. Unix only.
+    /// Sets the permissions of the directory, before the process's mask is applied. Unix only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::DirBuilder;
+    ///
+    /// let mut builder = DirBuilder::new();
+    /// builder.mode(0o700);
+    /// ```
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.mode = DirMode(Some(mode));
         self
@@ -55,13 +64,31 @@ impl crate::fs::DirBuilder {
 }
 
 impl crate::fs::OpenOptions {
-    /// Sets who may do what with a file that is made, less what the process's mask takes away. Unix only.
+    /// Sets the permissions of a file that is created, before the process's mask is applied. Unix only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::OpenOptions;
+    ///
+    /// let mut options = OpenOptions::new();
+    /// options.write(true).create(true).mode(0o600);
+    /// ```
     pub fn mode(&mut self, mode: u32) -> &mut Self {
         self.as_std_mut().mode(mode);
         self
     }
 
     /// Passes flags on to `open`. Unix only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::fs::OpenOptions;
+    ///
+    /// let mut options = OpenOptions::new();
+    /// options.read(true).custom_flags(libc::O_NOFOLLOW);
+    /// ```
     pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
         self.as_std_mut().custom_flags(flags);
         self
@@ -80,11 +107,25 @@ impl AsRawFd for crate::fs::File {
     }
 }
 
-/// Makes a symbolic link. Unix only.
+/// Creates a symbolic link. Unix only.
 ///
 /// # Errors
 ///
-/// As for std's function of that name, or if the runtime is shutting down.
+/// Returns the same errors as std's function of that name, or an error if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::fs;
+///
+/// # windlass::block_on(async {
+/// # let link = std::env::temp_dir().join(format!("windlass-doc-symlink-{}", std::process::id()));
+/// fs::symlink("/etc", &link).await?;
+/// assert_eq!(fs::read_link(&link).await?.to_str(), Some("/etc"));
+/// # fs::remove_file(&link).await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn symlink(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     crate::blocking::run(move || std::os::unix::fs::symlink(original, link)).await

@@ -1,5 +1,5 @@
-//! The standard input. It stays in blocking mode, because other processes share it: the poller says when there is
-//! something to be read, and a thread that may block reads it.
+//! The standard input. It stays in blocking mode, because other processes share it. The poller reports when there is something
+//! to read, and a blocking thread reads it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,14 +20,14 @@ pub(crate) struct StandardInput {
 
 #[derive(Debug)]
 enum Watch {
-    /// Nobody has waited yet.
+    /// Not waited for yet.
     Unknown,
     Poller(Async<Arc<File>>),
-    /// A file, or something else of which the OS can't tell: reading may block at any time.
+    /// A file, or something else that the OS can't poll: reading may block at any time.
     Impossible,
 }
 
-/// What a thread that may block reads from.
+/// The input that a blocking thread reads from.
 #[derive(Clone, Debug)]
 pub(crate) struct Input(Option<Arc<File>>);
 
@@ -42,7 +42,7 @@ impl StandardInput {
         self.file.clone()
     }
 
-    /// Ready when there is something to be read, as far as the OS can tell.
+    /// Ready when there is something to read, as far as the OS can tell.
     pub(crate) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(file) = &self.file.0 else { return Poll::Ready(Ok(())) };
         if let Watch::Unknown = self.watch {
@@ -64,7 +64,7 @@ impl Read for Input {
     }
 }
 
-/// `WouldBlock` if there is nothing to be read, nor an end or an error to be told of.
+/// Returns `WouldBlock` if there is nothing to read, and no end or error to report.
 fn is_readable(fd: BorrowedFd<'_>) -> io::Result<()> {
     let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: there is one entry.

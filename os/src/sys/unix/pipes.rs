@@ -12,7 +12,7 @@ use windlass_net::unix::pipe::{Receiver, Sender};
 
 use super::check;
 
-/// What a child reads from.
+/// The pipe that a child reads from.
 #[derive(Debug)]
 pub(crate) struct ChildStdin {
     pipe: Sender,
@@ -49,7 +49,7 @@ impl ChildStdin {
     }
 }
 
-/// What a child writes to.
+/// The pipe that a child writes to.
 #[derive(Debug)]
 pub(crate) struct ChildOutput {
     pipe: Receiver,
@@ -89,7 +89,7 @@ fn file(pipe: impl Into<OwnedFd>) -> File {
     File::from(pipe.into())
 }
 
-/// A child that gets the pipe expects it to block.
+/// Makes the pipe blocking, as a child that gets it expects.
 fn into_stdio(pipe: File) -> io::Result<Stdio> {
     // SAFETY: the descriptor is open; F_GETFL takes no pointer.
     let flags = check(unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL) })?;

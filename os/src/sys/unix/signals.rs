@@ -1,24 +1,24 @@
-//! Signals: one handler for the process, which counts, and wakes the runtimes that listen.
+//! Signals: one handler for the process, which counts them and wakes the runtimes that listen.
 //!
 //! # The handler
 //!
 //! It may interrupt anything, so it takes no lock and allocates nothing: it adds one to the signal's count, writes a
 //! byte to the *inlet* of each runtime that listens, and calls the handler that was there before it. Counts,
-//! inlets' pipes and former handlers are never freed, because a handler may be looking at them at any time.
+//! inlets' pipes and former handlers are never freed, because a handler may use them at any time.
 //!
 //! # The listeners
 //!
 //! An inlet is a pair of sockets: the handler writes to one, and the other is registered with a runtime's poller.
-//! All listeners of a runtime share one. A listener remembers the count it has seen last, and has heard of a signal
-//! if there is another one now. So a signal that comes between two waits, or before the first, is not lost, and
-//! several that come before the listener looks are one, as with the OS itself.
+//! All listeners of a runtime share one. A listener remembers the last count that it has seen, and has received a signal if the
+//! count is different now. So a signal that arrives between two waits, or before the first, is not lost, and several that arrive
+//! before the listener checks become one, as in the OS itself.
 //!
-//! The count is raised before the byte is written, and [`Registration::until`] looks at it after the waiter is in
-//! the list. Whoever wakes up empties the socket before it looks. What it took away may have been a byte that the poller
-//! had not noticed yet, and that others wait for: it has them all look again.
+//! The count is incremented before the byte is written, and [`Registration::until`] checks it after the waiter is in the list. A
+//! listener that wakes up empties the socket before it checks. The bytes that it removed may include one that the poller had not
+//! noticed yet, and that other listeners wait for, so it makes all of them check again.
 //!
-//! Sockets outlive their runtimes, and serve the next one. A byte from an earlier time, or from the handler of a
-//! forked child, finds no count changed and does no more than wake in vain.
+//! Sockets outlive their runtimes, and are reused by the next one. A byte from an earlier time, or from the handler of a forked
+//! child, finds the count unchanged and causes a wake-up without effect.
 
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
@@ -35,17 +35,17 @@ use super::check;
 /// More signals than any of the systems has.
 const SIGNALS: usize = 128;
 
-/// How often each has come.
+/// The number of times that each signal has arrived.
 static COUNTS: [AtomicU32; SIGNALS] = [const { AtomicU32::new(0) }; SIGNALS];
-/// What was there before the handler, by signal; null where that is not installed.
+/// The action before the handler was installed, by signal; null where it is not installed.
 static FORMER: [AtomicPtr<libc::sigaction>; SIGNALS] =
     [const { AtomicPtr::new(ptr::null_mut()) }; SIGNALS];
-/// The first of all pairs of sockets, which the handler writes to.
+/// The head of the list of pairs of sockets that the handler writes to.
 static SOCKETS: AtomicPtr<Sockets> = AtomicPtr::new(ptr::null_mut());
-/// Who has which of them. Held to install the handler, too.
+/// The runtimes' inlets. Also locked to install the handler.
 static INLETS: Mutex<Inlets> = Mutex::new(Inlets { used: Vec::new(), free: Vec::new() });
 
-/// Errors of the hardware, which a handler that returns would raise again, and what no process may handle.
+/// Signals of faults, which would be raised again when the handler returns, and those that no process may handle.
 const FORBIDDEN: [c_int; 5] =
     [libc::SIGKILL, libc::SIGSTOP, libc::SIGILL, libc::SIGFPE, libc::SIGSEGV];
 
@@ -68,25 +68,25 @@ struct Inlets {
     free: Vec<&'static Sockets>,
 }
 
-/// The way of signals into a runtime.
+/// The path of signals into a runtime.
 #[derive(Debug)]
 struct Inlet {
-    /// `None` from the moment on when it is given up.
+    /// `None` after it was given up.
     registration: Option<Registration>,
     sockets: &'static Sockets,
 }
 
-/// Hears of one signal. It belongs to the runtime that is current when it is made.
+/// Receives one signal. It belongs to the runtime that is current when it is created.
 #[derive(Debug)]
 pub(crate) struct Listener {
     inlet: Arc<Inlet>,
     signal: usize,
-    /// The count that it has told of.
+    /// The count that it has reported.
     heard: u32,
 }
 
 impl Listener {
-    /// Hears what comes from now on. The handler stays for as long as the process.
+    /// Listens from now on. The handler stays installed for as long as the process lives.
     pub(crate) fn new(signal: c_int) -> io::Result<Self> {
         let index = usize::try_from(signal).ok().filter(|index| (1..SIGNALS).contains(index));
         let Some(index) = index.filter(|_| !FORBIDDEN.contains(&signal)) else {
@@ -105,7 +105,7 @@ impl Listener {
         Ok(Self { inlet, signal: index, heard: count(index) })
     }
 
-    /// Waits for a signal that it has not told of.
+    /// Waits for a signal that it has not reported.
     pub(crate) async fn heard(&mut self) -> io::Result<()> {
         let (inlet, signal, heard) = (&*self.inlet, self.signal, self.heard);
         let registration = inlet.registration.as_ref().expect("it has not been dropped");
@@ -125,7 +125,7 @@ fn count(signal: usize) -> u32 {
 }
 
 impl Inlets {
-    /// Leaves the inlets that it came across in `others`.
+    /// Collects the other inlets that it finds in `others`.
     fn of_current_runtime(&mut self, others: &mut Vec<Arc<Inlet>>) -> io::Result<Arc<Inlet>> {
         self.used.retain(|inlet| inlet.strong_count() > 0);
         others.extend(self.used.iter().filter_map(std::sync::Weak::upgrade));
@@ -179,7 +179,7 @@ impl Drop for Inlet {
 }
 
 impl Sockets {
-    /// Makes a pair that the handler writes to from now on.
+    /// Creates a pair that the handler writes to from now on.
     fn publish() -> io::Result<&'static Self> {
         let (read, write) = UnixStream::pair()?;
         read.set_nonblocking(true)?;
@@ -193,7 +193,7 @@ impl Sockets {
     }
 }
 
-/// Installs the handler, unless it is there. The caller has the lock.
+/// Installs the handler, unless it is installed. The caller holds the lock.
 fn install(signal: c_int, index: usize) -> io::Result<()> {
     if !FORMER[index].load(Ordering::Relaxed).is_null() {
         return Ok(());
@@ -261,7 +261,7 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     unsafe { errno.write(saved) };
 }
 
-/// Calls a handler that was there before. Default actions are given up, as the listener wants it.
+/// Calls the handler that was installed before. Default actions are not performed, as the listener intends.
 fn call(former: &libc::sigaction, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let handler = former.sa_sigaction;
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
@@ -279,7 +279,7 @@ fn call(former: &libc::sigaction, signal: c_int, info: *mut siginfo_t, context: 
     }
 }
 
-/// Where the thread's error number is.
+/// Returns the address of the thread's error number.
 unsafe fn errno() -> *mut c_int {
     // SAFETY: takes nothing, and may be called anywhere.
     unsafe {

@@ -1,4 +1,4 @@
-//! What a command has on Windows only.
+//! The settings of a command that exist on Windows only.
 
 use std::ffi::OsStr;
 use std::os::windows::process::CommandExt;

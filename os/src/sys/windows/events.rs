@@ -1,4 +1,4 @@
-//! Events of the console. The OS calls the handler on a thread of its own, which may lock and wake as any other.
+//! Events of the console. The OS calls the handler on a thread of its own, which may take locks and wake tasks.
 
 use std::future::poll_fn;
 use std::io;
@@ -17,8 +17,10 @@ pub(crate) const BREAK: u32 = CTRL_BREAK_EVENT;
 pub(crate) const CLOSE: u32 = CTRL_CLOSE_EVENT;
 pub(crate) const LOGOFF: u32 = CTRL_LOGOFF_EVENT;
 pub(crate) const SHUTDOWN: u32 = CTRL_SHUTDOWN_EVENT;
+/// The events that ask a process to end. A user who logs off is not among them: services go on.
+pub(crate) const TERMINATIONS: [u32; 4] = [INTERRUPT, BREAK, CLOSE, SHUTDOWN];
 
-/// Numbers of events are below this.
+/// The numbers of events are below this.
 const EVENTS: usize = 7;
 
 static EVENT: [Mutex<Event>; EVENTS] = [const { Mutex::new(Event::new()) }; EVENTS];
@@ -37,13 +39,13 @@ impl Event {
     }
 }
 
-/// Hears of one event. It belongs to no runtime.
+/// Receives one event. It belongs to no runtime.
 #[derive(Debug)]
 pub(crate) struct Listener {
     event: usize,
-    /// The count that it has told of.
+    /// The count that it has reported.
     heard: u32,
-    /// Its name among those that wait.
+    /// Its key among the waiting listeners.
     key: u64,
 }
 
@@ -57,7 +59,7 @@ impl Listener {
         Ok(Self { event: index, heard: event.count, key: event.next_key })
     }
 
-    /// Waits for an event that it has not told of.
+    /// Waits for an event that it has not reported.
     pub(crate) async fn heard(&mut self) -> io::Result<()> {
         poll_fn(|cx| {
             // Cloned, and the old one dropped, outside the lock: both may run the program's code.
@@ -108,7 +110,7 @@ fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// True if somebody listens; otherwise the OS does what it does by default.
+/// Returns true if there is a listener; otherwise the OS performs its default action.
 unsafe extern "system" fn handle(number: u32) -> BOOL {
     let Some(event) = EVENT.get(number as usize) else { return 0 };
     let (waiting, heard) = {

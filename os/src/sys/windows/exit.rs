@@ -1,4 +1,4 @@
-//! The end of a child process: a wait of the OS's thread pool for its handle.
+//! Waiting for the end of a child process: the OS's thread pool waits for its handle.
 
 use std::io;
 use std::os::windows::io::AsHandle;
@@ -9,7 +9,7 @@ use windlass_net::WaitHandle;
 /// A process is forgotten when its last handle is closed.
 pub(crate) const LEAVES_ZOMBIES: bool = false;
 
-/// How somebody waits for a child's end: by its handle, each time anew.
+/// Waits for a child's end, through its handle, anew each time.
 #[derive(Debug, Default)]
 pub(crate) struct Exit;
 

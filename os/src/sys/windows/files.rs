@@ -1,4 +1,4 @@
-//! Access to files that std has no portable name for.
+//! Access to files that std has no portable function for.
 
 use std::fs::File;
 use std::io;
@@ -8,17 +8,17 @@ use std::path::Path;
 
 use crate::blocking::run;
 
-/// Reads from a place of the file, and moves its cursor behind that.
+/// Reads at a position of the file, and moves its cursor behind the bytes.
 pub(crate) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     file.seek_read(buf, offset)
 }
 
-/// Writes to a place of the file, and moves its cursor behind that.
+/// Writes at a position of the file, and moves its cursor behind the bytes.
 pub(crate) fn write_at(file: &File, buf: &[u8], offset: u64) -> io::Result<usize> {
     file.seek_write(buf, offset)
 }
 
-/// The OS does not tell what is in memory.
+/// Returns `None`: the OS does not report which bytes are in memory.
 pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -> Option<usize> {
     None
 }
@@ -37,21 +37,21 @@ impl AsHandle for crate::fs::File {
     }
 }
 
-/// Makes a symbolic link to a file. Windows only.
+/// Creates a symbolic link to a file. Windows only.
 ///
 /// # Errors
 ///
-/// As for std's function of that name, or if the runtime is shutting down.
+/// Returns the same errors as std's function of that name, or an error if the runtime is shutting down.
 pub async fn symlink_file(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     run(move || std::os::windows::fs::symlink_file(original, link)).await
 }
 
-/// Makes a symbolic link to a directory. Windows only.
+/// Creates a symbolic link to a directory. Windows only.
 ///
 /// # Errors
 ///
-/// As for std's function of that name, or if the runtime is shutting down.
+/// Returns the same errors as std's function of that name, or an error if the runtime is shutting down.
 pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     run(move || std::os::windows::fs::symlink_dir(original, link)).await

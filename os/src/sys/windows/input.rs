@@ -1,13 +1,13 @@
-//! The standard input. The OS has no way to wait for all that it may be, so a thread that may block reads.
+//! The standard input. The OS cannot wait for every kind of input, so a blocking thread reads it.
 
 use std::io::{self, Read};
 use std::task::{Context, Poll};
 
-/// Reads by way of std, which knows what a console wants.
+/// Reads through std, which handles consoles.
 #[derive(Debug)]
 pub(crate) struct StandardInput;
 
-/// What a thread that may block reads from.
+/// The input that a blocking thread reads from.
 #[derive(Debug)]
 pub(crate) struct Input;
 
@@ -20,7 +20,7 @@ impl StandardInput {
         Input
     }
 
-    /// Nobody can tell.
+    /// Always ready, because the OS can't tell.
     pub(crate) fn poll_ready(&mut self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

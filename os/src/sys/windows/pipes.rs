@@ -1,4 +1,4 @@
-//! The pipes of a child process. The OS can't poll them, so threads that may block read and write.
+//! The pipes of a child process. The OS can't poll them, so blocking threads read and write.
 
 use std::fs::File;
 use std::future::poll_fn;
@@ -12,7 +12,7 @@ use windlass_sync::primitives::Arc;
 
 use crate::buffered::Buffered;
 
-/// What a child reads from.
+/// The pipe that a child reads from.
 #[derive(Debug)]
 pub(crate) struct ChildStdin {
     file: Arc<File>,
@@ -50,7 +50,7 @@ impl ChildStdin {
     }
 }
 
-/// What a child writes to.
+/// The pipe that a child writes to.
 #[derive(Debug)]
 pub(crate) struct ChildOutput {
     file: Arc<File>,
@@ -93,7 +93,7 @@ impl ChildOutput {
     }
 }
 
-/// A call whose future was dropped may still have the file.
+/// Returns the file, which a call whose future was dropped may still share.
 fn into_stdio(file: &File) -> io::Result<Stdio> {
     file.try_clone().map(Stdio::from)
 }

@@ -1,0 +1,144 @@
+//! The running server behind a `Drain`: accepts, and takes the steps of a drain one after the other.
+
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::panic::Location;
+use std::time::Duration;
+
+use windlass_runtime::timer::{now, timeout, timeout_at};
+use windlass_sync::CancellationToken;
+
+use crate::open::Open;
+use crate::{DrainReport, Listener, Switch};
+
+/// The first and the longest pause after an error of `accept`.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
+/// How long aborted tasks may take to drop what they own.
+const LETTING_GO: Duration = Duration::from_secs(1);
+
+/// A running server.
+pub(crate) struct Server<C> {
+    connection: C,
+    switch: Switch,
+    open: Open,
+}
+
+impl<C> Server<C> {
+    pub(crate) fn new(connection: C, switch: Switch, open: Open) -> Self {
+        Self { connection, switch, open }
+    }
+
+    /// Accepts connections until told to end, then drains, and reports.
+    pub(crate) async fn run<L, F>(
+        mut self,
+        listener: L,
+        limits: Limits,
+        location: &'static Location<'static>,
+    ) -> io::Result<DrainReport>
+    where
+        L: Listener,
+        C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.accept_until_told(&listener, limits.connections).await?;
+        let begun = now();
+        let end = self.switch.end().clone();
+        let draining = end.run_until_cancelled(async {
+            self.empty_the_queue(&listener, limits.grace).await;
+            drop(listener);
+            self.open.all_ended().await;
+        });
+        match begun.checked_add(limits.deadline) {
+            Some(deadline) => drop(timeout_at(deadline, draining).await),
+            None => drop(draining.await),
+        }
+        let aborted = self.open.abort_all(location);
+        // A task that has not ended by then is stuck in a poll. The report of the runtime's shutdown names it.
+        let _ = timeout(LETTING_GO, self.open.all_ended()).await;
+        Ok(DrainReport {
+            accepted: self.open.accepted(),
+            panicked: self.open.panicked(),
+            elapsed: now().saturating_duration_since(begun),
+            aborted,
+        })
+    }
+
+    async fn accept_until_told<L, F>(&mut self, listener: &L, limit: usize) -> io::Result<()>
+    where
+        L: Listener,
+        C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let told = self.switch.token().clone();
+        let (first_pause, longest_pause) = PAUSES;
+        let mut pause = first_pause;
+        while !told.is_cancelled() {
+            if self.open.len() >= limit {
+                told.run_until_cancelled(self.open.one_ended()).await;
+                continue;
+            }
+            match told.run_until_cancelled(listener.accept()).await {
+                None => break,
+                Some(Ok((stream, peer))) => {
+                    self.start(stream, peer);
+                    pause = first_pause;
+                }
+                Some(Err(error)) if error.raw_os_error().is_none() => return Err(error),
+                Some(Err(_)) => {
+                    let waiting = timeout(pause, self.open.one_ended());
+                    let _ = told.run_until_cancelled(waiting).await;
+                    pause = longest_pause.min(2 * pause);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Accepts connections until the grace period is over, and then those that are left in the queue.
+    async fn empty_the_queue<L, F>(&mut self, listener: &L, grace: Duration)
+    where
+        L: Listener,
+        C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        // If that is not supported, a connection may still be lost at the end of this function.
+        let _ = listener.refuse_new();
+        let _ = timeout(grace, async {
+            loop {
+                match listener.accept().await {
+                    Ok((stream, peer)) => self.start(stream, peer),
+                    Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),
+                }
+            }
+        })
+        .await;
+        loop {
+            match listener.try_accept() {
+                Ok((stream, peer)) => self.start(stream, peer),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.raw_os_error().is_none() => return,
+                Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),
+            }
+        }
+    }
+
+    fn start<S, A, F>(&mut self, stream: S, peer: A)
+    where
+        A: fmt::Debug,
+        C: FnMut(S, A, CancellationToken) -> F,
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let name = format!("connection of {peer:?}");
+        let connection = (self.connection)(stream, peer, self.switch.token().clone());
+        self.open.spawn(name, connection);
+    }
+}
+
+/// The limits of a server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) deadline: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) connections: usize,
+}

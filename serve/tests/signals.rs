@@ -1,0 +1,125 @@
+//! Servers that signals end, each in a process of its own: this binary, with a role in its environment.
+#![cfg(unix)]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use common::{DEADLINE, run};
+use windlass_net::TcpListener;
+use windlass_serve::Drain;
+
+const ROLE: &str = "WINDLASS_SERVE_ROLE";
+
+/// The server, and what it prints.
+struct Server {
+    child: Child,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Server {
+    /// Starts this binary as a server; connects to it, and waits until it has taken the connection.
+    fn start(role: &str) -> (Self, TcpStream) {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "serves_in_a_child", "--nocapture"])
+            .env(ROLE, role)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let mut server = Self { child, output };
+        let address = server.line_after("address ");
+        let mut client = TcpStream::connect(address).unwrap();
+        client.set_read_timeout(Some(DEADLINE)).unwrap();
+        assert_eq!(byte(&mut client), b'h');
+        (server, client)
+    }
+
+    /// The rest of the next line that has `mark` in it.
+    fn line_after(&mut self, mark: &str) -> String {
+        loop {
+            let mut line = String::new();
+            assert_ne!(self.output.read_line(&mut line).unwrap(), 0, "no line with {mark:?}");
+            if let Some((_, rest)) = line.split_once(mark) {
+                return rest.trim().to_owned();
+            }
+        }
+    }
+
+    fn signal(&self, signal: &str) {
+        let kill = format!("kill -{signal} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Fails only if it has ended.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn byte(client: &mut TcpStream) -> u8 {
+    let mut byte = [0];
+    client.read_exact(&mut byte).unwrap();
+    byte[0]
+}
+
+/// Says hello; told to end, says so, and ends if it is polite.
+#[test]
+fn serves_in_a_child() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let polite = role == "polite";
+    run(move || async move {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let drain = Drain::new().deadline(Duration::from_secs(3600)).on_signals().unwrap();
+        println!("address {address}");
+        let served = drain.serve(listener, move |stream, _, told| async move {
+            stream.write_all(b"h").await.unwrap();
+            told.cancelled().await;
+            stream.write_all(b"t").await.unwrap();
+            if !polite {
+                std::future::pending::<()>().await;
+            }
+        });
+        let report = served.await.unwrap();
+        println!("report {} {}", report.accepted(), report.aborted().len());
+    });
+}
+
+#[test]
+fn a_signal_begins_the_drain() {
+    for signal in ["TERM", "INT"] {
+        let (mut server, mut client) = Server::start("polite");
+        server.signal(signal);
+        assert_eq!(byte(&mut client), b't');
+        assert_eq!(client.read(&mut [0]).unwrap(), 0);
+        assert_eq!(server.line_after("report "), "1 0");
+        assert!(server.child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn a_second_signal_ends_the_drain_at_once() {
+    for (first, second) in [("TERM", "TERM"), ("INT", "TERM")] {
+        let (mut server, mut client) = Server::start("stubborn");
+        server.signal(first);
+        // The drain has begun, and would wait for an hour.
+        assert_eq!(byte(&mut client), b't');
+        // Signals right after the first are taken for the same, so it may take several.
+        let mut left = 1000;
+        while server.child.try_wait().unwrap().is_none() {
+            assert_ne!(left, 0, "the second signal does not end it");
+            left -= 1;
+            server.signal(second);
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(server.line_after("report "), "1 1");
+        assert!(server.child.wait().unwrap().success());
+    }
+}
