@@ -16,7 +16,9 @@
 //! | a runtime of your own | [`Runtime`], [`Builder`], or the attributes [`main`](macro@main) and [`test`](macro@test) |
 //! | running things concurrently | [`spawn`], [`task::JoinSet`], [`task::Builder`] for names |
 //! | computing, on all cores | [`join`], [`scope`], [`par`]; [`compute`] from async code |
-//! | calls that block | [`spawn_blocking`] |
+//! | calls that block | [`spawn_blocking`], or in the middle of a task [`task::block_in_place`] |
+//! | futures that are not `Send` | [`task::spawn_local`], [`task::spawn_pinned`] |
+//! | values that belong to a task | [`task_local!`], [`task::id`] |
 //! | entering async code from a plain thread | [`block_on`], [`Handle`] |
 //! | giving way | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`], [`task::cooperative`] |
 //! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
@@ -26,11 +28,11 @@
 //! | timers and time-outs | [`timer`](mod@timer) |
 //! | serving connections to the last | [`serve`] |
 //! | a main loop of your own | [`manual`] |
-//! | seeing what goes on | [`Handle::metrics`] |
+//! | seeing what goes on | [`Handle::metrics`], hooks: [`Builder::on_thread_start`], [`Builder::on_task_spawn`] and others |
 //! | coming to an end | [`Runtime::shutdown`], [`is_shutdown_error`] |
 //!
 //! With the feature `hyper` there is a module `hyper` with what hyper needs, servers and clients; with `axum` one that serves axum's
-//! routers. Neither starts another runtime.
+//! routers. Neither starts another runtime. With `tokio` crates that call tokio at run time work, beside a tokio runtime.
 //!
 //! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is
 //! running, or that was entered. Outside of any they start a global one, which lives as long as the
@@ -132,6 +134,7 @@ pub mod net {
     pub use windlass_net::unix;
 }
 
+// Crates that are written for tokio.
 #[cfg(feature = "tokio")]
 pub use windlass_tokio as tokio;
 /// Serving connections, and coming to an end without losing one.

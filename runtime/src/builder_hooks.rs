@@ -22,8 +22,8 @@ impl Builder {
         self
     }
 
-    /// Has `f` called on each thread that runs tasks or blocking closures, before it runs the first: workers, spares
-    /// and the threads of the blocking pool. The poller's thread is none of these. Inside,
+    /// Has `f` called on each thread that runs tasks or blocking closures, before it runs the first: workers, spares,
+    /// the threads of the blocking pool and those of pinned tasks. The poller's thread is none of these. Inside,
     /// [`worker_index`](crate::worker_index) tells workers from the others.
     ///
     /// If `f` panics, the thread goes on as if it had returned. A second call replaces the first closure.

@@ -113,7 +113,7 @@ impl Handle {
         let _entered = Scope::enter(self.clone());
         let future = pin!(future);
         let wait = || {
-            let local = LocalScope::enter(&self.pool, tasks);
+            let local = LocalScope::enter(tasks);
             // As for a task, with a budget: without, one branch of the future that never has to wait would keep the
             // others from their turn.
             let future = local.poll_beside(future);
