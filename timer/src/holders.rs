@@ -6,6 +6,9 @@
 //! the shard. No other thread has a pointer to it then: a thread that has left does not touch the shard after the store
 //! that unlocks it, and has no reference to it either. See [`locked`].
 
+// `ArmedTimer` is public in models.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
+
 use std::fmt;
 use std::mem;
 use std::ops::Deref;
@@ -20,7 +23,7 @@ use crate::wheel::Key;
 
 /// A runtime's reference to one of its shards.
 ///
-/// It keeps the shard alive, as every [`ArmedTimer`] does.
+/// It keeps the shard alive, as does every timer that was armed there.
 pub struct ShardRef(NonNull<Shard>);
 
 // SAFETY: a shared reference to a `Shard`, which is `Sync`, and the right to drop it, which any thread may.

@@ -23,17 +23,17 @@ pub trait Host: 'static {
     fn with_current<R>(see: impl FnOnce(&ShardRef) -> R) -> Option<R>;
 }
 
-/// True once there has been a runtime with virtual time.
-static TEST_CLOCKS: AtomicBool = AtomicBool::new(false);
+/// True once there has been a runtime in virtual time.
+static VIRTUAL_TIME: AtomicBool = AtomicBool::new(false);
 
-/// Announces a runtime with virtual time. Called before the runtime starts.
-pub fn expect_test_clocks() {
-    TEST_CLOCKS.store(true, Plain::Relaxed);
+/// Announces that a runtime in virtual time is about to start.
+pub fn expect_virtual_time() {
+    VIRTUAL_TIME.store(true, Plain::Relaxed);
 }
 
-/// Returns the current runtime's time if that is virtual, and `Instant::now()` otherwise.
+/// Returns the current runtime's time if it runs in virtual time, and `Instant::now()` otherwise.
 pub fn now<H: Host>() -> Instant {
-    if TEST_CLOCKS.load(Plain::Relaxed) { virtual_now::<H>() } else { Instant::now() }
+    if VIRTUAL_TIME.load(Plain::Relaxed) { virtual_now::<H>() } else { Instant::now() }
 }
 
 #[cold]

@@ -9,8 +9,7 @@
 //!   a [`Host`], which the runtime crate implements.
 //! - [`Timers`]: the timers of a runtime, in shards, and the promise of the thread that sleeps until the next
 //!   deadline, the *timekeeper*.
-//! - [`Shard`]: a wheel behind a lock. Each worker has one. A [`ShardRef`] is the runtime's reference to it, an
-//!   [`ArmedTimer`] a timer's.
+//! - [`Shard`]: a wheel behind a lock. Each worker has one. A [`ShardRef`] is the runtime's reference to it.
 //! - [`Wheel`]: timers by deadline, with arming and cancelling in constant time.
 //!
 //! All thresholds are in `policy.rs`.
@@ -43,11 +42,11 @@ mod waker_cache;
 mod wheel;
 
 pub use entries::Garbage;
-pub use holders::{ArmedTimer, ShardRef};
-pub use host::{Host, expect_test_clocks, now};
+pub use holders::ShardRef;
+pub use host::{Host, expect_virtual_time, now};
 pub use interval::{Interval, MissedTick};
 pub use nanos::{epoch, in_nanos, nanos};
-pub use shard::{Ended, Shard};
+pub use shard::Shard;
 pub use sleep::Sleep;
 pub use timekeeper::{Driver, NEVER};
 pub use timeout::{Elapsed, Timeout};

@@ -9,7 +9,10 @@
 //! fires.
 //!
 //! Some methods take the state that is behind the lock: those for holders that may leave, because the shard may be gone
-//! as soon as the lock is released. [`ArmedTimer`](crate::ArmedTimer) locks the shard for them.
+//! as soon as the lock is released. [`ArmedTimer`](crate::holders::ArmedTimer) locks the shard for them.
+
+// `Ended` is public in models.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use std::task::Waker;
 use std::time::Instant;
@@ -105,9 +108,9 @@ enum Taken {
 
 /// The result of one attempt to insert a timer.
 enum Inserted {
+    /// Its deadline may be the shard's earliest.
     Armed {
         key: Key,
-        /// Its deadline is the shard's earliest.
         is_earliest: bool,
     },
     /// The cached waker was not the right one.

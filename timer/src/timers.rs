@@ -61,9 +61,17 @@ use crate::timekeeper::{Driver, NEVER, Timekeeper};
 /// // The thread may sleep until the deadline.
 /// assert_eq!(timers().keep_time(NEVER), deadline);
 /// timers().wake_up();
-/// assert!(timers().is_due(deadline));
+/// assert!(timers().is_due(deadline) && !timers().is_due(timers().now()));
 /// assert_eq!(timers().fire(deadline, |wakers| wakers.drain(..).for_each(Waker::wake)), 1);
 /// assert!(Pin::new(&mut sleep).poll(&mut context).is_ready());
+///
+/// timers().fired(deadline, 1);
+/// assert!(!timers().is_firing(deadline) && !timers().is_waking());
+/// assert_eq!(timers().publish_exact_next(), NEVER);
+/// // A worker that falls asleep wakes no timekeeper, because there is none.
+/// timers().entrust();
+/// assert_eq!(timers().wakes(), 0);
+/// assert!(timers().close().is_empty());
 /// # use std::future::Future;
 /// ```
 pub struct Timers {
