@@ -108,11 +108,8 @@ enum Taken {
 
 /// The result of one attempt to insert a timer.
 enum Inserted {
-    /// Its deadline may be the shard's earliest.
-    Armed {
-        key: Key,
-        is_earliest: bool,
-    },
+    /// The timer's key, and whether its deadline is the shard's earliest.
+    Armed(Key, bool),
     /// The cached waker was not the right one.
     NoWaker,
     Closed,
@@ -174,12 +171,12 @@ impl Shard {
                 };
                 state.holders += 1;
                 let key = state.wheel.insert(deadline, waker);
-                Inserted::Armed { key, is_earliest: self.publish(deadline) }
+                Inserted::Armed(key, self.publish(deadline))
             });
             match inserted {
                 Inserted::Closed => return None,
                 Inserted::NoWaker => clone = Some(waker.clone()),
-                Inserted::Armed { key, is_earliest } => {
+                Inserted::Armed(key, is_earliest) => {
                     if is_earliest {
                         self.notify_timekeeper(deadline);
                     }
