@@ -144,7 +144,7 @@ pub struct Elapsed(());
 
 impl fmt::Display for Elapsed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the deadline passed before the operation completed")
+        f.write_str("the operation timed out")
     }
 }
 
