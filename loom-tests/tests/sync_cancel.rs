@@ -1,4 +1,4 @@
-//! The cancellation tree: everybody below is reached, and nobody who is gone is touched.
+//! The cancellation tree: `cancel` reaches all descendants, and does not access nodes that are gone.
 #![cfg(loom)]
 
 use std::future::Future;
@@ -7,8 +7,8 @@ use std::task::{Context, Waker};
 use loom::thread;
 use windlass_sync::CancellationToken;
 
-/// A child leaves while its parent is cancelled: the sibling is cancelled, and loom sees no access
-/// to the one that left.
+/// A child is dropped while its parent is cancelled: the sibling is cancelled, and loom sees no access to the child that
+/// was dropped.
 ///
 /// Fails when `Node::drop` or `Node::cancel` does not take the tree's lock (loom reports the race).
 #[test]
@@ -24,7 +24,7 @@ fn parent_cancel_races_with_child_drop() {
     });
 }
 
-/// The token in the middle is dropped while the one above is cancelled: the one below is reached.
+/// A token is dropped while its parent is cancelled: its child is cancelled as well.
 ///
 /// Fails when `Node::drop` does not leave its children to its parent (the assertion).
 #[test]
@@ -40,7 +40,7 @@ fn root_cancel_races_with_drop_in_the_middle() {
     });
 }
 
-/// The parent goes while the child goes.
+/// The parent and the child are dropped at the same time.
 ///
 /// Fails when `Node::drop` does not take the tree's lock (loom reports the race).
 #[test]
@@ -57,9 +57,9 @@ fn parent_drop_races_with_child_drop() {
     });
 }
 
-/// A child made while its parent is cancelled is cancelled.
+/// A child that is created while its parent is cancelled is cancelled.
 ///
-/// Fails when `Node::child` looks at the parent before it takes the lock and not under it.
+/// Fails when `Node::child` checks the parent before it takes the lock, and not under it.
 #[test]
 fn cancel_races_with_child_token() {
     loom::model(|| {
@@ -74,10 +74,9 @@ fn cancel_races_with_child_token() {
     });
 }
 
-/// Whoever waited for the child finds the parent cancelled.
+/// A waiter for the child finds the parent cancelled.
 ///
-/// Fails when `cancel` sets the events from the leaves up (assertion), and when it does not wake
-/// (deadlock).
+/// Fails when `cancel` sets the events from the leaves up (assertion), and when it does not wake the waiter (deadlock).
 #[test]
 fn parent_cancel_races_with_wait() {
     loom::model(|| {
@@ -93,9 +92,9 @@ fn parent_cancel_races_with_wait() {
     });
 }
 
-/// When `cancel` returns, all below are cancelled, also if somebody else was quicker to begin.
+/// When `cancel` returns, all descendants are cancelled, even if another thread was the first to cancel.
 ///
-/// Fails when `cancel` returns on a token that is cancelled without waiting for the lock.
+/// Fails when `cancel` of a cancelled token returns without waiting for the lock.
 #[test]
 fn cancel_races_with_cancel_above() {
     loom::model(|| {
@@ -109,7 +108,7 @@ fn cancel_races_with_cancel_above() {
     });
 }
 
-/// A wait that holds the last handle of its token is dropped while the parent is cancelled.
+/// A wait that owns the last clone of its token is dropped while the parent is cancelled.
 ///
 /// Fails when `Node::drop` does not take the tree's lock (loom reports the race).
 #[test]

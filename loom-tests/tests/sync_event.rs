@@ -1,4 +1,4 @@
-//! The events: a signal is neither lost nor doubled, whoever comes, goes or is in between.
+//! The events: no signal is lost or duplicated, whichever waiters arrive, leave or are being released.
 #![cfg(loom)]
 
 use std::future::Future;
@@ -10,7 +10,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread::{self, JoinHandle};
 use windlass_sync::{AutoResetEvent, ManualResetEvent, block_on};
 
-/// One poll, with a waker that tells nobody.
+/// Polls once, with a waker that does nothing.
 fn poll_once(future: Pin<&mut impl Future<Output = ()>>) -> Poll<()> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
@@ -20,10 +20,9 @@ fn set_on_thread(event: &Arc<AutoResetEvent>) -> JoinHandle<()> {
     thread::spawn(move || event.set())
 }
 
-/// `set` lets a waiter through that it races with, which sees what came before and takes all of
-/// the signal.
+/// `set` releases a waiter that it races with. The waiter sees what came before the `set`, and takes the whole signal.
 ///
-/// Fails when `try_set` also puts SET over WAITING, and when `announce` overwrites SET (deadlocks);
+/// Fails when `try_set` also writes SET over WAITING, and when `announce` overwrites SET (deadlocks);
 /// when the exchange in `try_set` is Relaxed, and when `take` leaves SET behind (assertions).
 #[test]
 fn auto_set_races_with_wait() {
@@ -45,7 +44,7 @@ fn auto_set_races_with_wait() {
     });
 }
 
-/// Two sets release two queued waiters, each one, and nothing is left.
+/// Two calls of `set` release two queued waiters, and no signal is left.
 ///
 /// Fails when `release_one` withdraws although the queue is not empty (deadlock).
 #[test]
@@ -68,8 +67,8 @@ fn auto_two_sets_two_queued() {
     });
 }
 
-/// Two sets and two waiters that come whenever they come: with one more set at the end, against
-/// the case that the two became one, both get through.
+/// Two calls of `set` and two waiters at any time: with one more `set` at the end, in case the first two were merged, both
+/// waiters are released.
 ///
 /// Fails when `announce` overwrites SET, and when `release_one` withdraws although the queue is not
 /// empty (deadlocks).
@@ -95,9 +94,9 @@ fn auto_two_sets_two_waiters() {
     });
 }
 
-/// A `set` that finds the event set still tells its news to whoever takes the signal.
+/// A `set` that finds the event set is still visible to the waiter that takes the signal.
 ///
-/// Fails when `try_set` is content with having seen SET (deadlock: the taker misses the second
+/// Fails when `try_set` returns as soon as it reads SET (deadlock: the waiter misses the second
 /// message and waits for a signal that was merged into the first).
 #[test]
 fn auto_merged_sets_tell_all() {
@@ -120,11 +119,11 @@ fn auto_merged_sets_tell_all() {
     });
 }
 
-/// The chosen waiter is dropped: the next one gets the signal, and it is one.
+/// The released waiter is dropped: the next one gets the signal, exactly once.
 ///
 /// Fails when `Wait::drop` does not pass on a signal that it sees RELEASED, and when `cancel` does
-/// not do so for one that came before it had the lock (deadlocks); and when `cancel` passes on
-/// always (the assertion).
+/// not do so for one that came before it had the lock (deadlocks), and when `cancel` always
+/// passes it on (the assertion).
 #[test]
 fn auto_set_races_with_cancel_before_another() {
     loom::model(|| {
@@ -141,9 +140,9 @@ fn auto_set_races_with_cancel_before_another() {
     });
 }
 
-/// The chosen waiter is dropped and there is no other: the event is set.
+/// The released waiter is dropped and there is no other: the event is set.
 ///
-/// Fails when `Wait::drop` or `cancel` does not pass on, and when `release_one` drops the signal if
+/// Fails when `Wait::drop` or `cancel` does not pass the signal on, and when `release_one` drops the signal if
 /// it finds the queue empty (the first assertion).
 #[test]
 fn auto_set_races_with_cancel_of_the_only_one() {
@@ -160,10 +159,10 @@ fn auto_set_races_with_cancel_of_the_only_one() {
     });
 }
 
-/// Cancelling in the middle of the queue while all of it is released: one signal is left over, and
-/// the queue is whole.
+/// A waiter in the middle of the queue is cancelled while all are released: one signal is left over, and the queue is
+/// intact.
 ///
-/// Fails when `unlink` does not mend the neighbours' links (loom stumbles over a freed waiter).
+/// Fails when `unlink` does not update the neighbours' links (loom reports an access to a freed waiter).
 #[test]
 fn auto_cancel_in_the_middle() {
     loom::model(|| {
@@ -196,10 +195,10 @@ fn auto_cancel_in_the_middle() {
     });
 }
 
-/// The first is dropped when the first two may have been released: the third gets what is left.
+/// The first waiter is dropped when the first two may have been released: the third gets the signal that is left.
 ///
-/// Fails when `remove` does not look whether the waiter is still queued: it would bring back the
-/// second one, and the signal would go to that (deadlock).
+/// Fails when `remove` does not check whether the waiter is still queued: it would link the second one again, which would
+/// get the signal (deadlock).
 #[test]
 fn auto_cancel_of_the_first_of_three() {
     loom::model(|| {
@@ -225,7 +224,7 @@ fn auto_cancel_of_the_first_of_three() {
     });
 }
 
-/// `reset` takes a kept signal, and nothing from a waiter.
+/// `reset` removes a signal that no waiter has taken, and no other.
 ///
 /// Fails when `take` stores EMPTY whatever it finds (deadlock).
 #[test]
@@ -245,11 +244,10 @@ fn auto_set_races_with_reset() {
     });
 }
 
-/// A poll with another waker that races with `set`: one of the two notices, and sees what came
-/// before the set.
+/// A poll with another waker races with `set`: either the poll is ready or the waker is woken, and the waiter sees what
+/// came before the `set`.
 ///
-/// Fails when `update_waker` does not look at the state again after it has been to the queue
-/// (deadlock), and when the store in `pop_front` is Relaxed (assertion).
+/// Fails when `update_waker` does not read the state again after it has accessed the queue (deadlock), and when the store in `pop_front` is Relaxed (assertion).
 #[test]
 fn auto_set_races_with_a_change_of_waker() {
     loom::model(|| {
@@ -270,11 +268,11 @@ fn auto_set_races_with_a_change_of_waker() {
     });
 }
 
-/// `set` releases a queued waiter and one that comes at the same time; both find the event set
-/// and see what came before.
+/// `set` releases a queued waiter and one that arrives at the same time. Both find the event set, and see what came
+/// before.
 ///
 /// Fails when `release_all` makes the state SET only after the queue is empty (assertion), when it
-/// releases one waiter only, and when `announce` overwrites SET (deadlocks).
+/// releases only one waiter, and when `announce` overwrites SET (deadlocks).
 #[test]
 fn manual_set_races_with_waits() {
     loom::model(|| {
@@ -305,9 +303,9 @@ fn manual_set_races_with_waits() {
     });
 }
 
-/// A waiter that was queued when `set` came is released even if `reset` follows at once.
+/// A waiter that was queued when `set` was called is released, even if `reset` follows at once.
 ///
-/// Fails when `poll` of a queued waiter goes by the event's state and not by its own (deadlock).
+/// Fails when `poll` of a queued waiter uses the event's state instead of its own (deadlock).
 #[test]
 fn manual_reset_after_set_keeps_nobody_back() {
     loom::model(|| {
@@ -327,10 +325,10 @@ fn manual_reset_after_set_keeps_nobody_back() {
     });
 }
 
-/// A wait cancelled while the event is set leaves the other waiter and the event alone.
+/// A wait that is cancelled while `set` is called affects neither the other waiter nor the event.
 ///
 /// Fails when `cancel` withdraws although the waiter had been released (assertion), and when
-/// `unlink` does not mend the neighbours' links (loom stumbles over a freed waiter).
+/// `unlink` does not update the neighbours' links (loom reports an access to a freed waiter).
 #[test]
 fn manual_set_races_with_cancel() {
     loom::model(|| {

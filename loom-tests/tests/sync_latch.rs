@@ -1,4 +1,4 @@
-//! The latch: nobody is forgotten, and nobody touches it after it could be freed.
+//! The latch: all waiters are released, and no thread accesses it after it may have been freed.
 #![cfg(loom)]
 
 use std::future::Future;
@@ -12,14 +12,14 @@ use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 use windlass_sync::{Latch, block_on};
 
-/// A latch that the waiter frees while counters may still be inside of it.
+/// A latch that the waiter frees while counters may still be inside its methods.
 ///
-/// The memory itself stays (in an `Arc` that loom does not see, so it orders nothing); only the
-/// latch in it is dropped. In a model, the drop counts as a write to the state word and to the
+/// The memory itself stays allocated, in an `Arc` that loom does not see, so that it orders nothing. Only the latch in it is
+/// dropped. In a model, the drop counts as a write to the state word and to the
 /// queue's mutex, and loom reports every access that is not ordered before it.
 struct Frame(std::cell::UnsafeCell<MaybeUninit<Latch>>);
 
-// SAFETY: the latch inside is `Send` and `Sync`; who drops it is for the models to arrange.
+// SAFETY: the latch inside is `Send` and `Sync`; the models decide which thread drops it.
 unsafe impl Sync for Frame {}
 // SAFETY: as for `Sync`.
 unsafe impl Send for Frame {}
@@ -30,7 +30,7 @@ impl Frame {
     }
 
     fn latch(&self) -> &Latch {
-        // SAFETY: the latch is there until `free`; that nobody uses it later is what is tested.
+        // SAFETY: the latch is alive until `free`. The models test that no thread uses it later.
         unsafe { (*self.0.get()).assume_init_ref() }
     }
 
@@ -40,20 +40,20 @@ impl Frame {
     }
 }
 
-/// Queues for the latch and leaves again.
+/// Enters the queue of the latch and leaves it again.
 fn give_up(latch: &Latch) {
     let wait = pin!(latch.wait());
     let _ = wait.poll(&mut Context::from_waker(Waker::noop()));
 }
 
-/// For what takes two threads to hand over to each other twice.
+/// For models in which two threads have to switch twice.
 fn model_with_three_preemptions(f: impl Fn() + Sync + Send + 'static) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = model.preemption_bound.max(Some(3));
     model.check(f);
 }
 
-/// The waiter frees the latch as soon as it has waited: the counter is done with it.
+/// The waiter frees the latch as soon as its wait returns: the counter does not access it any more.
 ///
 /// Fails when `open_locked` takes the lock again after waking, and when `try_take` or the exchange
 /// in `try_count_down` is Relaxed.
@@ -71,9 +71,9 @@ fn count_down_wait_free() {
     });
 }
 
-/// As above with two counters, one of which may be the one that finds waiters.
+/// As above, with two counters, either of which may find the waiter in the queue.
 ///
-/// Fails when `settle` does nothing: the lock must be waited for, and the first counter heard of.
+/// Fails when `settle` does nothing: the waiter has to wait for the lock, and to synchronize with the first counter.
 #[test]
 fn two_counters_wait_free() {
     loom::model(|| {
@@ -90,10 +90,10 @@ fn two_counters_wait_free() {
     });
 }
 
-/// A waiter that gives up and then learns from `is_open` that it may free the latch.
+/// A waiter leaves the queue, and then learns from `is_open` that it may free the latch.
 ///
-/// Fails when `open_locked` swaps in OPEN instead of OPENING, always or if it finds ENLISTED
-/// withdrawn, and when `count` does not settle.
+/// Fails when `open_locked` writes OPEN instead of OPENING, always or if it finds ENLISTED cleared, and when `count` does
+/// not settle.
 #[test]
 fn cancelled_wait_then_free() {
     model_with_three_preemptions(|| {
@@ -114,7 +114,7 @@ fn cancelled_wait_then_free() {
     });
 }
 
-/// As above with two counters: the first may have seen a waiter that the second does not see.
+/// As above, with two counters: the first may have seen a waiter that the second does not see.
 ///
 /// Fails when a counter that is not the last subtracts under the lock.
 #[test]
@@ -139,7 +139,7 @@ fn cancelled_wait_two_counters_then_free() {
     });
 }
 
-/// Every waiter is released, and sees what all counters did before.
+/// All waiters are released, and see what all counters did before.
 ///
 /// Fails when the exchange in `try_count_down` is Relaxed, when `settle_locked` does not acquire
 /// (assertions), and when `open_locked` releases only one waiter (deadlock).
@@ -171,10 +171,10 @@ fn two_waiters_see_the_counters() {
     });
 }
 
-/// A wait cancelled while the latch opens does not disturb the other waiter.
+/// A wait that is cancelled while the latch opens does not affect the other waiter.
 ///
-/// Fails when `unlink` does not mend the neighbours' links (loom stumbles over a freed waiter), and
-/// when `cancel` withdraws with others still in the queue (deadlock).
+/// Fails when `unlink` does not update the neighbours' links (loom reports an access to a freed waiter), and
+/// when `cancel` withdraws while others are in the queue (deadlock).
 #[test]
 fn cancel_beside_another_waiter() {
     loom::model(|| {

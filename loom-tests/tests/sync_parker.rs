@@ -1,4 +1,4 @@
-//! The parker: a token is neither lost nor doubled.
+//! The parker: no token is lost or duplicated.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -6,10 +6,10 @@ use loom::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use loom::thread;
 use windlass_sync::Parker;
 
-/// `unpark` ends a `park` that it races with, and what came before it is visible.
+/// `unpark` ends a `park` that it races with, and everything before it is visible after the `park`.
 ///
-/// Fails when `park_until` announces PARKED before it takes the lock (the notification falls
-/// between announcement and wait: deadlock), and when the swap in `unpark` is Relaxed (the
+/// Fails when `park_until` announces PARKED before it takes the lock (the notification comes
+/// between the announcement and the wait: deadlock), and when the swap in `unpark` is Relaxed (the
 /// assertion).
 #[test]
 fn unpark_races_with_park() {
@@ -30,7 +30,7 @@ fn unpark_races_with_park() {
     });
 }
 
-/// A park that took its token leaves none behind: the next one waits for the next `unpark`.
+/// A `park` that took its token leaves none behind: the next one waits for the next `unpark`.
 ///
 /// Fails when `take_token` does not go back to EMPTY (the second assertion).
 #[test]
@@ -59,9 +59,9 @@ fn each_park_takes_its_own_token() {
     });
 }
 
-/// Two unparkers at once: one `park` returns, and at most one token is left.
+/// Two threads call `unpark` at once: one `park` returns, and at most one token is left.
 ///
-/// Fails when `unpark` goes to the condition variable only if it found EMPTY (deadlock).
+/// Fails when `unpark` notifies the condition variable only if it found EMPTY (deadlock).
 #[test]
 fn two_unparkers() {
     loom::model(|| {

@@ -1,4 +1,4 @@
-//! Fire, cancel, reset and poll of one timer on different threads; and the end of the runtime.
+//! Firing, cancelling, resetting and polling a timer on different threads, and the end of the runtime.
 #![cfg(loom)]
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::task::Waker;
 
 use loom::thread;
 use windlass_loom_tests::{Flag, check};
-use windlass_timer::model::{Ended, Lease, Lock, arm};
+use windlass_timer::model::{ArmedTimer, Ended, Lock, arm};
 use windlass_timer::{Driver, NEVER, Timers};
 
 /// A runtime that nobody drives.
@@ -28,9 +28,9 @@ fn fire(timers: &Timers, now: u64) -> usize {
     timers.fire(now, |wakers| wakers.drain(..).for_each(Waker::wake))
 }
 
-/// Property: a timer is fired or cancelled, and one that was cancelled wakes nobody.
+/// Property: a timer is either fired or cancelled, and a timer that was cancelled wakes nobody.
 ///
-/// Seen to fail with: a `Wheel::remove` that gives the waker without unlinking the timer.
+/// Seen to fail with: a `Wheel::remove` that returns the waker without unlinking the timer.
 #[test]
 fn fire_or_cancel() {
     check(3, || {
@@ -49,10 +49,9 @@ fn fire_or_cancel() {
     });
 }
 
-/// Property: a poll with a new waker sees that the timer has fired, or its waker is woken.
+/// Property: either a poll with a new waker sees that the timer has fired, or the new waker is woken.
 ///
-/// Seen to fail with: a `Shard::poll` that says pending though the timer fired before the new waker was in
-/// place.
+/// Seen to fail with: an `ArmedTimer::poll` that is pending although the timer fired before the new waker was in place.
 #[test]
 fn fire_beside_a_poll_with_a_new_waker() {
     check(3, || {
@@ -73,10 +72,9 @@ fn fire_beside_a_poll_with_a_new_waker() {
     });
 }
 
-/// Property: a timer that is moved while it fires has either fired, or fires at the new time with the new
-/// waker.
+/// Property: a timer that is moved while it fires has either fired, or fires at the new time and wakes the new waker.
 ///
-/// Seen to fail with: a `Shard::reset` that says pending whatever became of the timer.
+/// Seen to fail with: a `Shard::reset` that always succeeds.
 #[test]
 fn fire_beside_a_reset_and_a_new_waker() {
     check(3, || {
@@ -96,10 +94,9 @@ fn fire_beside_a_reset_and_a_new_waker() {
     });
 }
 
-/// Property: when the runtime goes, a timer that is being armed is refused, or its waker is among those
-/// that are told.
+/// Property: when the runtime ends, a timer that is being armed is either refused, or its waker is woken.
 ///
-/// Seen to fail with: a `Shard::arm` that does not look whether the shard is closed.
+/// Seen to fail with: a `Shard::insert` that does not check whether the shard is closed.
 #[test]
 fn arming_beside_the_end_of_the_runtime() {
     check(3, || {
@@ -114,7 +111,7 @@ fn arming_beside_the_end_of_the_runtime() {
         match timer {
             None => assert!(!flag.is_set()),
             Some(timer) => {
-                assert!(flag.is_set(), "armed, and never told");
+                assert!(flag.is_set(), "armed, and never woken");
                 assert!(matches!(timer.poll(&waker), Err(Ended::Closed { .. })));
             }
         }
@@ -122,9 +119,8 @@ fn arming_beside_the_end_of_the_runtime() {
     });
 }
 
-/// Two threads let go of a shard, each in its own way; it must be freed by the second, and nobody may touch it
-/// after that.
-fn let_go(one: impl FnOnce(Held) + Send + 'static, two: impl FnOnce(Held)) {
+/// Has two threads leave a shard, each in its own way. The second has to free it, and nobody may touch it after that.
+fn leave_twice(one: impl FnOnce(Held) + Send + 'static, two: impl FnOnce(Held)) {
     let timers = timers();
     let [first, second] = [5, 6].map(|time| arm(timers.foreign(0), time, Waker::noop()));
     let held = |timer: Option<_>| Held { timers: timers.clone(), timer };
@@ -138,17 +134,17 @@ fn let_go(one: impl FnOnce(Held) + Send + 'static, two: impl FnOnce(Held)) {
 /// A runtime's timers, and one of them.
 struct Held {
     timers: Arc<Timers>,
-    timer: Option<Lease>,
+    timer: Option<ArmedTimer>,
 }
 
-/// Property: the shard is freed by the last of its holders, whoever that is: its runtime, a timer that is cancelled,
-/// or one that learns that it has fired.
+/// Property: the last holder frees the shard, whether it is the runtime, a timer that is cancelled, or a timer that finds
+/// out that it has fired.
 ///
-/// Seen to fail with: a `Shard::cancel`, or a `State::end`, that does not leave; a `State::leave` that takes the
-/// last but one for the last.
+/// Seen to fail with: a `Shard::cancel`, or a `State::end`, that does not leave; a `State::leave` that returns true for
+/// the last holder but one.
 #[test]
 fn the_last_holder_frees_the_shard() {
-    check(3, || let_go(drop, drop));
+    check(3, || leave_twice(drop, drop));
     check(3, || {
         let poll = |held: Held| {
             let Held { timers, timer } = held;
@@ -156,20 +152,20 @@ fn the_last_holder_frees_the_shard() {
             drop(timers);
             assert!(matches!(timer.unwrap().poll(Waker::noop()), Err(Ended::Closed { .. })));
         };
-        let_go(poll, poll);
+        leave_twice(poll, poll);
     });
     check(3, || {
-        let_go(drop, |Held { timers, timer }| {
+        leave_twice(drop, |Held { timers, timer }| {
             drop(timers);
             drop(timer);
         });
     });
 }
 
-/// Property: threads have what is behind the lock one after the other, and see what the last has left.
+/// Property: one thread at a time accesses the value behind the lock, and sees what the last one wrote.
 ///
-/// Seen to fail with: a `Lock` that takes with Relaxed, or unlocks with Relaxed; a `Lock::wait` that does not
-/// try to take.
+/// Seen to fail with: a `Lock` that locks with Relaxed, or unlocks with Relaxed; a `Lock::wait` that does not try to take
+/// the lock.
 #[test]
 fn the_lock_is_held_by_one_at_a_time() {
     check(4, || {

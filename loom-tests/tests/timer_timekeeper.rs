@@ -1,4 +1,4 @@
-//! A deadline that is armed while the timekeeper falls asleep or wakes up is seen by it.
+//! The timekeeper sees a deadline that is armed while it falls asleep or wakes up.
 #![cfg(loom)]
 
 use std::sync::Arc;
@@ -11,41 +11,41 @@ use windlass_runtime::model::Pool;
 use windlass_timer::model::arm;
 use windlass_timer::{Driver, NEVER, Timers};
 
-/// A runtime whose time stands still at 10, with a bell for its timekeeper.
+/// A runtime whose time stands still at 10. It counts the wake-ups of its timekeeper, who waits for them.
 #[derive(Clone)]
-struct Bell {
-    rung: Arc<(Mutex<usize>, Condvar)>,
-    /// Timers are armed by workers.
+struct Wakeups {
+    count: Arc<(Mutex<usize>, Condvar)>,
+    /// Whether timers are armed by workers.
     on_worker: bool,
 }
 
-impl Bell {
+impl Wakeups {
     fn new(on_worker: bool) -> Self {
-        Self { rung: Arc::new((Mutex::new(0), Condvar::new())), on_worker }
+        Self { count: Arc::new((Mutex::new(0), Condvar::new())), on_worker }
     }
 
     fn timers(&self) -> Arc<Timers> {
         Arc::new(Timers::new(1, Box::new(self.clone())))
     }
 
-    /// Sleeps until it is rung.
+    /// Sleeps until the timekeeper is woken.
     fn wait(&self) {
-        let mut rung = self.rung.0.lock().unwrap();
-        while *rung == 0 {
-            rung = self.rung.1.wait(rung).unwrap();
+        let mut count = self.count.0.lock().unwrap();
+        while *count == 0 {
+            count = self.count.1.wait(count).unwrap();
         }
-        *rung -= 1;
+        *count -= 1;
     }
 }
 
-impl Driver for Bell {
+impl Driver for Wakeups {
     fn now(&self) -> u64 {
         10
     }
 
     fn wake_timekeeper(&self) {
-        *self.rung.0.lock().unwrap() += 1;
-        self.rung.1.notify_one();
+        *self.count.0.lock().unwrap() += 1;
+        self.count.1.notify_one();
     }
 
     fn is_on_worker(&self) -> bool {
@@ -53,31 +53,31 @@ impl Driver for Bell {
     }
 }
 
-/// Keeps the time until something is due, and fires it.
-fn keep(timers: &Timers, bell: &Bell) {
+/// Is the timekeeper until a timer is due, and fires it.
+fn keep(timers: &Timers, wakeups: &Wakeups) {
     loop {
         if timers.keep_time(NEVER) <= 10 {
             timers.wake_up();
             timers.fire(10, |wakers| wakers.drain(..).for_each(Waker::wake));
             return;
         }
-        bell.wait();
+        wakeups.wait();
     }
 }
 
 /// Property: a timer that is armed while the timekeeper falls asleep fires.
 ///
-/// Seen to fail with: no second look in `Timers::keep_time`; no fence in `Timekeeper::promise`, or none in `rely`;
-/// a `Shard::enter` that relies on the timekeeper before it publishes the deadline.
+/// Seen to fail with: no second look in `Timers::keep_time`; no fence in `Timekeeper::promise`, or none in `notify`; a
+/// `Shard::insert` that notifies the timekeeper before it publishes the deadline.
 #[test]
 fn a_timer_reaches_a_timekeeper_that_falls_asleep() {
     check(3, || {
-        let bell = Bell::new(false);
-        let timers = bell.timers();
+        let wakeups = Wakeups::new(false);
+        let timers = wakeups.timers();
         let (flag, waker) = Flag::new();
         let keeper = {
-            let (timers, bell) = (timers.clone(), bell.clone());
-            thread::spawn(move || keep(&timers, &bell))
+            let (timers, wakeups) = (timers.clone(), wakeups.clone());
+            thread::spawn(move || keep(&timers, &wakeups))
         };
         let timer = arm(timers.foreign(0), 5, &waker);
         keeper.join().unwrap();
@@ -92,13 +92,13 @@ fn a_timer_reaches_a_timekeeper_that_falls_asleep() {
 #[test]
 fn an_earlier_timer_reaches_a_timekeeper_that_sleeps_to_a_later_one() {
     check(3, || {
-        let bell = Bell::new(false);
-        let timers = bell.timers();
+        let wakeups = Wakeups::new(false);
+        let timers = wakeups.timers();
         let (flag, waker) = Flag::new();
         let later = arm(timers.foreign(0), 1_000, Waker::noop());
         let keeper = {
-            let (timers, bell) = (timers.clone(), bell.clone());
-            thread::spawn(move || keep(&timers, &bell))
+            let (timers, wakeups) = (timers.clone(), wakeups.clone());
+            thread::spawn(move || keep(&timers, &wakeups))
         };
         let timer = arm(timers.foreign(0), 5, &waker);
         keeper.join().unwrap();
@@ -107,20 +107,20 @@ fn an_earlier_timer_reaches_a_timekeeper_that_sleeps_to_a_later_one() {
     });
 }
 
-/// Property: a timer that a worker arms without waking anybody reaches the timekeeper when the worker falls asleep,
-/// also if the timekeeper does so at that moment.
+/// Property: a timer that a worker arms without waking another thread reaches the timekeeper when the worker falls asleep,
+/// even if the timekeeper does so at the same time.
 ///
 /// Seen to fail with: an `entrust` that does nothing; no fence in `Timekeeper::promise`. (The worker's own fence is
 /// that of its announcement.)
 #[test]
 fn a_worker_s_timer_is_entrusted_to_a_timekeeper_that_falls_asleep() {
     check(3, || {
-        let bell = Bell::new(true);
-        let timers = bell.timers();
+        let wakeups = Wakeups::new(true);
+        let timers = wakeups.timers();
         let (flag, waker) = Flag::new();
         let keeper = {
-            let (timers, bell) = (timers.clone(), bell.clone());
-            thread::spawn(move || keep(&timers, &bell))
+            let (timers, wakeups) = (timers.clone(), wakeups.clone());
+            thread::spawn(move || keep(&timers, &wakeups))
         };
         let timer = arm(timers.worker(0), 5, &waker);
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
@@ -140,12 +140,12 @@ impl Wake for Close {
     }
 }
 
-/// Property: a worker that sits, or sits down, fires a timer that another thread arms.
+/// Property: a worker that is in the seat, or takes it, fires a timer that another thread arms.
 ///
 /// Seen to fail with: `Seat::wait` that does not ask the timers how long it may wait; a `Driver` that
 /// does not kick the seat.
 #[test]
-fn a_timer_of_another_thread_reaches_a_worker_that_sits() {
+fn a_timer_of_another_thread_reaches_a_worker_in_the_seat() {
     check(2, || {
         let pool = Pool::new(1, 0);
         let place = pool.occupy(0);
@@ -158,8 +158,8 @@ fn a_timer_of_another_thread_reaches_a_worker_that_sits() {
     });
 }
 
-/// Property: a timer that another thread arms is fired, whether the worker sits, sits down or leaves meanwhile, and
-/// whatever the poller's thread does.
+/// Property: a timer that another thread arms is fired, whether the worker is in the seat, takes it or leaves it
+/// meanwhile, and whatever the poller's thread does.
 #[test]
 fn a_timer_is_fired_beside_the_poller_s_thread() {
     check(2, || {

@@ -230,7 +230,7 @@ impl Builder {
 
     fn clock(&self) -> Clock {
         if self.manual_time {
-            windlass_timer::expect_test_clocks();
+            windlass_timer::expect_virtual_time();
             return Clock::still();
         }
         Clock::of_the_os()

@@ -1,4 +1,4 @@
-//! An event that lets one waiter through for each time it is set.
+//! An event that releases one waiter each time it is set.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,25 +8,22 @@ use crate::primitives::Mutex;
 use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
 
-/// An event that releases one waiter per [`set`](Self::set), and keeps one signal if nobody waits.
+/// An event that releases one waiter each time it is [`set`](Self::set), and keeps one signal if nobody waits.
 ///
 /// - `set` with waiters releases the one that has waited longest; the event stays unset.
-/// - `set` without waiters makes the event set. On an event that is set already it changes
-///   nothing: signals are not counted.
-/// - Waiting on a set event takes the signal and returns at once.
+/// - `set` without waiters sets the event. If the event is already set, nothing changes: signals are not counted.
+/// - Waiting for an event that is set takes the signal and returns at once.
 ///
-/// What a thread did before `set` is visible to the waiter that the signal lets through. That
-/// holds for every `set`, also one that found the event set: whoever takes the one kept signal
-/// sees what all of them did before.
+/// Everything that a thread did before `set` is visible to the waiter that the signal releases. This holds for every
+/// `set`, even if the event was already set: the waiter that takes the signal sees what all of the setters did before.
 ///
-/// An event can be used by tasks of any runtime and by plain threads at the same time, and waiting
-/// allocates nothing. It may be a `static`.
+/// Tasks of any runtime and plain threads can use an event at the same time, and waiting allocates nothing. It may be a
+/// `static`.
 ///
 /// # Cancelling
 ///
-/// Dropping a wait future, or running into a time-out, gives up the place in the queue. If the
-/// waiter had been released already, its signal goes to the next in the queue or back into the
-/// event, so no signal is lost.
+/// Dropping a wait future, or reaching a time-out, gives up the place in the queue. If the waiter had already been
+/// released, its signal goes to the next waiter in the queue or back into the event, so that no signal is lost.
 ///
 /// # Example
 ///
@@ -47,7 +44,7 @@ pub struct AutoResetEvent {
 
 impl AutoResetEvent {
     const_fn! {
-        /// An event that is set or not.
+        /// Creates an event, which is set if `set` is true.
         ///
         /// ```
         /// use windlass::sync::AutoResetEvent;
@@ -59,11 +56,11 @@ impl AutoResetEvent {
         }
     }
 
-    /// Releases the waiter that has waited longest, or keeps the signal for the next one to come.
+    /// Releases the waiter that has waited longest. If nobody waits, keeps the signal for the next waiter.
     ///
     /// # Panics
     ///
-    /// If the waiter's waker panics; the waiter is released nevertheless.
+    /// If the waiter's waker panics. The waiter is released nevertheless.
     ///
     /// ```
     /// use windlass::sync::AutoResetEvent;
@@ -87,7 +84,7 @@ impl AutoResetEvent {
         match waker {
             Some(_) if queue.is_empty() => self.state.withdraw(),
             Some(_) => {}
-            // Whoever waited has gone in the meantime.
+            // The waiters have left in the meantime.
             None => self.state.set_locked(),
         }
         drop(queue);
@@ -96,7 +93,7 @@ impl AutoResetEvent {
         }
     }
 
-    /// Takes back a signal that nobody has taken yet. Waiters already released stay released.
+    /// Removes a signal that no waiter has taken yet. Waiters that were already released stay released.
     ///
     /// ```
     /// use windlass::sync::AutoResetEvent;
@@ -109,8 +106,7 @@ impl AutoResetEvent {
         self.state.take();
     }
 
-    /// Whether a signal is kept. Nothing is taken, so another thread may be quicker than the
-    /// caller's next step.
+    /// Returns true if the event is set. The signal stays there, so another thread may take it at any time.
     ///
     /// ```
     /// assert!(windlass::sync::AutoResetEvent::new(true).is_set());
@@ -119,7 +115,7 @@ impl AutoResetEvent {
         self.state.is_set()
     }
 
-    /// Waits for a signal and takes it. Waiters are served in the order of their first poll.
+    /// Waits for a signal and takes it. Waiters are released in the order of their first poll.
     ///
     /// # Panics
     ///
@@ -139,7 +135,7 @@ impl AutoResetEvent {
         AutoResetWait::new(self)
     }
 
-    /// Blocks the thread until it has got a signal.
+    /// Blocks the current thread until it has taken a signal.
     ///
     /// ```
     /// use windlass::sync::AutoResetEvent;
@@ -154,8 +150,8 @@ impl AutoResetEvent {
         wait::wait_blocking(self);
     }
 
-    /// Blocks the thread until it has got a signal (true) or `timeout` has passed (false). With
-    /// `Duration::ZERO` it takes a signal that is there and never blocks.
+    /// Blocks the current thread until it has taken a signal, or `timeout` has passed. Returns true if it has taken one.
+    /// With `Duration::ZERO` it never blocks.
     ///
     /// ```
     /// use std::time::Duration;
@@ -182,7 +178,7 @@ unsafe impl Signal for &AutoResetEvent {
     }
 
     fn take_or_announce(&self) -> bool {
-        // Round again if another thread was quicker to take the signal.
+        // Try again if another thread has taken the signal first.
         while !self.state.announce() {
             if self.state.take() {
                 return true;
@@ -206,7 +202,7 @@ impl fmt::Debug for AutoResetEvent {
     }
 }
 
-/// An event that is not set.
+/// Creates an event that is not set.
 impl Default for AutoResetEvent {
     fn default() -> Self {
         Self::new(false)
@@ -214,9 +210,9 @@ impl Default for AutoResetEvent {
 }
 
 wait_future! {
-    /// The future of [`AutoResetEvent::wait`].
+    /// The future returned by [`AutoResetEvent::wait`].
     ///
-    /// Dropping it leaves the queue; a signal it had been given goes to the next waiter or back
-    /// into the event.
+    /// Dropping it leaves the queue. If it had already been released, its signal goes to the next waiter or back into
+    /// the event.
     pub struct AutoResetWait<'a>(&'a AutoResetEvent);
 }

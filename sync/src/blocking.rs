@@ -1,9 +1,9 @@
-//! Waiting on the current thread: one cached [`Parker`] a thread, and a bare `block_on`.
+//! Blocking the current thread: a cached [`Parker`] for each thread, and a minimal `block_on`.
 //!
-//! The parker is taken out of its thread-local cell for as long as it is in use. A nested wait
-//! (a future polled by [`block_on`] that itself blocks) therefore finds the cell empty and makes
-//! its own, as does a wait in a thread whose thread-locals are already gone. A token left behind
-//! by a waker that outlived its wait is harmless: everything here parks in a loop.
+//! The parker is taken out of its thread-local cell while it is in use. So a nested wait (a future polled by
+//! [`block_on`] that itself blocks) finds the cell empty and makes its own parker, and so does a wait in a thread whose
+//! thread-locals have been destroyed. A token left behind by a waker that outlived its wait is harmless, because
+//! everything here parks in a loop.
 
 use std::future::Future;
 use std::pin::pin;
@@ -39,12 +39,12 @@ mod cache {
     }
 
     pub(super) fn put(parker: ThreadParker) {
-        // Fails only when the thread's locals are gone; the parker is dropped then.
+        // Fails only if the thread-locals have been destroyed. Then the parker is dropped.
         let _ = CACHED.try_with(|cached| cached.set(Some(parker)));
     }
 }
 
-/// All threads of a model share one OS thread, so a cache would mix them up.
+/// No cache: all threads of a model share one OS thread, so they would share the parker.
 #[cfg(loom)]
 mod cache {
     use super::ThreadParker;
@@ -56,7 +56,7 @@ mod cache {
     pub(super) fn put(_: ThreadParker) {}
 }
 
-/// Runs `f` with a parker that nobody else parks on, and its waker.
+/// Calls `f` with a parker that nobody else uses, and with its waker.
 pub(crate) fn with_parker<R>(f: impl FnOnce(&Parker, &Waker) -> R) -> R {
     let mine = cache::take().unwrap_or_else(ThreadParker::new);
     let result = f(&mine.parker, &mine.waker);
@@ -64,14 +64,17 @@ pub(crate) fn with_parker<R>(f: impl FnOnce(&Parker, &Waker) -> R) -> R {
     result
 }
 
-/// Polls `future` to its end on the current thread, which parks in between.
+/// Runs `future` to completion on the current thread, which parks while the future is pending.
 ///
-/// Needs no runtime and drives none: whatever the future waits for must be signalled by another
-/// thread or by its own doing.
+/// It needs no runtime and drives none: another thread has to signal what the future waits for.
 ///
 /// # Panics
 ///
-/// When the future does.
+/// If the future panics.
+///
+/// ```
+/// assert_eq!(windlass_sync::block_on(async { 7 }), 7);
+/// ```
 pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     with_parker(|parker, waker| {

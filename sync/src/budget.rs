@@ -1,44 +1,44 @@
-//! The cooperative budget: how much a task may do in one poll before it has to let others run.
+//! The cooperative budget: the number of operations that a task may complete in one poll before it lets others run.
 //!
-//! An operation that can be ready for ever (an event that is set, a socket that always has data, a handle whose task
-//! has ended) asks [`poll_proceed`] first and calls [`spend`] when it returns a result. Only progress costs: a poll
-//! that stays pending is free, so that a future which polls a thousand pending children is not sent round and round.
+//! An operation that can be ready for ever (an event that is set, a socket that always has data, a handle whose task has
+//! ended) calls [`poll_proceed`] first, and [`spend`] when it returns a result. Only progress costs: a poll that stays
+//! pending is free, so that a future which polls a thousand pending children is not rescheduled again and again.
 //!
-//! The runtime says when a task's poll begins and ends. It is here, below the runtime, because the waits of this crate
-//! ask it too, and know no runtime. It is a cell of the current thread and nothing else: on the executor of somebody
-//! else nothing is counted.
+//! The runtime calls [`start`] and [`stop`] around a task's poll. The budget is here, below the runtime, because the
+//! waits of this crate use it as well, and know no runtime. It is a thread-local cell and nothing else: on the executor
+//! of another library nothing is counted.
 
 use std::cell::Cell;
 use std::task::{Context, Poll};
 
 use crate::thread_cell;
 
-/// Results a task may take in one poll.
+/// The number of operations that a task may complete in one poll. tokio's budget is the same.
 const BUDGET: u64 = 128;
-/// Outside tasks and `block_on` nothing is counted, or for so long that nobody sees the end of it.
+/// The budget outside of tasks and `block_on`. It is never used up.
 const UNLIMITED: u64 = u64::MAX;
 
 thread_cell!(static LEFT: u64 = UNLIMITED);
 
-/// Grants the task that is about to be polled a full budget.
+/// Gives the task that is about to be polled a full budget.
 #[inline]
 pub fn start() {
     LEFT.with(|left| left.set(BUDGET));
 }
 
-/// Back to code that is no task.
+/// Ends the counting, because the code that follows is not part of a task.
 #[inline]
 pub fn stop() {
     LEFT.with(|left| left.set(UNLIMITED));
 }
 
-/// True if the task has budget left.
+/// Returns true if the task has budget left.
 #[inline]
 pub fn has_budget() -> bool {
     LEFT.with(Cell::get) != 0
 }
 
-/// Ready if the task has budget left; otherwise wakes it, to be polled again after the others.
+/// Returns ready if the task has budget left. Otherwise wakes the task, so that it is polled again after the others.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     if !has_budget() {
@@ -48,14 +48,25 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     Poll::Ready(())
 }
 
-/// Counts one result against the budget.
+/// Counts one completed operation against the budget.
+///
+/// ```
+/// use windlass_sync::budget;
+///
+/// budget::budgeted(|| {
+///     while budget::has_budget() {
+///         budget::spend();
+///     }
+/// });
+/// assert!(budget::has_budget(), "the budget was that of the closure");
+/// ```
 #[inline]
 pub fn spend() {
     LEFT.with(|left| left.set(left.get().saturating_sub(1)));
 }
 
-/// Takes a result if it is there, and counts it; `None` if the task has no budget left. The same as asking first and
-/// spending afterwards, with one look at the cell.
+/// Calls `take`, and counts an operation if it returns true. Returns `None` if the task has no budget left. The same as
+/// [`has_budget`] and [`spend`], with one access to the cell.
 #[inline]
 pub(crate) fn take(take: impl FnOnce() -> bool) -> Option<bool> {
     LEFT.with(|left| {
@@ -71,12 +82,12 @@ pub(crate) fn take(take: impl FnOnce() -> bool) -> Option<bool> {
     })
 }
 
-/// Runs `f` without counting.
+/// Calls `f` without counting.
 pub fn unconstrained<R>(f: impl FnOnce() -> R) -> R {
     with_left(UNLIMITED, f)
 }
 
-/// Runs `f`, a poll beside or within whatever is under way, with a full budget of its own.
+/// Calls `f` with a full budget of its own.
 pub fn budgeted<R>(f: impl FnOnce() -> R) -> R {
     with_left(BUDGET, f)
 }

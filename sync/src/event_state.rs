@@ -8,10 +8,9 @@
 //!     \--last one gone--/                  (one waiter released or cancelled)
 //! ```
 //!
-//! WAITING means that the queue is not empty. **The word enters and leaves WAITING only under the
-//! queue's lock**, so whoever holds the lock and sees the queue empty knows that the word is EMPTY
-//! or SET, and that it stays one of the two until the lock is given up. Between EMPTY and SET it
-//! moves by compare-and-swap, without the lock.
+//! WAITING means that the queue is not empty. **The word enters and leaves WAITING only under the queue's lock.** So a
+//! thread that holds the lock and finds the queue empty knows that the word is EMPTY or SET, and stays one of the two
+//! until the lock is released. It changes between EMPTY and SET by compare-and-swap, without the lock.
 
 use crate::primitives::{AtomicUsize, Ordering, peek};
 
@@ -28,20 +27,20 @@ impl EventState {
         }
     }
 
-    /// Acquire pairs with the Release in `try_set` and `set_locked`.
+    /// Returns true if the state is SET. Acquire pairs with the Release in `try_set` and `set_locked`.
     #[inline]
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Acquire) == SET
     }
 
-    /// Makes it SET, unless somebody waits (false): then it is for the caller to take the lock.
+    /// Makes it SET, unless it is WAITING. Returns false then, and the caller has to take the lock.
     #[inline]
     pub(crate) fn try_set(&self) -> bool {
         let mut current = peek(&self.0, EMPTY);
         while current != WAITING {
-            // Release pairs with the Acquire of whoever takes or sees the signal. SET is written
-            // over SET: a mere look would leave this setter out of what the taker synchronises
-            // with, and the taker could then miss what this setter has to tell.
+            // Release pairs with the Acquire of the thread that takes or sees the signal. SET is written even over
+            // SET: if it were only read, the thread that takes the signal would not synchronize with this setter, and
+            // could miss what the setter did before.
             match self.0.compare_exchange(current, SET, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return true,
                 Err(now) => current = now,
@@ -50,7 +49,7 @@ impl EventState {
         false
     }
 
-    /// SET becomes EMPTY (true); anything else stays. Acquire pairs with the Release in `try_set`
+    /// Changes SET to EMPTY and returns true. Returns false if it is not SET. Acquire pairs with the Release in `try_set`
     /// and `set_locked`.
     #[inline]
     pub(crate) fn take(&self) -> bool {
@@ -58,23 +57,23 @@ impl EventState {
             && self.0.compare_exchange(SET, EMPTY, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    /// EMPTY becomes WAITING; false if it is SET. For the lock's holder.
+    /// Changes EMPTY to WAITING. Returns false if it is SET. Called under the lock.
     pub(crate) fn announce(&self) -> bool {
-        // Relaxed: a signaller that sees WAITING learns the rest under the lock. Acquire on
-        // failure pairs with the Release in `try_set` and `set_locked`.
+        // Relaxed: a signaller that sees WAITING takes the lock, which orders the rest. Acquire on failure pairs with
+        // the Release in `try_set` and `set_locked`.
         match self.0.compare_exchange(EMPTY, WAITING, Ordering::Relaxed, Ordering::Acquire) {
             Ok(_) => true,
             Err(now) => now == WAITING,
         }
     }
 
-    /// Makes it SET whatever it was. For the lock's holder, who then empties the queue or has
-    /// found it empty. Release pairs with the Acquire of whoever takes or sees the signal.
+    /// Makes it SET, whatever it was. Called under the lock, if the queue is empty or the caller empties it. Release
+    /// pairs with the Acquire of the thread that takes or sees the signal.
     pub(crate) fn set_locked(&self) {
         self.0.swap(SET, Ordering::Release);
     }
 
-    /// WAITING becomes EMPTY. For the lock's holder, who has taken the last waiter out.
+    /// Changes WAITING to EMPTY. Called under the lock, after the last waiter was taken out.
     pub(crate) fn withdraw(&self) {
         self.0.store(EMPTY, Ordering::Relaxed);
     }

@@ -1,44 +1,42 @@
 //! A countdown that can be freed as soon as it has been waited for.
 //!
-//! # Who may touch a latch, and until when
+//! # Who may access a latch, and until when
 //!
-//! A latch often lives in the frame of the one who waits for it, reached by the others through a
-//! pointer. The waiter returns, the frame is gone — while the thread that counted down last may
-//! still be inside [`Latch::count_down`]. So the last access of a counter must come before
-//! anything that lets a waiter return. *Waiter* here includes whoever learns from
-//! [`Latch::is_open`] or [`Latch::count`] that the latch is open.
+//! A latch often lives in the stack frame of the thread that waits for it, and other threads reach it through a pointer.
+//! The waiter returns and its frame is gone, while the thread that counted down last may still be inside
+//! [`Latch::count_down`]. So the last access of a counter must come before anything that lets a waiter return. *Waiter*
+//! here includes a thread that learns from [`Latch::is_open`] or [`Latch::count`] that the latch is open.
 //!
-//! The state word holds the count and a flag ENLISTED: "the queue was not empty". The flag
-//! changes under the queue's lock only. The latch is **open** when the word is 0, and **opening**
-//! when the count is 0 and the flag is still there.
+//! The state word holds the count and a flag, ENLISTED, which means that the queue was not empty. The flag changes only
+//! under the queue's lock. The latch is **open** if the word is 0, and **opening** if the count is 0 and the flag is
+//! still set.
 //!
-//! A counter does one of three things, and each ends its dealings with the latch:
+//! A counter does one of three things, each of which ends with its last access to the latch:
 //!
-//! 1. It subtracts, and the count stays above 0: one compare-and-swap, after which it is gone.
-//! 2. It takes the count to 0 and sees ENLISTED unset: one compare-and-swap to open, after which
-//!    it is gone.
-//! 3. It would take the count to 0 and sees ENLISTED: it takes the lock and swaps in *opening* —
-//!    never open, even if the last waiter has left in the meantime —, moves all wakers to its own
-//!    stack, gives up the lock, and is gone. The wakers are woken from its stack.
+//! 1. It subtracts, and the count stays above 0. That is one compare-and-swap, which is its last access.
+//! 2. It takes the count to 0 and finds ENLISTED unset. That is one compare-and-swap to open, which is its last access.
+//! 3. It would take the count to 0 and finds ENLISTED set. It takes the lock and swaps in *opening* (never *open*, even if
+//!    the last waiter has left in the meantime), moves all wakers to its own stack, and releases the lock, which is its
+//!    last access. It wakes the wakers from its stack.
 //!
 //! A waiter returns in one of two ways:
 //!
-//! - It reads *open*. Either step 2 wrote it, and that was the counter's last access; or a waiter
-//!   wrote it under the lock (below), which was after the counter of step 3 had given up the lock.
-//! - It reads *opening*, or sees its own waiter RELEASED. Both are written by step 3 under the
-//!   lock; the waiter then takes the lock itself ("settles") and so comes after the counter's
-//!   unlocking. There it turns *opening* into *open*, to spare later ones the lock.
+//! - It reads *open*. Either step 2 wrote it, and that was the counter's last access, or a waiter wrote it under the lock
+//!   (see below), after the counter of step 3 had released the lock.
+//! - It reads *opening*, or finds its own waiter RELEASED. Step 3 writes both under the lock. The waiter then takes the
+//!   lock itself (it *settles*), and so comes after the counter's unlocking. There it changes *opening* to *open*, which
+//!   spares later waiters the lock.
 //!
-//! Nobody subtracts under the lock except for step 3. A subtraction of the first kind made there
-//! would still have to unlock when another thread opens the latch without the lock.
+//! Only step 3 subtracts under the lock. If a subtraction of the first kind were made there, its thread would still have
+//! to unlock when another thread opens the latch without the lock.
 //!
-//! What is left to the mutex: unlocking it must not touch its memory after the store that lets the
-//! next one in. `std`'s does at most pass the *address* to the system, for a wake-up that a
-//! stranger at the same address takes as spurious; POSIX asks the same of its own mutexes.
+//! One thing is left to the mutex: unlocking it must not touch its memory after the store that lets the next thread in.
+//! `std`'s mutex at most passes the *address* to the system, for a wake-up that an unrelated waiter at the same address
+//! treats as spurious. POSIX requires the same of its own mutexes.
 //!
-//! Rejected: counting down with `fetch_sub`, which cannot decide between 2 and 3 before it has
-//! opened; releasing in batches with the lock taken again in between, which would be a fourth
-//! access; having each released waiter release the next, which stops at one that is leaked.
+//! Rejected: counting down with `fetch_sub`, which cannot decide between 2 and 3 before it has opened the latch;
+//! releasing in batches with the lock taken again in between, which would be another access; having each released waiter
+//! release the next, which stops at one that is leaked.
 
 use std::fmt;
 use std::time::Duration;
@@ -48,13 +46,13 @@ use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
 use crate::wake_batch::WakeBatch;
 
-/// The state word: the count, and whether waiters have enlisted.
+/// The state word: the count, and whether there are waiters in the queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct State(usize);
 
 impl State {
-    /// Set by a waiter that joins the queue. Cleared by the last one that leaves it, or by the
-    /// first one that finds the latch opening.
+    /// Set by a waiter that joins the queue. Cleared by the last one that leaves it, or by the first one that finds the
+    /// latch opening.
     const ENLISTED: usize = 1;
     const OPEN: State = State(0);
     const OPENING: State = State(Self::ENLISTED);
@@ -83,18 +81,17 @@ impl State {
 
 /// A counter that opens when it reaches zero, and stays open.
 ///
-/// What each counting thread did before [`count_down`](Self::count_down) is visible to everyone
-/// who finds the latch open.
+/// Everything that a thread did before [`count_down`](Self::count_down) is visible to every thread that finds the latch
+/// open.
 ///
-/// **A latch may be freed as soon as a wait for it has returned**, or as soon as
-/// [`is_open`](Self::is_open) has returned true, even though the call to `count_down` that opened
-/// it may not have returned yet on its own thread: that call does not touch the latch any more.
-/// (This matters to code that reaches the latch through a raw pointer; the borrow checker does not
-/// let safe code get there. Other waiters must of course be done as well.)
+/// **A latch may be freed as soon as a wait for it has returned**, or [`is_open`](Self::is_open) has returned true. The
+/// call to `count_down` that opened it may not have returned yet on its own thread, but it does not access the latch any
+/// more. This matters only to code that reaches the latch through a raw pointer, because the borrow checker prevents it
+/// in safe code. All other waiters must have returned as well.
 ///
 /// # Cancelling
 ///
-/// Dropping a wait future, or running into a time-out, leaves the count as it is.
+/// Dropping a wait future, or reaching a time-out, leaves the count as it is.
 ///
 /// # Example
 ///
@@ -117,7 +114,7 @@ pub struct Latch {
 
 impl Latch {
     const_fn! {
-        /// A latch that opens after `count` steps; one of zero is open from the start.
+        /// Creates a latch that opens after `count` steps. If `count` is zero, it is open from the start.
         ///
         /// # Panics
         ///
@@ -138,13 +135,13 @@ impl Latch {
         }
     }
 
-    /// Counts one step. The last one opens the latch and releases everybody who waits.
+    /// Counts one step. The last step opens the latch and releases all waiters.
     ///
     /// # Panics
     ///
-    /// If the latch is open already: more steps were counted than it was made for. Use
-    /// [`try_count_down`](Self::try_count_down) where that may happen. Also if a waiter's waker
-    /// panics; the latch is open and all others are woken nevertheless.
+    /// If the latch is already open, because all of its steps were counted. Use [`try_count_down`](Self::try_count_down)
+    /// where that may happen. Also if a waiter's waker panics. The latch is open and all other waiters are woken
+    /// nevertheless.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -165,11 +162,11 @@ impl Latch {
         );
     }
 
-    /// Counts `steps` at once; false, and nothing has happened, if fewer are left.
+    /// Counts `steps` steps at once. If fewer are left, counts nothing and returns false.
     ///
     /// # Panics
     ///
-    /// If a waiter's waker panics; the latch is open and all others are woken nevertheless.
+    /// If a waiter's waker panics. The latch is open and all other waiters are woken nevertheless.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -179,7 +176,7 @@ impl Latch {
     /// assert!(!latch.try_count_down(2));
     /// assert_eq!(latch.count(), 1);
     /// ```
-    #[must_use = "says whether the steps were counted"]
+    #[must_use = "returns whether the steps were counted"]
     pub fn try_count_down(&self, steps: usize) -> bool {
         if steps == 0 {
             return true;
@@ -195,8 +192,8 @@ impl Latch {
             if current.count() == steps && current.is_enlisted() {
                 return self.open_locked(steps);
             }
-            // Release pairs with the Acquire of whoever finds the latch open. Those before us are
-            // included: a read-modify-write continues their release sequence.
+            // Release pairs with the Acquire of a thread that finds the latch open. That includes earlier counters,
+            // because a read-modify-write continues their release sequence.
             match self.state.compare_exchange(
                 current.0,
                 current.minus(steps).0,
@@ -210,16 +207,16 @@ impl Latch {
         }
     }
 
-    /// Takes the last `steps` under the lock; false if others have left fewer.
+    /// Counts the last `steps` under the lock. Returns false if fewer are left.
     #[cold]
     fn open_locked(&self, steps: usize) -> bool {
         let mut batch = WakeBatch::new();
         let mut queue = self.queue.lock();
         let mut current = State::new(steps).enlisted();
         while current.count() == steps {
-            // Not as OPEN, even if ENLISTED has vanished: a waiter that reads OPEN does not wait
-            // for the unlocking below. Relaxed: the lock tells of this counter, and being a
-            // read-modify-write it leaves the release sequence of those before it whole.
+            // Not OPEN, even if ENLISTED has been cleared: a waiter that reads OPEN does not wait for the unlocking
+            // below. Relaxed: the lock orders what this counter did, and a read-modify-write does not break the release
+            // sequence of earlier counters.
             match self.state.compare_exchange(
                 current.0,
                 State::OPENING.0,
@@ -241,7 +238,7 @@ impl Latch {
         false
     }
 
-    /// How many steps are left. After 0 the latch may be freed, as after a wait.
+    /// Returns the number of steps that are left. If it is 0, the latch may be freed, as after a wait.
     ///
     /// ```
     /// assert_eq!(windlass::sync::Latch::new(3).count(), 3);
@@ -255,7 +252,7 @@ impl Latch {
         state.count()
     }
 
-    /// Whether the count has reached zero. After true the latch may be freed, as after a wait.
+    /// Returns true if the count has reached zero. Then the latch may be freed, as after a wait.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -270,16 +267,16 @@ impl Latch {
         self.count() == 0
     }
 
-    /// Waits until whoever made the latch OPENING has let go of the lock.
+    /// Waits until the counter that made the latch OPENING has released the lock.
     fn open_settled(&self) {
         let queue = self.queue.lock();
         self.settle_locked();
         drop(queue);
     }
 
-    /// OPENING becomes OPEN. Acquire pairs with the Release of all counters: the lock has told of
-    /// the opener, not of those before it. Release pairs with the Acquire of whoever reads OPEN,
-    /// and carries the opener's unlocking over to it.
+    /// Changes OPENING to OPEN. Acquire pairs with the Release of all counters, because the lock orders only what the
+    /// opener did, not what earlier counters did. Release pairs with the Acquire of a thread that reads OPEN, and orders
+    /// the opener's unlocking before it.
     fn settle_locked(&self) {
         self.state.fetch_and(!State::ENLISTED, Ordering::AcqRel);
     }
@@ -301,7 +298,7 @@ impl Latch {
         LatchWait::new(self)
     }
 
-    /// Blocks the thread until the latch is open.
+    /// Blocks the current thread until the latch is open.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -316,7 +313,7 @@ impl Latch {
         wait::wait_blocking(self);
     }
 
-    /// Blocks the thread until the latch is open (true) or `timeout` has passed (false).
+    /// Blocks the current thread until the latch is open, or `timeout` has passed. Returns true if the latch is open.
     ///
     /// ```
     /// use std::time::Duration;
@@ -345,8 +342,8 @@ unsafe impl Signal for &Latch {
     }
 
     fn take_or_announce(&self) -> bool {
-        // Acquire pairs with the Release of all counters. Setting the flag of an open latch makes
-        // it OPENING for as long as we hold the lock, which others then wait for.
+        // Acquire pairs with the Release of all counters. Setting the flag of an open latch makes it OPENING while we
+        // hold the lock, and others wait for the lock then.
         let before = State(self.state.fetch_or(State::ENLISTED, Ordering::Acquire));
         if before.count() == 0 {
             self.settle_locked();
@@ -355,8 +352,8 @@ unsafe impl Signal for &Latch {
     }
 
     fn withdraw(&self) {
-        // Relaxed: tells openers that they need not take the lock. It leaves the release sequence
-        // of the counters whole, being a read-modify-write.
+        // Relaxed: it only tells openers that they need not take the lock. A read-modify-write does not break the
+        // release sequence of the counters.
         self.state.fetch_and(!State::ENLISTED, Ordering::Relaxed);
     }
 
@@ -365,7 +362,7 @@ unsafe impl Signal for &Latch {
     }
 }
 
-/// Makes a model fail if an access to the state word is not ordered before the end of the latch.
+/// Makes a model fail if an access to the state word is not ordered before the drop of the latch.
 #[cfg(loom)]
 impl Drop for Latch {
     fn drop(&mut self) {
@@ -382,6 +379,6 @@ impl fmt::Debug for Latch {
 }
 
 wait_future! {
-    /// The future of [`Latch::wait`]. Dropping it leaves the count as it is.
+    /// The future returned by [`Latch::wait`]. Dropping it leaves the count as it is.
     pub struct LatchWait<'a>(&'a Latch);
 }

@@ -1,27 +1,27 @@
 //! Latch, events and cancellation for async and blocking code, without a runtime.
 //!
-//! Four things to wait for. Each can be awaited, waited for by a plain thread
-//! (`wait_blocking`, `wait_timeout`), and signalled from anywhere; tasks of different runtimes and
-//! threads without one may meet on the same object.
+//! There are four primitives to wait for. A task can await each of them, a thread can block on it (`wait_blocking`,
+//! `wait_timeout`), and any thread can signal it. Tasks of different runtimes and threads without a runtime can use the
+//! same object.
 //!
 //! | | released by | stays signalled |
 //! |---|---|---|
 //! | [`Latch`] | the count reaching zero | for ever |
-//! | [`AutoResetEvent`] | `set`, one waiter each, first come first served | until one waiter came |
+//! | [`AutoResetEvent`] | `set`, one waiter each, in order of arrival | until it has released one waiter |
 //! | [`ManualResetEvent`] | `set`, all waiters | until `reset` |
-//! | [`CancellationToken`] | `cancel` of it or an ancestor | for ever |
+//! | [`CancellationToken`] | `cancel` of the token or an ancestor | for ever |
 //!
-//! Waiting allocates nothing: the place in the queue is part of the future. That is why a wait
-//! borrows what it waits for and must be pinned to be polled (`.await` does that). A wait dropped
-//! half-way loses no signal.
+//! Waiting allocates nothing, because the entry in the queue is part of the future. That is why a wait borrows the
+//! primitive, and has to be pinned to be polled (`.await` does that). Dropping a wait before it has completed loses no
+//! signal.
 //!
-//! Without waiters no operation takes a lock. With waiters, the lock is held for a few
-//! instructions each, never while foreign code (a waker) runs.
+//! Without waiters no operation takes a lock. With waiters, the lock is held for a few instructions at a time, and never
+//! while foreign code (a waker) runs.
 //!
-//! None of them knows of a runtime, but a wait that completes counts against the budget by which a task of windlass lets
-//! others run: a task that loops over what is signalled all the time gives way now and then, and can be aborted. Without
-//! budget, a wait is pending once, at its first poll, and wakes its task at once. What was released in the queue is
-//! never held up.
+//! The primitives know of no runtime, but a wait that completes counts against the budget of a windlass task. So a task
+//! that loops over an event that is always set lets others run now and then, and can be aborted. If the task has no
+//! budget left, a wait is pending once, at its first poll, and wakes its task at once. A waiter that was released in the
+//! queue is never delayed.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -45,11 +45,15 @@
 //!
 //! # How it is built
 //!
-//! `budget` is the count of what a task may do in one poll. `parker` blocks a thread and `blocking` keeps one parker for each. `waiters` is the intrusive
-//! queue, `wait` the one future and the one blocking loop that use it, and each primitive adds the
-//! meaning of its state word. The loom models of all of them are in the workspace's `loom-tests`.
+//! - `budget` counts the operations that a task may complete in one poll.
+//! - `parker` blocks a thread, and `blocking` keeps one parker per thread.
+//! - `waiters` is the intrusive queue. `wait` is the future and the blocking loop that use it.
+//! - Each primitive adds the meaning of its state word.
+//! - `primitives` stands between all of them and `std::sync`, so that loom can replace it.
+//!
+//! The loom models are in the workspace's `loom-tests`.
 
-/// Defines a function that is `const`, except in models: loom's types cannot be made in a `const`.
+/// Defines a function that is `const`, except in models, because loom's types have no `const` constructors.
 macro_rules! const_fn {
     (
         $(#[$meta:meta])*

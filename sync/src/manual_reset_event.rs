@@ -1,4 +1,4 @@
-//! An event that, once set, lets everybody through until it is reset.
+//! An event that, once set, releases every waiter until it is reset.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,17 +11,15 @@ use crate::wake_batch::WakeBatch;
 
 /// An event that releases all its waiters when it is set, and stays set until it is reset.
 ///
-/// A waiter that is in the queue when [`set`](Self::set) is called is released for good, even if
-/// [`reset`](Self::reset) follows before it gets to run. What a thread did before `set` is visible
-/// to everyone the event lets through.
+/// A waiter that is in the queue when [`set`](Self::set) is called is released, even if [`reset`](Self::reset) follows
+/// before it runs. Everything that a thread did before `set` is visible to every waiter that the event releases.
 ///
-/// An event can be used by tasks of any runtime and by plain threads at the same time, and waiting
-/// allocates nothing. It may be a `static`.
+/// Tasks of any runtime and plain threads can use an event at the same time, and waiting allocates nothing. It may be a
+/// `static`.
 ///
 /// # Cancelling
 ///
-/// Dropping a wait future, or running into a time-out, gives up the place in the queue and has no
-/// other effect.
+/// Dropping a wait future, or reaching a time-out, gives up the place in the queue and has no other effect.
 ///
 /// # Example
 ///
@@ -44,7 +42,7 @@ pub struct ManualResetEvent {
 
 impl ManualResetEvent {
     const_fn! {
-        /// An event that is set or not.
+        /// Creates an event, which is set if `set` is true.
         ///
         /// ```
         /// use windlass::sync::ManualResetEvent;
@@ -56,11 +54,11 @@ impl ManualResetEvent {
         }
     }
 
-    /// Releases everybody who waits, and everybody who will until the next [`reset`](Self::reset).
+    /// Releases all waiters, and lets later ones pass until the next [`reset`](Self::reset).
     ///
     /// # Panics
     ///
-    /// If a waiter's waker panics; the event is set and all others are woken nevertheless.
+    /// If a waiter's waker panics. The event is set and all other waiters are woken nevertheless.
     ///
     /// ```
     /// use windlass::sync::ManualResetEvent;
@@ -79,7 +77,7 @@ impl ManualResetEvent {
         }
     }
 
-    /// `set`, with the waking left to the caller.
+    /// As [`set`](Self::set), but leaves it to the caller to wake the batch.
     pub(crate) fn set_into(&self, batch: &mut WakeBatch) {
         if !self.state.try_set() {
             self.release_all(batch);
@@ -99,7 +97,7 @@ impl ManualResetEvent {
         &self.queue
     }
 
-    /// Makes the event unset. Waiters already released stay released.
+    /// Unsets the event. Waiters that were already released stay released.
     ///
     /// ```
     /// use windlass::sync::ManualResetEvent;
@@ -112,7 +110,7 @@ impl ManualResetEvent {
         self.state.take();
     }
 
-    /// Whether the event is set.
+    /// Returns true if the event is set.
     ///
     /// ```
     /// assert!(!windlass::sync::ManualResetEvent::new(false).is_set());
@@ -122,7 +120,7 @@ impl ManualResetEvent {
         self.state.is_set()
     }
 
-    /// Waits until the event is set; at once if it is.
+    /// Waits until the event is set. If it already is, the future is ready at once.
     ///
     /// # Panics
     ///
@@ -140,7 +138,7 @@ impl ManualResetEvent {
         ManualResetWait::new(self)
     }
 
-    /// Blocks the thread until the event is set.
+    /// Blocks the current thread until the event is set.
     ///
     /// ```
     /// use windlass::sync::ManualResetEvent;
@@ -155,7 +153,7 @@ impl ManualResetEvent {
         wait::wait_blocking(self);
     }
 
-    /// Blocks the thread until the event is set (true) or `timeout` has passed (false).
+    /// Blocks the current thread until the event is set, or `timeout` has passed. Returns true if the event is set.
     ///
     /// ```
     /// use std::time::Duration;
@@ -197,7 +195,7 @@ impl fmt::Debug for ManualResetEvent {
     }
 }
 
-/// An event that is not set.
+/// Creates an event that is not set.
 impl Default for ManualResetEvent {
     fn default() -> Self {
         Self::new(false)
@@ -205,6 +203,6 @@ impl Default for ManualResetEvent {
 }
 
 wait_future! {
-    /// The future of [`ManualResetEvent::wait`]. Dropping it leaves the queue.
+    /// The future returned by [`ManualResetEvent::wait`]. Dropping it leaves the queue.
     pub struct ManualResetWait<'a>(&'a ManualResetEvent);
 }

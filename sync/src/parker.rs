@@ -1,22 +1,20 @@
-//! Parking a thread: the one primitive below everything that blocks.
+//! Parking a thread: the primitive that everything that blocks is built on.
 //!
-//! A [`Parker`] belongs to one thread; any number of [`Unparker`]s may wake it. A token that
-//! arrives while the thread is awake is kept (once), so `unpark` before `park` is not lost.
+//! A [`Parker`] belongs to one thread, and any number of [`Unparker`]s can wake it. If the thread is awake, `unpark`
+//! leaves a token for the next `park`, so that it is not lost. There is at most one token.
 //!
-//! The state word moves as follows:
+//! The state word changes as follows:
 //!
 //! ```text
 //!   EMPTY --park--> PARKED --unpark--> NOTIFIED --park returns--> EMPTY
 //!     \------------- unpark -----------^
 //! ```
 //!
-//! `unpark` swaps in NOTIFIED and goes on to the lock only if it found PARKED. `park` announces
-//! PARKED while it holds the lock and gives the lock up only by waiting, so an unparker that saw
-//! PARKED and then gets the lock knows that the thread is waiting: its notification cannot fall
-//! between announcement and wait.
+//! `unpark` swaps in NOTIFIED and takes the lock only if it found PARKED. `park` announces PARKED while it holds the
+//! lock, and releases the lock only by waiting. So an unparker that found PARKED and then gets the lock knows that the
+//! thread is waiting: its notification cannot come between the announcement and the wait.
 //!
-//! `std::thread::park` is not used: its token belongs to the user's code, which may be running
-//! on the same thread.
+//! `std::thread::park` is not used, because its token belongs to the user's code, which may run on the same thread.
 
 use std::fmt;
 use std::task::Waker;
@@ -24,11 +22,11 @@ use std::time::{Duration, Instant};
 
 use crate::primitives::{Arc, AtomicUsize, Condvar, Mutex, Ordering};
 
-/// Nobody waits and no token is kept.
+/// The thread is awake, and there is no token.
 const EMPTY: usize = 0;
-/// The thread waits (or holds the lock and is about to).
+/// The thread waits, or holds the lock and is about to wait.
 const PARKED: usize = 1;
-/// A token is kept for the next `park`.
+/// There is a token for the next `park`.
 const NOTIFIED: usize = 2;
 
 struct Inner {
@@ -39,8 +37,8 @@ struct Inner {
 
 impl Inner {
     fn unpark(&self) {
-        // Release: what the caller did before is seen by the thread that takes the token.
-        // Acquire is not needed; the swap returns only the state.
+        // Release pairs with the Acquire of the thread that takes the token. Acquire is not needed, because the swap
+        // returns only the state.
         if self.state.swap(NOTIFIED, Ordering::Release) == PARKED {
             drop(self.lock.lock());
             self.condvar.notify_one();
@@ -53,14 +51,28 @@ impl Inner {
     }
 }
 
-/// The waiting side. Not `Sync`: only one thread may park on it at a time.
+/// Parks the thread that owns it. It is not `Sync`, so only one thread can park on it at a time.
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass_sync::Parker;
+///
+/// let parker = Parker::new();
+/// let unparker = parker.unparker();
+/// let thread = std::thread::spawn(move || unparker.unpark());
+/// parker.park();
+/// thread.join().unwrap();
+///
+/// assert!(!parker.take_token());
+/// assert!(!parker.park_timeout(Duration::from_millis(1)));
+/// ```
 pub struct Parker {
     inner: Arc<Inner>,
     not_sync: std::marker::PhantomData<std::cell::Cell<()>>,
 }
 
 impl Parker {
-    /// A parker with no token.
+    /// Creates a parker without a token.
     pub fn new() -> Self {
         Self {
             inner: Arc::new(Inner {
@@ -77,22 +89,21 @@ impl Parker {
         self.park_until(None);
     }
 
-    /// Blocks until a token arrives or `timeout` has passed; says whether a token was taken.
-    /// A time-out beyond the clock's range means no time-out.
+    /// Blocks until a token arrives, or `timeout` has passed. Returns true if a token was taken. If the clock cannot
+    /// represent the end of the time-out, there is none.
     pub fn park_timeout(&self, timeout: Duration) -> bool {
         self.park_until(Some(Instant::now().checked_add(timeout)).flatten())
     }
 
-    /// Blocks until a token arrives or the clock reaches `deadline`; says whether a token was
-    /// taken.
+    /// Blocks until a token arrives, or the clock reaches `deadline`. Returns true if a token was taken.
     pub fn park_until(&self, deadline: Option<Instant>) -> bool {
         let inner = &*self.inner;
         if inner.take_token() {
             return true;
         }
         let mut guard = inner.lock.lock();
-        // Relaxed on success: announcing PARKED publishes nothing, the lock orders it before an
-        // unparker's notification. On failure the state is NOTIFIED and the token is ours.
+        // Relaxed on success: announcing PARKED publishes nothing, and the lock orders it before an unparker's
+        // notification. On failure the state is NOTIFIED, and the token is ours.
         if inner
             .state
             .compare_exchange(EMPTY, PARKED, Ordering::Relaxed, Ordering::Relaxed)
@@ -106,7 +117,7 @@ impl Parker {
                 Some(deadline) => {
                     let left = deadline.saturating_duration_since(Instant::now());
                     if left.is_zero() {
-                        // Takes the announcement back; a token that came in the meantime wins.
+                        // Withdraws the announcement. A token that has come in the meantime is taken.
                         // Acquire pairs with the Release swap in `unpark`.
                         return inner.state.swap(EMPTY, Ordering::Acquire) == NOTIFIED;
                     }
@@ -119,12 +130,12 @@ impl Parker {
         }
     }
 
-    /// Takes the token if there is one, without blocking.
+    /// Takes the token if there is one, and returns true then. Never blocks.
     pub fn take_token(&self) -> bool {
         self.inner.take_token()
     }
 
-    /// A handle that wakes this parker from anywhere.
+    /// Returns a handle with which any thread can wake this parker.
     pub fn unparker(&self) -> Unparker {
         Unparker { inner: self.inner.clone() }
     }
@@ -142,14 +153,14 @@ impl fmt::Debug for Parker {
     }
 }
 
-/// The waking side of a [`Parker`].
+/// Wakes the thread of a [`Parker`].
 #[derive(Clone)]
 pub struct Unparker {
     inner: Arc<Inner>,
 }
 
 impl Unparker {
-    /// Gives the parker a token; wakes its thread if it waits.
+    /// Gives the parker a token, and wakes its thread if it waits.
     pub fn unpark(&self) {
         self.inner.unpark();
     }

@@ -1,12 +1,11 @@
-//! The one place that names `std::sync`, so that loom can stand in for it.
+//! The only module that names `std::sync`, so that loom can replace it.
 //!
-//! Every crate of the workspace takes its atomics, cells, locks and threads from here. Built
-//! with `--cfg loom` they are loom's, and the models in `loom-tests` check the very code that
-//! ships. This module is an implementation detail: it is `pub` only for the sibling crates.
+//! All crates of the workspace take their atomics, cells, locks and threads from here. With `--cfg loom` they are loom's,
+//! and the models in `loom-tests` check the code that ships. This module is an implementation detail. It is `pub` only
+//! for the other crates of the workspace.
 //!
-//! Two things differ from `std`: [`UnsafeCell`] hands out its pointer through closures (loom
-//! watches the length of the access), and [`Mutex`] ignores poisoning (none of our critical
-//! sections runs user code, so a panic never leaves one half done).
+//! Two things differ from `std`: [`UnsafeCell`] passes its pointer to closures, so that loom sees how long an access
+//! lasts, and [`Mutex`] ignores poisoning, because none of our critical sections runs user code that could panic.
 
 #[cfg(not(loom))]
 mod real {
@@ -17,29 +16,29 @@ mod real {
     };
     pub use std::thread;
 
-    /// A cell whose contents are reached through closures, as loom wants it.
+    /// A cell that passes its pointer to closures, as loom's does.
     #[derive(Debug, Default)]
     pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
     impl<T> UnsafeCell<T> {
-        /// Wraps a value.
+        /// Creates one with this value.
         pub const fn new(value: T) -> Self {
             Self(std::cell::UnsafeCell::new(value))
         }
 
-        /// Gives `f` a pointer for shared reading.
+        /// Calls `f` with a pointer for shared access.
         #[inline(always)]
         pub fn with<R>(&self, f: impl FnOnce(*const T) -> R) -> R {
             f(self.0.get())
         }
 
-        /// Gives `f` a pointer for exclusive access.
+        /// Calls `f` with a pointer for exclusive access.
         #[inline(always)]
         pub fn with_mut<R>(&self, f: impl FnOnce(*mut T) -> R) -> R {
             f(self.0.get())
         }
 
-        /// Takes the value out again.
+        /// Returns the value.
         pub fn into_inner(self) -> T {
             self.0.into_inner()
         }
@@ -49,41 +48,41 @@ mod real {
     #[derive(Debug, Default)]
     pub struct Mutex<T>(std::sync::Mutex<T>);
 
-    /// What [`Mutex::lock`] returns.
+    /// The guard that [`Mutex::lock`] returns.
     pub type MutexGuard<'a, T> = std::sync::MutexGuard<'a, T>;
 
     impl<T> Mutex<T> {
-        /// Wraps a value.
+        /// Creates one with this value.
         pub const fn new(value: T) -> Self {
             Self(std::sync::Mutex::new(value))
         }
 
-        /// Locks, blocking the thread.
+        /// Locks the mutex. Blocks the current thread until it is free.
         #[inline]
         pub fn lock(&self) -> MutexGuard<'_, T> {
             self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
-        /// Gives access without locking; the exclusive borrow is the proof.
+        /// Returns the value without locking, because the borrow is exclusive.
         pub fn get_mut(&mut self) -> &mut T {
             self.0.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
-    /// A lock that nobody ever waits for, without poisoning.
+    /// A lock that can only be tried, without poisoning.
     #[derive(Debug, Default)]
     pub struct TryLock<T>(std::sync::Mutex<T>);
 
-    /// What [`TryLock::try_lock`] returns.
+    /// The guard that [`TryLock::try_lock`] returns.
     pub type TryLockGuard<'a, T> = std::sync::MutexGuard<'a, T>;
 
     impl<T> TryLock<T> {
-        /// Wraps a value.
+        /// Creates one with this value.
         pub const fn new(value: T) -> Self {
             Self(std::sync::Mutex::new(value))
         }
 
-        /// Locks if nobody else has.
+        /// Locks it if it is free.
         pub fn try_lock(&self) -> Option<TryLockGuard<'_, T>> {
             match self.0.try_lock() {
                 Ok(guard) => Some(guard),
@@ -98,17 +97,17 @@ mod real {
     pub struct Condvar(std::sync::Condvar);
 
     impl Condvar {
-        /// A condition variable nobody waits on.
+        /// Creates a condition variable.
         pub const fn new() -> Self {
             Self(std::sync::Condvar::new())
         }
 
-        /// Waits for a notification; may return without one.
+        /// Waits for a notification. May return without one.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             self.0.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner())
         }
 
-        /// Waits for a notification or the time-out; the flag says that the time ran out.
+        /// Waits for a notification, or until `timeout` has passed. The flag is true if it has.
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
@@ -143,25 +142,25 @@ mod model {
     };
     pub use loom::thread;
 
-    /// loom's mutex without poisoning, which also notices being freed too early.
+    /// loom's mutex without poisoning, which also detects that it is freed too early.
     #[derive(Debug)]
     pub struct Mutex<T> {
         inner: loom::sync::Mutex<T>,
         alive: Alive,
     }
 
-    /// Written when the mutex is dropped, read at both ends of every critical section. loom
-    /// reports a race unless each of them, its unlocking included, happened before the drop.
+    /// Written when the mutex is dropped, and read at both ends of every critical section. loom reports a race unless
+    /// each of them, including its unlocking, happened before the drop.
     #[derive(Debug)]
     struct Alive(UnsafeCell<()>);
 
-    // SAFETY: there is nothing in the cell; it exists for loom to watch.
+    // SAFETY: the cell is empty. It exists only for loom to watch.
     unsafe impl Sync for Alive {}
 
-    /// What [`Mutex::lock`] returns.
+    /// The guard that [`Mutex::lock`] returns.
     #[derive(Debug)]
     pub struct MutexGuard<'a, T> {
-        // Dropped in this order: the trace is left while the lock is still held.
+        // Dropped in this order, so that the trace reads the cell while the lock is still held.
         trace: Trace<'a>,
         inner: loom::sync::MutexGuard<'a, T>,
     }
@@ -213,38 +212,38 @@ mod model {
     }
 
     impl<T> Mutex<T> {
-        /// Wraps a value.
+        /// Creates one with this value.
         pub fn new(value: T) -> Self {
             Self { inner: loom::sync::Mutex::new(value), alive: Alive(UnsafeCell::new(())) }
         }
 
-        /// Locks, blocking the thread.
+        /// Locks the mutex. Blocks the current thread until it is free.
         pub fn lock(&self) -> MutexGuard<'_, T> {
             let inner = self.inner.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
             MutexGuard { trace: Trace::new(&self.alive), inner }
         }
 
-        /// Gives access without locking; the exclusive borrow is the proof.
+        /// Returns the value without locking, because the borrow is exclusive.
         pub fn get_mut(&mut self) -> &mut T {
             self.inner.get_mut().unwrap_or_else(|poisoned| poisoned.into_inner())
         }
     }
 
-    /// A lock that nobody ever waits for. Not loom's mutex: that blocks a thread which is about to try
-    /// until the lock is free, and orders more than a lock need do.
+    /// A lock that can only be tried. It is not loom's mutex, because that blocks a thread that tries to lock it until it is
+    /// free, and orders more than a lock has to.
     #[derive(Debug)]
     pub struct TryLock<T> {
         held: AtomicBool,
         value: UnsafeCell<T>,
     }
 
-    // SAFETY: the value is reached by one thread at a time.
+    // SAFETY: one thread at a time accesses the value.
     unsafe impl<T: Send> Sync for TryLock<T> {}
 
-    /// What [`TryLock::try_lock`] returns.
+    /// The guard that [`TryLock::try_lock`] returns.
     #[derive(Debug)]
     pub struct TryLockGuard<'a, T> {
-        // Dropped in this order: loom sees the access end before the lock is free.
+        // Dropped in this order, so that loom sees the access end before the lock is free.
         value: loom::cell::MutPtr<T>,
         _held: Held<'a>,
     }
@@ -260,16 +259,16 @@ mod model {
     }
 
     impl<T> TryLock<T> {
-        /// Wraps a value.
+        /// Creates one with this value.
         pub fn new(value: T) -> Self {
             Self { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
         }
 
-        /// Locks if nobody else has.
+        /// Locks it if it is free.
         pub fn try_lock(&self) -> Option<TryLockGuard<'_, T>> {
-            // Acquire pairs with the Release of the guard's drop. No swap: loom would have that drop's store slip
-            // under one that finds the lock held, which would then stay so for ever. See `loom_itself` among
-            // the models.
+            // Acquire pairs with the Release of the guard's drop. Not a swap: loom may order that drop's store before a
+            // swap that finds the lock held, and the lock would then stay held for ever. See the models of
+            // `loom_itself`.
             self.held.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).ok()?;
             Some(TryLockGuard { value: self.value.get_mut(), _held: Held(&self.held) })
         }
@@ -296,19 +295,19 @@ mod model {
     pub struct Condvar(loom::sync::Condvar);
 
     impl Condvar {
-        /// A condition variable nobody waits on.
+        /// Creates a condition variable.
         pub fn new() -> Self {
             Self(loom::sync::Condvar::new())
         }
 
-        /// Waits for a notification; may return without one.
+        /// Waits for a notification. May return without one.
         pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
             let MutexGuard { trace, inner } = guard;
             let inner = self.0.wait(inner).unwrap_or_else(|poisoned| poisoned.into_inner());
             MutexGuard { trace, inner }
         }
 
-        /// Waits for a notification; in a model the time never runs out.
+        /// Waits for a notification. In a model the time never passes.
         pub fn wait_timeout<'a, T>(
             &self,
             guard: MutexGuard<'a, T>,
@@ -329,20 +328,19 @@ mod model {
     }
 }
 
-/// A look at `word` that spares an exchange which cannot succeed. What it returns orders nothing
-/// and may be out of date.
+/// Reads `word`, to avoid an exchange that cannot succeed. The value orders nothing and may be out of date.
 ///
-/// In models it is `guess`, without looking: loom goes back from an exchange to the one access
-/// before it in search of a race. A load of our own would be that access, and hide all others.
+/// In models it returns `guess` without reading: loom goes back from an exchange to the access before it to look for
+/// races. Our own load would be that access, and hide all others.
 #[inline(always)]
 pub fn peek(word: &AtomicUsize, guess: usize) -> usize {
     if cfg!(loom) { guess } else { word.load(Ordering::Relaxed) }
 }
 
-/// As [`peek`], for a place that is to be emptied by a swap: true if there is nothing in it.
+/// As [`peek`], for a pointer that the caller is about to swap out. Returns true if it is null.
 ///
-/// In models it is an exchange that fails, from which loom does go back. Leaving the look out there would
-/// not do: a swap that finds nothing and writes nothing is one that loom lets a later store slip under.
+/// In models it is an exchange that always fails, from which loom does go back. It cannot be left out there: loom may
+/// order a later store before a swap that finds null and writes null.
 #[inline(always)]
 pub fn is_vacant<T>(place: &AtomicPtr<T>) -> bool {
     #[cfg(loom)]
@@ -355,16 +353,15 @@ pub fn is_vacant<T>(place: &AtomicPtr<T>) -> bool {
     place.load(Ordering::Relaxed).is_null()
 }
 
-/// Atomics that order nothing and that no model needs to see: statistics and ids.
+/// Atomics that order nothing and that no model has to see, such as statistics and ids.
 ///
-/// They stay `std`'s under loom, which would otherwise explore their every interleaving.
+/// They are `std`'s even under loom, which would otherwise explore all of their interleavings.
 pub mod plain {
     pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 }
 
-/// Declares a thread-local [`Cell`](std::cell::Cell) that is never destroyed, so that it can be
-/// reached from the destructors of other thread-locals. loom's threads share one OS thread, hence
-/// its own kind there.
+/// Declares a thread-local [`Cell`](std::cell::Cell) that is never destroyed, so that the destructors of other
+/// thread-locals can access it. Under loom it is loom's thread-local, because loom's threads share one OS thread.
 #[doc(hidden)]
 #[macro_export]
 #[cfg(not(loom))]

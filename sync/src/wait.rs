@@ -1,15 +1,16 @@
-//! Waiting, once for all primitives: the future, its cancellation, and the blocking forms.
+//! Waiting, for all primitives: the future, its cancellation, and the blocking forms.
 //!
-//! A primitive says through [`Signal`] what its state word means; [`Wait`] does the rest. The
-//! rules every primitive relies on:
+//! A primitive implements [`Signal`], which defines what its state word means; [`Wait`] does the rest. Every primitive
+//! relies on these rules:
 //!
-//! - No foreign code runs under the lock. A waker is cloned before it, dropped and woken after it.
-//! - A wait that finds no budget at its first poll is put off, once: a future that is polled before it may use the
-//!   budget up in every poll of the task, and the wait may be there to end it. For the same reason what was released
-//!   counts against the budget, but does not ask it.
-//! - A queued waiter is taken out by exactly one side: by the signaller (it is then RELEASED and
-//!   owns what it was given) or by its own `drop`.
-//! - A waiter dropped when it was RELEASED but had not yet returned hands its signal back through
+//! - No foreign code runs under the lock. A waker is cloned before it is taken, and dropped and woken after it is
+//!   released.
+//! - A wait that finds no budget at its first poll is put off, but only once: a future that is polled before it may use
+//!   up the budget in every poll of the task, and the wait may be there to end that. For the same reason a waiter that
+//!   was released spends budget, but does not need any.
+//! - A queued waiter is taken out by exactly one side: by the signaller, after which it is RELEASED and owns the signal,
+//!   or by its own `drop`.
+//! - A waiter that is dropped when it is RELEASED, but before it has returned, hands its signal back through
 //!   [`Signal::pass_on`].
 
 use std::fmt;
@@ -24,30 +25,29 @@ use crate::budget;
 use crate::primitives::Mutex;
 use crate::waiters::{IDLE, PUT_OFF, QUEUED, RELEASED, Waiter, WaiterList};
 
-/// Something to wait for.
+/// A primitive that can be waited for.
 ///
 /// # Safety
 ///
-/// [`queue`](Self::queue) gives the same mutex each time it is called on a value, also after the
-/// value has been moved.
+/// [`queue`](Self::queue) returns the same mutex each time it is called on a value, even after the value was moved.
 pub(crate) unsafe trait Signal {
-    /// Where the waiters stand.
+    /// Returns the queue of the waiters.
     fn queue(&self) -> &Mutex<WaiterList>;
 
-    /// Takes the signal if it is there. Called without the lock.
+    /// Takes the signal if there is one. Called without the lock.
     fn try_take(&self) -> bool;
 
-    /// Takes the signal if it is there; otherwise makes the state word say that somebody waits,
-    /// so that signallers come to the queue. Called under the lock.
+    /// Takes the signal if there is one. Otherwise announces a waiter in the state word, so that signallers go to the
+    /// queue. Called under the lock.
     fn take_or_announce(&self) -> bool;
 
-    /// Takes the announcement back: the last waiter has left. Called under the lock.
+    /// Withdraws the announcement, because the last waiter has left. Called under the lock.
     fn withdraw(&self);
 
-    /// Called without the lock by a waiter that was released, before it tells anybody.
+    /// Completes the release of a waiter. The waiter calls it without the lock, before it returns.
     fn settle(&self) {}
 
-    /// Disposes of the signal of a waiter that was released and dropped. Called without the lock.
+    /// Hands on the signal of a waiter that was released and dropped. Called without the lock.
     fn pass_on(&self) {}
 }
 
@@ -80,13 +80,13 @@ impl<S: Signal> Wait<S> {
             drop(queue);
             return self.ready();
         }
-        // SAFETY: the waiter is IDLE or PUT_OFF (its owner, who holds the only `Pin<&mut Self>`, saw it) and
-        // pinned with us, it is used with `signal`'s queue alone, and `drop` removes it.
+        // SAFETY: the waiter is IDLE or PUT_OFF (as its owner, who holds the only `Pin<&mut Self>`, has seen) and
+        // pinned with us, it is used only with `signal`'s queue, and `drop` removes it.
         unsafe { queue.push_back(&self.get_ref().waiter, waker) };
         Poll::Pending
     }
 
-    /// The task may have moved to another waker since the last poll.
+    /// Replaces the waker if the task has another one than in the last poll.
     #[inline(never)]
     fn update_waker(&self, context: &Context<'_>) -> Poll<()> {
         // SAFETY: a waiter that has been seen QUEUED was pushed to this queue.
@@ -109,7 +109,7 @@ impl<S: Signal> Wait<S> {
         self.ready()
     }
 
-    /// Has the task polled again after the others.
+    /// Makes the task be polled again after the others.
     #[cold]
     fn put_off(&self, context: &Context<'_>) -> Poll<()> {
         self.waiter.put_off();
@@ -155,7 +155,7 @@ impl<S: Signal> Drop for Wait<S> {
 /// Takes a waiter that was QUEUED a moment ago out of its queue.
 fn cancel<S: Signal>(signal: &S, waiter: &Waiter) {
     let mut queue = signal.queue().lock();
-    // SAFETY: `Wait` uses its waiter with this queue alone, and it has been seen QUEUED.
+    // SAFETY: `Wait` uses its waiter only with this queue, and it has been seen QUEUED.
     let waker = unsafe { queue.remove(waiter) };
     if waker.is_some() && queue.is_empty() {
         signal.withdraw();
@@ -172,16 +172,16 @@ fn give_back<S: Signal>(signal: &S) {
     signal.pass_on();
 }
 
-/// Blocks the thread until the signal has been taken.
+/// Blocks the current thread until the signal has been taken.
 pub(crate) fn wait_blocking<S: Signal>(signal: S) {
     if !signal.try_take() {
         wait_until(signal, None);
     }
 }
 
-/// Blocks the thread until the signal has been taken (true) or the time is up (false).
+/// Blocks the current thread until the signal has been taken, or `timeout` has passed. Returns true if it has been taken.
 pub(crate) fn wait_timeout<S: Signal>(signal: S, timeout: Duration) -> bool {
-    // A time beyond the clock's range never comes, so it is no deadline.
+    // A time that the clock cannot represent never comes, so there is no deadline then.
     signal.try_take() || wait_until(signal, Instant::now().checked_add(timeout))
 }
 
@@ -191,14 +191,14 @@ fn wait_until<S: Signal>(signal: S, deadline: Option<Instant>) -> bool {
         let mut context = Context::from_waker(waker);
         while wait.as_mut().poll(&mut context).is_pending() {
             if !parker.park_until(deadline) {
-                // The signal may have come together with the deadline. If it comes even later,
-                // dropping the wait passes it on.
+                // The signal may have come together with the deadline. If it comes later, dropping the wait passes it
+                // on.
                 return wait.as_mut().poll(&mut context).is_ready();
             }
         }
         true
     };
-    // A task that blocks its thread lets nobody run, so there is nothing to count.
+    // A task that blocks its thread cannot let others run, so nothing is counted.
     budget::unconstrained(|| with_parker(wait))
 }
 
@@ -214,7 +214,7 @@ impl<S: Signal> fmt::Debug for Wait<S> {
     }
 }
 
-/// Defines a public future around a [`Wait`], so that the pin projection is written once.
+/// Defines a public future around a [`Wait`], so that the pin projection is written only once.
 macro_rules! wait_future {
     ($(#[$meta:meta])* pub struct $name:ident $(<$life:lifetime>)? ($signal:ty);) => {
         $(#[$meta])*

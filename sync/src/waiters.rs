@@ -1,8 +1,8 @@
-//! The queue of those who wait: intrusive, doubly linked, first come first served.
+//! The queue of waiters: intrusive, doubly linked, first in, first out.
 //!
-//! A [`Waiter`] is part of the future that waits (or of a blocking thread's stack frame), so
-//! waiting allocates nothing. It is linked into the [`WaiterList`] of one primitive, which sits
-//! behind that primitive's mutex. The waiter's life:
+//! A [`Waiter`] is part of the future that waits (or of a blocking thread's stack frame), so waiting allocates nothing.
+//! It is linked into the [`WaiterList`] of one primitive, which is behind that primitive's mutex. The states of a
+//! waiter:
 //!
 //! ```text
 //!   IDLE --push_back--> QUEUED --pop_front--> RELEASED --\
@@ -10,9 +10,9 @@
 //!      \--------- signal found set at once -------------/
 //! ```
 //!
-//! A waiter whose task has no budget at the first poll is PUT_OFF, and goes on from there as from IDLE.
+//! A waiter whose task has no budget at the first poll is PUT_OFF, and continues from there as from IDLE.
 //!
-//! Who may touch what:
+//! Who may access which fields:
 //!
 //! | state    | state word        | links and waker                          |
 //! |----------|-------------------|------------------------------------------|
@@ -22,8 +22,8 @@
 //! | RELEASED | the owner         | the owner                                |
 //! | DONE     | the owner         | the owner                                |
 //!
-//! Anyone may *read* the state word at any time; seeing RELEASED without the lock is enough for
-//! the owner to go on, because the releaser's store of it is its last access to the waiter.
+//! Any thread may *read* the state word at any time. Seeing RELEASED without the lock is enough for the owner to
+//! continue, because the releaser's store of it is its last access to the waiter.
 
 use std::marker::PhantomPinned;
 use std::ptr;
@@ -33,16 +33,16 @@ use crate::primitives::{AtomicU8, Ordering, UnsafeCell};
 
 /// Not in a list yet.
 pub(crate) const IDLE: u8 = 0;
-/// Not in a list yet, and to be polled again because the task had no budget. Never a second time.
+/// Not in a list yet, because the task had no budget at the first poll.
 pub(crate) const PUT_OFF: u8 = 4;
 /// In a list, holding a waker.
 pub(crate) const QUEUED: u8 = 1;
-/// Taken out of the list by whoever signalled; the signal is the owner's to use or pass on.
+/// Taken out of the list by a signaller. The owner uses the signal or passes it on.
 pub(crate) const RELEASED: u8 = 2;
-/// The wait is over: no list and no signal is involved any more.
+/// The wait is over. The waiter is in no list and owns no signal.
 pub(crate) const DONE: u8 = 3;
 
-/// One wait. Pinned from its first `push_back` on.
+/// The entry of a wait in the queue. It is pinned from its `push_back` on.
 pub(crate) struct Waiter {
     state: AtomicU8,
     slot: UnsafeCell<Slot>,
@@ -55,10 +55,10 @@ struct Slot {
     waker: Option<Waker>,
 }
 
-// SAFETY: the pointers lead to waiters of the same list and are followed only under its lock, the
-// waker is `Send`; none of this cares which thread owns the waiter.
+// SAFETY: the pointers lead to waiters of the same list and are followed only under its lock, and the waker is `Send`. It
+// does not matter which thread owns the waiter.
 unsafe impl Send for Waiter {}
-// SAFETY: a shared waiter gives out its state word, which is atomic; all else goes through a
+// SAFETY: only the state word of a shared waiter can be accessed, which is atomic. Everything else requires a
 // `&mut WaiterList`, which stands for the lock.
 unsafe impl Sync for Waiter {}
 
@@ -71,19 +71,19 @@ impl Waiter {
         }
     }
 
-    /// Acquire pairs with the Release in [`WaiterList::pop_front`]: a waiter that sees RELEASED
-    /// sees what the releaser did before, and may reuse or free itself.
+    /// Returns the state. Acquire pairs with the Release in [`WaiterList::pop_front`]: an owner that sees RELEASED sees
+    /// what the releaser did before, and may reuse or free the waiter.
     #[inline]
     pub(crate) fn state(&self) -> u8 {
         self.state.load(Ordering::Acquire)
     }
 
-    /// Notes that the task had no budget. For the owner only, and while IDLE.
+    /// Notes that the task had no budget. Called by the owner, while IDLE.
     pub(crate) fn put_off(&self) {
         self.state.store(PUT_OFF, Ordering::Relaxed);
     }
 
-    /// Ends the wait. For the owner only, and not while QUEUED.
+    /// Ends the wait. Called by the owner, and not while QUEUED.
     #[inline]
     pub(crate) fn finish(&self) {
         self.state.store(DONE, Ordering::Relaxed);
@@ -97,7 +97,7 @@ pub(crate) struct WaiterList {
 }
 
 // SAFETY: every waiter in the list is `Send` and `Sync` and stays where it is until it has been
-// taken out (`push_back`'s contract), so the list may be used from any thread that has the lock.
+// taken out (`push_back`'s contract), so any thread that has the lock may use the list.
 unsafe impl Send for WaiterList {}
 
 impl WaiterList {
@@ -114,16 +114,16 @@ impl WaiterList {
     ///
     /// # Safety
     ///
-    /// `waiter` is IDLE or PUT_OFF, and pinned; this is the only list it is ever used with; and it is not
-    /// dropped before it has been seen RELEASED or has been given to [`remove`](Self::remove).
+    /// `waiter` is IDLE or PUT_OFF, and pinned. It is never used with another list. It is not dropped before it has been
+    /// seen RELEASED or has been passed to [`remove`](Self::remove).
     #[inline]
     pub(crate) unsafe fn push_back(&mut self, waiter: &Waiter, waker: Waker) {
         let prev = self.tail;
-        // SAFETY: the slot of a waiter in neither list nor hands belongs to its owner, who called us.
+        // SAFETY: the slot of a waiter that is IDLE or PUT_OFF belongs to its owner, who called us.
         waiter.slot.with_mut(|slot| unsafe {
             *slot = Slot { prev, next: ptr::null(), waker: Some(waker) };
         });
-        // Relaxed: the state is looked at by the owner, or under the lock that we hold.
+        // Relaxed: the state is read by the owner, or under the lock that we hold.
         waiter.state.store(QUEUED, Ordering::Relaxed);
         let this = ptr::from_ref(waiter);
         // SAFETY: `prev` is null or a waiter of this list.
@@ -139,18 +139,17 @@ impl WaiterList {
         let waiter = unsafe { self.head.as_ref() }?;
         // SAFETY: it is QUEUED, and the lock is held.
         let waker = unsafe { self.unlink(waiter) };
-        // Release pairs with the Acquire in `Waiter::state`. The owner may free the waiter as
-        // soon as it sees this; it is not touched below.
+        // Release pairs with the Acquire in `Waiter::state`. The owner may free the waiter as soon as it sees this, so
+        // it is not accessed below.
         waiter.state.store(RELEASED, Ordering::Release);
         waker
     }
 
-    /// Takes `waiter` out of the list, wherever it stands, and returns its waker; `None` if it had
-    /// been released before.
+    /// Takes `waiter` out of the list, wherever it is, and returns its waker. Returns `None` if it was already released.
     ///
     /// # Safety
     ///
-    /// `waiter` has been pushed to this list.
+    /// `waiter` was pushed to this list.
     pub(crate) unsafe fn remove(&mut self, waiter: &Waiter) -> Option<Waker> {
         // Relaxed: only the lock's holder moves a waiter out of QUEUED.
         if waiter.state.load(Ordering::Relaxed) != QUEUED {
@@ -162,11 +161,11 @@ impl WaiterList {
         waker
     }
 
-    /// Whether `waiter` is still queued with a waker that wakes another task than `waker` does.
+    /// Returns true if `waiter` is still queued, and its waker wakes another task than `waker` does.
     ///
     /// # Safety
     ///
-    /// `waiter` has been pushed to this list.
+    /// `waiter` was pushed to this list.
     pub(crate) unsafe fn wants_waker(&self, waiter: &Waiter, waker: &Waker) -> bool {
         waiter.state.load(Ordering::Relaxed) == QUEUED
             // SAFETY: it is QUEUED in this list, and `&self` means that the lock is held.
@@ -175,12 +174,12 @@ impl WaiterList {
             })
     }
 
-    /// Gives a queued `waiter` another waker. What comes back — the old waker, or the new one if
-    /// the waiter has been released — is for the caller to drop after the lock.
+    /// Replaces the waker of a queued `waiter`. Returns the old waker, or the new one if the waiter has been released,
+    /// which the caller drops after the lock is released.
     ///
     /// # Safety
     ///
-    /// `waiter` has been pushed to this list.
+    /// `waiter` was pushed to this list.
     pub(crate) unsafe fn replace_waker(&mut self, waiter: &Waiter, waker: Waker) -> Option<Waker> {
         if waiter.state.load(Ordering::Relaxed) != QUEUED {
             return Some(waker);
@@ -189,6 +188,8 @@ impl WaiterList {
         waiter.slot.with_mut(|slot| unsafe { (*slot).waker.replace(waker) })
     }
 
+    /// Takes `waiter` out of the list and returns its waker.
+    ///
     /// # Safety
     ///
     /// `waiter` is in this list.

@@ -1,15 +1,15 @@
-//! Wakers taken out under a lock, to be woken after it.
+//! Wakers that were taken out under a lock, to be woken after it is released.
 //!
-//! Waking runs foreign code, so it must not happen under a lock of ours; a primitive that
-//! releases many waiters at once moves their wakers here first. Releasing everybody in one
-//! critical section is what lets [`Latch`](crate::Latch) promise not to touch itself again, so
-//! the batch grows instead of asking for a second turn. Up to 32 wakers need no allocation.
+//! Waking runs foreign code, so it must not happen under one of our locks. A primitive that releases many waiters at
+//! once moves their wakers here first. All waiters are released in one critical section, because that lets
+//! [`Latch`](crate::Latch) promise not to access itself again. So the batch grows as needed. Up to 32 wakers need no
+//! allocation.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::task::Waker;
 
-/// How many wakers fit without allocating.
+/// The number of wakers that fit without allocating.
 const INLINE: usize = 32;
 
 pub(crate) struct WakeBatch {
@@ -31,8 +31,8 @@ impl WakeBatch {
         self.len += 1;
     }
 
-    /// Wakes all, in the order of `push`. A waker that panics does not keep the others from
-    /// being woken; the first panic continues when all are done.
+    /// Wakes all wakers, in the order of `push`. If a waker panics, the others are woken nevertheless, and the first panic
+    /// is resumed after that.
     pub(crate) fn wake_all(self) {
         let mut panicked = None;
         for waker in self.inline.into_iter().take(self.len).flatten().chain(self.spilled) {
@@ -49,8 +49,7 @@ impl WakeBatch {
     }
 }
 
-/// Drops the payload of a panic that nobody will be told of. Its destructor may panic as well; what
-/// comes of that is leaked.
+/// Drops the payload of a panic that is not reported. If that panics as well, the second payload is leaked.
 fn drop_quietly(payload: Box<dyn Any + Send>) {
     if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         std::mem::forget(again);

@@ -1,4 +1,4 @@
-//! `AutoResetEvent`: kept once, one waiter for each set, first come first served, nothing lost.
+//! `AutoResetEvent`: it keeps one signal, each `set` releases one waiter, in order of arrival, and no signal is lost.
 #![cfg(not(loom))]
 
 mod support;
@@ -182,7 +182,7 @@ fn polled_after_completion_panics() {
     assert!(message.contains("after it had completed"), "{message}");
 }
 
-/// Each set is awaited before the next, so that none are merged: all must be received.
+/// Each `set` is awaited before the next, so that none are merged. All of them have to be received.
 #[test]
 fn ping_pong_between_threads_loses_nothing() {
     const ROUNDS: usize = 20_000;
@@ -202,7 +202,7 @@ fn ping_pong_between_threads_loses_nothing() {
     assert!(!ping.is_set() && !pong.is_set());
 }
 
-/// Setters from several threads, each of which sets only when told that its last set arrived.
+/// Several threads set the event, each only after its last signal was received.
 #[test]
 fn a_storm_of_sets_releases_exactly_as_many() {
     const SETTERS: usize = 4;
@@ -231,7 +231,7 @@ fn a_storm_of_sets_releases_exactly_as_many() {
     assert!(events.iter().chain(&arrived).all(|event| !event.is_set()));
 }
 
-/// Used as a lock: at most one thread is between `wait` and `set`, whatever is cancelled.
+/// The event is used as a lock: at most one thread is between `wait` and `set`, even if waits are cancelled.
 #[test]
 fn one_signal_passed_around_stays_one() {
     const THREADS: usize = 4;

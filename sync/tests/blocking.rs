@@ -1,4 +1,4 @@
-//! Waiting on a thread: nested, after the thread's locals are gone, and again after a panic.
+//! Blocking a thread: nested, after its thread-locals have been destroyed, and again after a panic.
 #![cfg(not(loom))]
 
 mod support;
@@ -33,7 +33,7 @@ fn block_on_inside_block_on() {
     assert_eq!(answer, 21);
 }
 
-/// A future that wakes itself before it returns must be polled again.
+/// A future that wakes itself before it returns has to be polled again.
 #[test]
 fn a_wake_during_the_poll_is_not_lost() {
     let mut left = 100;
@@ -55,7 +55,7 @@ fn a_panic_in_the_future_leaves_the_thread_usable() {
     }
 }
 
-/// A waker kept beyond its wait unparks a thread that waits for something else by now.
+/// A waker that outlives its wait unparks a thread that waits for something else by then.
 #[test]
 fn a_stale_waker_ends_no_other_wait() {
     let mut stale = None;
@@ -95,7 +95,7 @@ thread_local! {
     static LAST: RefCell<Option<WaitsOnDrop>> = const { RefCell::new(None) };
 }
 
-/// One of the two is destroyed before the thread's own parker, the other after it.
+/// One of the two thread-locals is destroyed before the thread's cached parker, the other one after it.
 #[test]
 fn waiting_in_the_destructor_of_a_thread_local() {
     let latch = Arc::new(Latch::new(1));

@@ -1,4 +1,4 @@
-//! `CancellationToken`: down the tree and not up, whatever is dropped when.
+//! `CancellationToken`: cancelling goes down the tree and not up, whichever tokens are dropped when.
 #![cfg(not(loom))]
 
 mod support;
@@ -261,8 +261,8 @@ fn wakers_may_use_the_tree() {
     assert!(poll(wait.as_mut()).is_ready());
 }
 
-/// Cancels, makes and drops tokens of one tree on several threads: nothing hangs, and in the end
-/// whoever is below a cancelled root is cancelled.
+/// Cancels, creates and drops tokens of one tree on several threads. No thread hangs, and in the end all descendants of a
+/// cancelled root are cancelled.
 #[test]
 fn many_threads_in_one_tree() {
     for _ in 0..50 {

@@ -1,4 +1,4 @@
-//! `ManualResetEvent`: all are released, for good.
+//! `ManualResetEvent`: all waiters are released, and stay released.
 #![cfg(not(loom))]
 
 mod support;

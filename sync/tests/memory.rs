@@ -1,4 +1,4 @@
-//! Children leave nothing behind in a long-lived parent, and waiting allocates nothing.
+//! Children leave no memory behind in a long-lived parent, and waiting allocates nothing.
 #![cfg(not(loom))]
 
 mod support;
@@ -10,7 +10,7 @@ use std::pin::pin;
 use support::poll;
 use windlass_sync::{AutoResetEvent, CancellationToken, Latch, ManualResetEvent, block_on};
 
-/// Counts for each thread apart: the test harness has threads of its own.
+/// Counts for each thread separately, because the test harness has threads of its own.
 struct Counting;
 
 thread_local! {

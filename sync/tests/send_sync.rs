@@ -1,4 +1,4 @@
-//! Which types may go where, checked by the compiler.
+//! Which types are `Send`, `Sync` and so on, checked by the compiler.
 #![cfg(not(loom))]
 
 use std::marker::PhantomData;
@@ -9,8 +9,7 @@ use windlass_sync::{
     LatchWait, ManualResetEvent, ManualResetWait, Parker, Unparker,
 };
 
-/// Answers with `true` through an inherent constant if `T` has the trait, and with `false` through
-/// the fallback otherwise.
+/// Is `true` by an inherent constant if `T` has the trait, and `false` by the fallback otherwise.
 struct Probe<T>(PhantomData<T>);
 
 macro_rules! probe {

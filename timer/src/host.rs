@@ -1,40 +1,42 @@
-//! How a timer finds its runtime. The futures of this crate are made for a [`Host`]; the runtime crate is one,
-//! and programs see the futures that are made for it.
+//! How a timer finds its runtime. The futures of this crate are generic over a [`Host`]. The runtime crate implements
+//! it, and programs use the futures with that host.
 
 use std::task::Waker;
 use std::time::Instant;
 
 use windlass_sync::primitives::plain::{AtomicBool, Ordering as Plain};
 
-use crate::lease::Home;
+use crate::holders::ShardRef;
 use crate::nanos::instant;
 
-/// What timers need of the runtimes of this process. It is a type without a value: all timers have the
-/// same host, and none of them has to carry it.
+/// Gives timers access to the runtimes of this process.
+///
+/// It is implemented by a type without values: all timers have the same host, and none of them has to store it.
 pub trait Host: 'static {
-    /// Offers the shards of the current runtimes, the nearest first, until one is taken (`true`). The
-    /// last is the global runtime's, which is started for it if need be; but not for a task that is about to be
+    /// Offers the shards of the current runtimes to `take`, the nearest first, until it returns true.
+    ///
+    /// The last one is the global runtime's, which is started if need be, but not for a task that is about to be
     /// cancelled, as `waker` tells.
-    fn offer(waker: &Waker, take: impl FnMut(&Home) -> bool);
+    fn offer(waker: &Waker, take: impl FnMut(&ShardRef) -> bool);
 
-    /// Gives `see` the shard of the current runtime, if there is one.
-    fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R>;
+    /// Calls `see` with the shard of the current runtime, and returns its result, or `None` if there is no runtime.
+    fn with_current<R>(see: impl FnOnce(&ShardRef) -> R) -> Option<R>;
 }
 
-/// True once there has been a runtime whose time is not the OS's.
-static TEST_CLOCKS: AtomicBool = AtomicBool::new(false);
+/// True once there has been a runtime in virtual time.
+static VIRTUAL_TIME: AtomicBool = AtomicBool::new(false);
 
-/// Said by a runtime with a clock of its own before it starts.
-pub fn expect_test_clocks() {
-    TEST_CLOCKS.store(true, Plain::Relaxed);
+/// Announces that a runtime in virtual time is about to start.
+pub fn expect_virtual_time() {
+    VIRTUAL_TIME.store(true, Plain::Relaxed);
 }
 
-/// The time: that of the current runtime if it has a clock of its own, and else `Instant::now()`.
+/// Returns the current runtime's time if it runs in virtual time, and `Instant::now()` otherwise.
 pub fn now<H: Host>() -> Instant {
-    if TEST_CLOCKS.load(Plain::Relaxed) { virtual_now::<H>() } else { Instant::now() }
+    if VIRTUAL_TIME.load(Plain::Relaxed) { virtual_now::<H>() } else { Instant::now() }
 }
 
 #[cold]
 fn virtual_now<H: Host>() -> Instant {
-    H::with_current(|home| instant(home.now())).flatten().unwrap_or_else(Instant::now)
+    H::with_current(|shard| instant(shard.now())).flatten().unwrap_or_else(Instant::now)
 }

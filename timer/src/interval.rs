@@ -1,4 +1,4 @@
-//! Ticks at a regular pace.
+//! Ticks at regular times.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -9,10 +9,19 @@ use crate::host::{Host, now};
 use crate::nanos::{in_nanos, nanos};
 use crate::sleep::Sleep;
 
-/// What an [`Interval`] does when it was asked so late that the next tick is due as well.
+/// What an [`Interval`] does if it is polled so late that the next tick is due as well.
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass::timer::{MissedTick, interval};
+///
+/// let mut ticks = interval(Duration::from_secs(1));
+/// assert_eq!(ticks.missed_tick(), MissedTick::Burst);
+/// ticks.set_missed_tick(MissedTick::Skip);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MissedTick {
-    /// Makes up for it: the ticks that were missed come one right after the other.
+    /// The missed ticks come one right after the other.
     ///
     /// ```text
     /// due:   |     |     |     |     |     |
@@ -20,16 +29,16 @@ pub enum MissedTick {
     /// ```
     #[default]
     Burst,
-    /// Starts anew: the next tick comes a period after this one, and so on from there.
+    /// The next tick comes a period after the late one, and the following ones count from there.
     Delay,
-    /// Leaves out what was missed: the next tick comes at the next multiple of the period.
+    /// The missed ticks are left out. The next tick comes at the next multiple of the period.
     Skip,
 }
 
-/// Ticks at a regular pace.
+/// Ticks at regular times.
 ///
-/// Being somewhat late is no reason to drift: ticks are due at multiples of the period after the start,
-/// unless one was missed altogether and [`MissedTick`] says otherwise.
+/// It does not drift: ticks are due at multiples of the period after the start, unless one was missed altogether and
+/// [`MissedTick`] says otherwise.
 #[derive(Debug)]
 pub struct Interval<H> {
     sleep: Sleep<H>,
@@ -38,45 +47,92 @@ pub struct Interval<H> {
 }
 
 impl<H: Host> Interval<H> {
-    /// Ticks every `period`, for the first time at once.
+    /// Creates an interval that ticks every `period`, the first time at once.
     ///
     /// # Panics
     ///
     /// If the period is zero.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::Interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut ticks = Interval::new(Duration::from_millis(1));
+    /// let (first, second) = (ticks.tick().await, ticks.tick().await);
+    /// assert_eq!(second - first, Duration::from_millis(1));
+    /// # });
+    /// ```
     #[track_caller]
     pub fn new(period: Duration) -> Self {
         Self::starting(now::<H>(), period)
     }
 
-    /// Ticks every `period`, for the first time at `start`.
+    /// Creates an interval that ticks every `period`, the first time at `start`.
     ///
     /// # Panics
     ///
     /// If the period is zero.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::Interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let start = Instant::now() + Duration::from_millis(1);
+    /// let mut ticks = Interval::starting(start, Duration::from_secs(60));
+    /// assert_eq!(ticks.tick().await, start);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn starting(start: Instant, period: Duration) -> Self {
         assert!(!period.is_zero(), "an interval of zero would tick for ever: give it a period");
         Self { sleep: Sleep::until(start), period, missed: MissedTick::default() }
     }
 
-    /// Waits for the next tick; gives the time for which it was due.
+    /// Waits for the next tick and returns the time at which it was due.
+    ///
+    /// # Cancelling
     ///
     /// Dropping the future loses no tick.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut ticks = interval(Duration::from_millis(1));
+    /// for _ in 0..3 {
+    ///     assert!(ticks.tick().await <= Instant::now());
+    /// }
+    /// # });
+    /// ```
     pub async fn tick(&mut self) -> Instant {
         poll_fn(|cx| self.poll_tick(cx)).await
     }
 
     /// As [`tick`](Self::tick), for hand-written futures.
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    /// use std::time::Duration;
+    /// use windlass::timer::interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut ticks = interval(Duration::from_millis(1));
+    /// poll_fn(|cx| ticks.poll_tick(cx)).await;
+    /// # });
+    /// ```
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(Pin::new(&mut self.sleep).poll(cx));
         let now = now::<H>();
-        // It is never ready at a time that the clock can't say.
+        // A sleep whose deadline the clock cannot represent is never ready.
         let due = self.sleep.deadline().unwrap_or(now);
         self.sleep.set(self.after(nanos(due), nanos(now)));
         Poll::Ready(due)
     }
 
-    /// When the tick after the one that was due then is due.
+    /// Returns the time of the tick after the one that was due at `due`.
     fn after(&self, due: u64, now: u64) -> u64 {
         let period = in_nanos(self.period);
         let next = due.saturating_add(period);
@@ -90,27 +146,74 @@ impl<H: Host> Interval<H> {
         }
     }
 
-    /// Has the next tick come a period from now.
+    /// Makes the next tick come a period from now.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut ticks = interval(Duration::from_millis(1));
+    /// let now = Instant::now();
+    /// ticks.reset();
+    /// assert!(ticks.tick().await >= now + Duration::from_millis(1));
+    /// # });
+    /// ```
     pub fn reset(&mut self) {
         self.sleep.set(nanos(now::<H>()).saturating_add(in_nanos(self.period)));
     }
 
-    /// Has the next tick come at that time.
+    /// Makes the next tick come at `next`.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut ticks = interval(Duration::from_secs(3600));
+    /// let next = Instant::now() + Duration::from_millis(1);
+    /// ticks.reset_at(next);
+    /// assert_eq!(ticks.tick().await, next);
+    /// # });
+    /// ```
     pub fn reset_at(&mut self, next: Instant) {
         self.sleep.set(nanos(next));
     }
 
-    /// The time between two ticks.
+    /// Returns the time between two ticks.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::interval;
+    ///
+    /// assert_eq!(interval(Duration::from_secs(1)).period(), Duration::from_secs(1));
+    /// ```
     pub fn period(&self) -> Duration {
         self.period
     }
 
-    /// What happens to ticks that were missed.
+    /// Returns what happens to missed ticks.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::{MissedTick, interval};
+    ///
+    /// assert_eq!(interval(Duration::from_secs(1)).missed_tick(), MissedTick::Burst);
+    /// ```
     pub fn missed_tick(&self) -> MissedTick {
         self.missed
     }
 
-    /// Says what is to happen to ticks that were missed; [`MissedTick::Burst`] by default.
+    /// Sets what happens to missed ticks. The default is [`MissedTick::Burst`].
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::{MissedTick, interval};
+    ///
+    /// let mut ticks = interval(Duration::from_secs(1));
+    /// ticks.set_missed_tick(MissedTick::Skip);
+    /// assert_eq!(ticks.missed_tick(), MissedTick::Skip);
+    /// ```
     pub fn set_missed_tick(&mut self, missed: MissedTick) {
         self.missed = missed;
     }
@@ -119,15 +222,15 @@ impl<H: Host> Interval<H> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lease::Home;
+    use crate::holders::ShardRef;
 
-    /// No runtime.
+    /// A host without a runtime.
     struct Nowhere;
 
     impl Host for Nowhere {
-        fn offer(_: &std::task::Waker, _: impl FnMut(&Home) -> bool) {}
+        fn offer(_: &std::task::Waker, _: impl FnMut(&ShardRef) -> bool) {}
 
-        fn with_current<R>(_: impl FnOnce(&Home) -> R) -> Option<R> {
+        fn with_current<R>(_: impl FnOnce(&ShardRef) -> R) -> Option<R> {
             None
         }
     }

@@ -1,73 +1,66 @@
-//! A lock for a few instructions at a time, which nearly always meet nobody.
+//! A lock for critical sections of a few instructions, which is hardly ever contended.
 //!
-//! Arming and cancelling a timer are two critical sections of some nanoseconds each. What they cost is the
-//! atomic read-modify-writes, and a lock that can park its waiters needs a second one to unlock, in order to
-//! find out whether there are any. Here unlocking is a plain store, after which the lock is not touched any
-//! more, so the last to unlock may free it. Who has to wait spins for a moment, then gives way to other
-//! threads, then sleeps for short times: the holder was preempted, and nobody tells when it is back.
+//! Arming and cancelling a timer are two critical sections of some nanoseconds each. Most of their cost is atomic
+//! read-modify-writes, and a lock that parks its waiters needs a second one to unlock, to find out whether anybody
+//! waits. Here unlocking is a plain store, after which the lock is not touched any more, so the thread that unlocks
+//! last may free it. A thread that has to wait spins for a moment, then yields, then sleeps for short times: the holder
+//! was preempted, and nothing tells when it continues.
 //!
-//! For that to be right, no critical section may do more than a bounded piece of work, and none may run
-//! user code.
+//! So no critical section may do more than a bounded amount of work, and none may run user code.
 //!
-//! Threads that spin beside each other make models endless. So the lock has a model of its own, and the others
-//! have one that blocks in its place.
+//! Threads that spin beside each other make models endless. So the lock has a model of its own, and the other models
+//! use `Blocking` in its place.
 
-// Models see it.
+// Public in models.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use std::fmt;
-use std::time::Duration;
 
 use windlass_sync::primitives::{AtomicBool, Ordering, UnsafeCell, hint, thread};
 
-/// Looks at the lock before the thread gives way.
-const SPINS: u32 = 100;
-/// So often the thread gives way before it sleeps.
-const YIELDS: u32 = 10;
-/// How long it sleeps then, each time.
-const PAUSE: Duration = Duration::from_micros(50);
+use crate::policy::{LOCK_PAUSE, LOCK_SPINS, LOCK_YIELDS};
 
-/// A value that one thread at a time may touch.
+/// A value that one thread at a time can access.
 pub struct Lock<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: `taken` makes sure that the value is reached by one thread at a time, which hands it on with
+// SAFETY: `taken` makes sure that one thread at a time accesses the value, and that it sees what the last one wrote, by
 // Release and Acquire.
 unsafe impl<T: Send> Sync for Lock<T> {}
-// SAFETY: nothing in it is bound to a thread but the value.
+// SAFETY: apart from the value, nothing in it is bound to a thread.
 unsafe impl<T: Send> Send for Lock<T> {}
 
 impl<T> Lock<T> {
-    /// Nobody has it.
+    /// Creates an unlocked lock.
     pub fn new(value: T) -> Self {
         Self { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Gives `f` the value, for a short time.
+    /// Calls `f` with the value, under the lock. `f` must be short.
     #[inline]
     pub fn with<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: our reference keeps it.
+        // SAFETY: our reference keeps the lock alive.
         unsafe { Self::with_last(self, f) }
     }
 
-    /// As [`with`](Self::with), for one who lets others free the lock once it is released, by what `f` does. A
-    /// reference would have to be good until the call returns, be it used or not.
+    /// As [`with`](Self::with), for a caller whose `f` allows others to free the lock as soon as it is released. A
+    /// reference would have to stay valid until the call returns, whether it is used or not.
     ///
     /// # Safety
     ///
-    /// The lock is there until it is released, whoever frees it.
+    /// The lock stays alive until it is released.
     #[inline]
     pub(crate) unsafe fn with_last<R>(this: *const Self, f: impl FnOnce(&mut T) -> R) -> R {
         {
-            // SAFETY: it is there, for we don't have it yet.
+            // SAFETY: it is alive, because we have not released it yet.
             let this = unsafe { &*this };
             if !this.try_take() {
                 this.wait();
             }
         }
-        // SAFETY: both are fields of what is there until `_held` is dropped.
+        // SAFETY: both are fields of the lock, which is alive until `_held` is dropped.
         let (_held, value) = unsafe { (Held(&raw const (*this).taken), &raw const (*this).value) };
         // SAFETY: as above. `taken` is ours until `_held` is dropped, and both borrows end before.
         unsafe { (*value).with_mut(|value| f(&mut *value)) }
@@ -75,43 +68,43 @@ impl<T> Lock<T> {
 
     #[inline]
     fn try_take(&self) -> bool {
-        // Acquire pairs with the Release in `Held::drop`: what the last holder did is seen.
+        // Acquire pairs with the Release in `Held::drop`: we see what the last holder did.
         self.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     #[cold]
     fn wait(&self) {
-        let mut looks = 0_u32;
+        let mut checks = 0_u32;
         while !self.try_take() {
-            // In models a spin has to give way at once: nobody else gets on otherwise.
-            while !cfg!(loom) && looks < SPINS && self.taken.load(Ordering::Relaxed) {
+            // In models a spin has to yield at once, because no other thread runs otherwise.
+            while !cfg!(loom) && checks < LOCK_SPINS && self.taken.load(Ordering::Relaxed) {
                 hint::spin_loop();
-                looks += 1;
+                checks += 1;
             }
-            looks = looks.saturating_add(1);
-            if looks > SPINS + YIELDS && !cfg!(loom) {
-                std::thread::sleep(PAUSE);
-            } else if looks > SPINS || cfg!(loom) {
+            checks = checks.saturating_add(1);
+            if checks > LOCK_SPINS + LOCK_YIELDS && !cfg!(loom) {
+                std::thread::sleep(LOCK_PAUSE);
+            } else if checks > LOCK_SPINS || cfg!(loom) {
                 thread::yield_now();
             }
         }
     }
 }
 
-/// The right to touch the value; dropping it gives it up.
+/// The right to access the value. Dropping it unlocks.
 struct Held(*const AtomicBool);
 
 impl Drop for Held {
     #[inline]
     fn drop(&mut self) {
         // Release pairs with the Acquire in `try_take`.
-        // SAFETY: the lock is there until this store. It may be gone right after it; a reference to what is all
-        // `UnsafeCell` need not be good until the call returns.
+        // SAFETY: the lock is alive until this store. It may be gone right after it: a reference to an atomic, which is all
+        // `UnsafeCell`, need not stay valid until the call returns.
         unsafe { (*self.0).store(false, Ordering::Release) }
     }
 }
 
-/// In place of [`Lock`] in models of what is built on it: a lock that blocks.
+/// A lock that blocks. It replaces [`Lock`] in models of the code that uses it.
 #[cfg(loom)]
 #[derive(Debug)]
 pub(crate) struct Blocking<T>(windlass_sync::primitives::Mutex<T>);
@@ -130,7 +123,7 @@ impl<T> Blocking<T> {
     ///
     /// As for [`Lock::with_last`].
     pub(crate) unsafe fn with_last<R>(this: *const Self, f: impl FnOnce(&mut T) -> R) -> R {
-        // SAFETY: it is there. Models know only of what is done, not of references.
+        // SAFETY: it is alive. Models check accesses, not references.
         unsafe { (*this).with(f) }
     }
 }

@@ -1,13 +1,15 @@
-//! How the models in `loom-tests` reach the real shards, and their lock.
+//! Access to the real shards and their lock for the models in `loom-tests`.
 
 use std::task::Waker;
 
-pub use crate::lease::{Home, Lease};
+pub use crate::holders::{ArmedTimer, ShardRef};
 pub use crate::lock::Lock;
 pub use crate::shard::Ended;
-pub use crate::turn::PATIENCE;
 
-/// Arms a timer at a time of the model's choice; `None` if the runtime is gone.
-pub fn arm(home: &Home, deadline: u64, waker: &Waker) -> Option<Lease> {
-    home.arm(deadline, waker)
+/// The time after which another thread takes over a shard, in nanoseconds.
+pub const CLAIM_EXPIRY_NANOS: u64 = crate::policy::CLAIM_EXPIRY_NANOS;
+
+/// Arms a timer for a time of the model's choice. Returns `None` if the runtime is gone.
+pub fn arm(shard: &ShardRef, deadline: u64, waker: &Waker) -> Option<ArmedTimer> {
+    shard.arm(deadline, waker)
 }

@@ -1,59 +1,61 @@
-//! A wheel behind a lock, and its next deadline beside it. Each worker has one, and foreign threads
-//! share a few.
+//! A wheel behind a lock, with its next deadline beside it. Each worker has a shard, and foreign threads share a few.
 //!
-//! Fire, cancel, reset and poll of one timer are ordered by the lock. A timer has fired when its key
-//! means nothing any more and the shard is not closed; its waker was taken out under the lock by whoever
-//! fired it, and is woken after that. So a poll that finds the timer armed has its waker in the wheel, and
-//! who fires later wakes it; one that finds it fired needs none.
+//! Firing, cancelling, resetting and polling a timer are ordered by the lock. A timer has fired if the wheel has no
+//! waker for its key and the shard is not closed. The thread that fires a timer takes the waker out under the lock, and
+//! wakes it after the lock is released. So if a poll finds the timer armed, its waker is in the wheel, and the thread
+//! that fires later wakes it. If a poll finds that the timer has fired, it needs no waker.
 //!
-//! No critical section does more than a bounded piece of work: see [`Lock`]. Who fires is up to the [`Turn`].
+//! No critical section does more than a bounded amount of work; see [`Lock`]. The [`FiringClaim`] decides which thread
+//! fires.
 //!
-//! Some methods want the state that is behind the lock: those of holders that may leave, after which the shard may
-//! be gone as soon as the lock is released. [`Lease`](crate::Lease) locks for them.
+//! Some methods take the state that is behind the lock: those for holders that may leave, because the shard may be gone
+//! as soon as the lock is released. [`ArmedTimer`](crate::holders::ArmedTimer) locks the shard for them.
+
+// `Ended` is public in models.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use std::task::Waker;
 use std::time::Instant;
 
 use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
+use crate::batch::Batch;
+use crate::entries::Garbage;
+use crate::firing_claim::FiringClaim;
 #[cfg(loom)]
 use crate::lock::Blocking as Lock;
 #[cfg(not(loom))]
 use crate::lock::Lock;
 use crate::nanos::nanos;
-use crate::slab::Garbage;
-use crate::spare::Spare;
+use crate::policy::{BATCH_TIMERS, RECHECK_NANOS};
 use crate::timekeeper::{NEVER, Timekeeper};
-use crate::turn::{AGAIN, Turn};
-use crate::wheel::{Key, Portion, Wheel};
-
-/// Timers that are taken out in one go.
-const PORTION: usize = if cfg!(loom) { 1 } else { 128 };
+use crate::waker_cache::WakerCache;
+use crate::wheel::{Key, Wheel};
 
 /// The timers of one worker.
-// Two lines, for the prefetcher fetches them in pairs: workers must not share what they write.
+// Two cache lines, because the prefetcher fetches them in pairs, and workers must not share lines that they write.
 #[repr(align(128))]
 pub struct Shard {
     pub(crate) state: Lock<State>,
-    /// The wheel's next deadline, or an earlier time; written under the lock.
+    /// The wheel's next deadline, or an earlier time. Written under the lock.
     next: AtomicU64,
-    spare: Spare,
+    cache: WakerCache,
     timekeeper: Arc<Timekeeper>,
 }
 
 pub(crate) struct State {
     wheel: Wheel,
-    turn: Turn,
-    /// See [`Spare`].
-    spare: Option<Waker>,
-    /// How far the runtime's time was ahead of the OS's when it ended, in nanoseconds; `None` before that.
+    claim: FiringClaim,
+    /// See [`WakerCache`].
+    cached_waker: Option<Waker>,
+    /// How far the runtime's time was ahead of the OS's when the runtime ended, in nanoseconds. `None` before that.
     closed: Option<u64>,
-    /// The runtime, and all who hold a key, be it of a timer that has fired.
+    /// The number of holders: the runtime, and every timer that has a key, whether it has fired or not.
     holders: usize,
 }
 
 impl State {
-    /// A holder leaves; true if it was the last, and has to free the shard.
+    /// Removes a holder. Returns true if it was the last one, and has to free the shard.
     #[must_use]
     #[inline]
     pub(crate) fn leave(&mut self) -> bool {
@@ -61,7 +63,7 @@ impl State {
         self.holders == 0
     }
 
-    /// The holder of a timer that is not armed any more leaves.
+    /// Removes the holder of a timer that is not armed any more.
     fn end(&mut self, key: &Key) -> Left {
         self.wheel.remove(Key(key.0));
         Left {
@@ -72,107 +74,111 @@ impl State {
     }
 }
 
-/// The holder of a timer that is not armed any more has left.
+/// The result of a call by a timer that is not armed any more, and has left the shard.
 #[must_use]
 pub(crate) struct Left {
     pub(crate) why: Ended,
-    /// It has to free the shard.
+    /// The caller has to free the shard.
     pub(crate) is_last: bool,
-    /// Dropped after the lock.
+    /// Dropped after the lock is released.
     _garbage: Option<Garbage>,
 }
 
-/// A timer was cancelled, or its holder has left after it fired.
+/// The result of cancelling a timer, which has left the shard.
 #[must_use]
 pub(crate) struct Cancelled {
     pub(crate) was_armed: bool,
-    /// It has to free the shard.
+    /// The caller has to free the shard.
     pub(crate) is_last: bool,
-    /// Dropped after the lock.
+    /// Dropped after the lock is released.
     _waker: Option<Waker>,
     _garbage: Option<Garbage>,
 }
 
 pub(crate) type StateLock = Lock<State>;
 
-/// What a look at what is due has brought.
+/// The result of [`Shard::take_due`].
 enum Taken {
-    /// Something to wake; or nothing yet, but to look once more.
-    Some,
-    /// Nothing any more, or the turn is not ours. A deadline that was published has yet to be relied on.
-    Last { published: Option<u64> },
+    /// There are wakers to wake, or none yet and more timers to look at.
+    More,
+    /// Nothing is left to fire here, or another thread fires it. If an earlier deadline was published, the timekeeper
+    /// has yet to be notified.
+    Done { published: Option<u64> },
 }
 
-enum Enter {
+/// The result of one attempt to insert a timer.
+enum Inserted {
+    /// The timer's key, and whether its deadline is the shard's earliest.
     Armed(Key, bool),
+    /// The cached waker was not the right one.
     NoWaker,
     Closed,
 }
 
-/// Why a timer is not armed any more.
+/// The reason why a timer is not armed any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Its time has come.
+    /// It has fired.
     Fired,
     /// The runtime is gone, and will not fire it.
     Closed {
-        /// How far its time was ahead of the OS's, in nanoseconds. Not at all, if it was the OS's.
+        /// How far the runtime's time was ahead of the OS's, in nanoseconds. Zero if its time was not virtual.
         ahead: u64,
     },
 }
 
 impl Shard {
-    /// With one holder.
+    /// Creates an empty shard with one holder.
     pub(crate) fn new(timekeeper: Arc<Timekeeper>) -> Self {
         Self {
             state: Lock::new(State {
                 wheel: Wheel::new(),
-                turn: Turn::default(),
-                spare: None,
+                claim: FiringClaim::default(),
+                cached_waker: None,
                 closed: None,
                 holders: 1,
             }),
             next: AtomicU64::new(NEVER),
-            spare: Spare::new(timekeeper.own_wakers()),
+            cache: WakerCache::new(timekeeper.own_wakers()),
             timekeeper,
         }
     }
 
-    /// The runtime's time.
+    /// Returns the runtime's time.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         self.timekeeper.now()
     }
 
-    /// The next deadline, or an earlier time.
+    /// Returns the next deadline, or an earlier time.
     #[inline]
     pub(crate) fn next(&self) -> u64 {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Arms a timer, whose key is one more holder; `None` if the shard is closed.
+    /// Arms a timer, which becomes a holder of the shard. Returns `None` if the shard is closed.
     #[inline]
-    pub(crate) fn enter(&self, deadline: u64, waker: &Waker) -> Option<Key> {
-        let mut clone = (!self.spare.may_be(waker)).then(|| waker.clone());
+    pub(crate) fn insert(&self, deadline: u64, waker: &Waker) -> Option<Key> {
+        let mut clone = (!self.cache.may_contain(waker)).then(|| waker.clone());
         loop {
-            let entered = self.state.with(|state| {
+            let inserted = self.state.with(|state| {
                 if state.closed.is_some() {
-                    return Enter::Closed;
+                    return Inserted::Closed;
                 }
-                let spare = || self.spare.take(&mut state.spare, waker);
-                let Some(waker) = clone.take().or_else(spare) else {
-                    return Enter::NoWaker;
+                let cached = || self.cache.take(&mut state.cached_waker, waker);
+                let Some(waker) = clone.take().or_else(cached) else {
+                    return Inserted::NoWaker;
                 };
                 state.holders += 1;
                 let key = state.wheel.insert(deadline, waker);
-                Enter::Armed(key, self.publish(deadline))
+                Inserted::Armed(key, self.publish(deadline))
             });
-            match entered {
-                Enter::Closed => return None,
-                Enter::NoWaker => clone = Some(waker.clone()),
-                Enter::Armed(key, earliest) => {
-                    if earliest {
-                        self.rely(deadline);
+            match inserted {
+                Inserted::Closed => return None,
+                Inserted::NoWaker => clone = Some(waker.clone()),
+                Inserted::Armed(key, is_earliest) => {
+                    if is_earliest {
+                        self.notify_timekeeper(deadline);
                     }
                     return Some(key);
                 }
@@ -180,26 +186,26 @@ impl Shard {
         }
     }
 
-    /// Cancels a timer, whose holder leaves. The waker, that of this timer or an older one, is dropped by the
-    /// caller, outside of the lock.
+    /// Cancels a timer, which leaves the shard. The caller drops the result, with the waker of this timer or an older
+    /// one, after the lock is released.
     #[inline]
     pub(crate) fn cancel(&self, state: &mut State, key: Key) -> Cancelled {
         let waker = state.wheel.remove(key);
         let was_armed = waker.is_some();
         let waker = match waker {
-            Some(waker) if state.closed.is_none() => self.spare.keep(&mut state.spare, waker),
+            Some(waker) if state.closed.is_none() => self.cache.put(&mut state.cached_waker, waker),
             waker => waker,
         };
         let (is_last, garbage) = (state.leave(), state.wheel.take_garbage());
         Cancelled { was_armed, is_last, _waker: waker, _garbage: garbage }
     }
 
-    /// Moves a timer that has not fired to another time; it keeps its waker. True if somebody has to be told:
-    /// see [`rely`](Self::rely).
+    /// Moves a timer that has not fired to another time. It keeps its waker. Returns true if the caller has to
+    /// [notify the timekeeper](Self::notify_timekeeper).
     ///
     /// # Errors
     ///
-    /// If it is not armed any more; its holder has left then.
+    /// If the timer is not armed any more. It has left the shard then.
     pub(crate) fn reset(&self, state: &mut State, key: &Key, deadline: u64) -> Result<bool, Left> {
         match state.wheel.reset(key, deadline) {
             Some(()) => Ok(self.publish(deadline)),
@@ -207,12 +213,12 @@ impl Shard {
         }
     }
 
-    /// True if a timer that has not fired has that waker.
+    /// Returns true if a timer that has not fired wakes the same task as `waker`.
     ///
     /// # Errors
     ///
-    /// If it is not armed any more; its holder has left then.
-    pub(crate) fn has_waker(
+    /// If the timer is not armed any more. It has left the shard then.
+    pub(crate) fn check_waker(
         &self,
         state: &mut State,
         key: &Key,
@@ -224,11 +230,12 @@ impl Shard {
         }
     }
 
-    /// Has a timer that has not fired wake `new`. Gives a waker to be dropped outside of the lock.
+    /// Makes a timer that has not fired wake `new`. Returns also a waker, which the caller drops after the lock is
+    /// released.
     ///
     /// # Errors
     ///
-    /// As above.
+    /// If the timer is not armed any more. It has left the shard then.
     pub(crate) fn set_waker(
         &self,
         state: &mut State,
@@ -241,30 +248,31 @@ impl Shard {
         }
     }
 
-    /// Fires what is due, up to so many timers and so many portions in vain, unless another thread is at it; gives
-    /// how many. `wakers` is empty, and is so again after `wake`, which wakes them.
+    /// Fires the timers that are due, unless another thread does, and returns their number. Stops after `most` timers,
+    /// and after `empty_batches` batches without a timer, from which it subtracts those that it had. `wakers` is empty;
+    /// `wake` wakes and removes all that are in it.
     pub(crate) fn fire(
         &self,
         now: u64,
         most: usize,
-        in_vain: &mut usize,
+        empty_batches: &mut usize,
         wakers: &mut Vec<Waker>,
         wake: &mut impl FnMut(&mut Vec<Waker>),
     ) -> usize {
-        let (mut fired, mut turn) = (0, None);
+        let (mut fired, mut claim) = (0, None);
         loop {
-            let portion = if *in_vain == 0 { 0 } else { PORTION.min(most - fired) };
-            match self.state.with(|state| self.take_due(state, now, portion, &mut turn, wakers)) {
-                Taken::Some if wakers.is_empty() => *in_vain -= 1,
-                Taken::Some => {
+            let batch = if *empty_batches == 0 { 0 } else { BATCH_TIMERS.min(most - fired) };
+            match self.state.with(|state| self.take_due(state, now, batch, &mut claim, wakers)) {
+                Taken::More if wakers.is_empty() => *empty_batches -= 1,
+                Taken::More => {
                     fired += wakers.len();
                     wake(wakers);
                     debug_assert!(wakers.is_empty());
                 }
-                Taken::Last { published } => {
+                Taken::Done { published } => {
                     if let Some(next) = published {
-                        // Who has fired is awake, and looks again: what is past is late from now on.
-                        self.rely(next.max(now));
+                        // This thread is awake and looks again, so a deadline in the past counts as now.
+                        self.notify_timekeeper(next.max(now));
                     }
                     return fired;
                 }
@@ -272,68 +280,71 @@ impl Shard {
         }
     }
 
-    /// Takes out the wakers of what is due, a portion of so many, in a turn, which is taken with the first of them
-    /// and given back after the last.
+    /// Takes out the wakers of a batch of due timers. Claims the shard with the first batch, and releases the claim
+    /// after the last one.
     fn take_due(
         &self,
         state: &mut State,
         now: u64,
-        portion: usize,
-        turn: &mut Option<u64>,
+        batch: usize,
+        claim: &mut Option<u64>,
         wakers: &mut Vec<Waker>,
     ) -> Taken {
-        match turn {
-            Some(turn) if state.turn.is(*turn) => state.turn.extend(self.timekeeper.lasting()),
-            // It was taken over.
-            Some(_) => return Taken::Last { published: None },
-            None => match state.turn.take(self.timekeeper.lasting()) {
-                Some(number) => *turn = Some(number),
+        match claim {
+            Some(number) if state.claim.is_current(*number) => {
+                state.claim.renew(self.timekeeper.real_now());
+            }
+            // Another thread has taken over.
+            Some(_) => return Taken::Done { published: None },
+            None => match state.claim.acquire(self.timekeeper.real_now()) {
+                Some(number) => *claim = Some(number),
                 None => {
-                    self.look_again(now);
-                    return Taken::Last { published: None };
+                    self.recheck_later(now);
+                    return Taken::Done { published: None };
                 }
             },
         }
-        // A waker that may block is the last in our hands.
-        let ends = |waker: &Waker| !self.spare.is_own(waker);
-        let mut taken = Portion { left: portion, ends, fired: wakers };
-        let more = portion == 0 || state.wheel.take(now, &mut taken);
-        if wakers.is_empty() && (portion == 0 || !more) {
-            state.turn.give_back();
+        // A waker that may block is the last one of its batch.
+        let ends = |waker: &Waker| !self.cache.is_own(waker);
+        let mut taken = Batch { left: batch, ends, fired: wakers };
+        let more = batch == 0 || state.wheel.take(now, &mut taken);
+        if wakers.is_empty() && (batch == 0 || !more) {
+            state.claim.release();
             let next = state.wheel.next_deadline().unwrap_or(NEVER);
             let before = self.next.load(Ordering::Relaxed);
             self.next.store(next, Ordering::Relaxed);
-            return Taken::Last { published: (next < before).then_some(next) };
+            return Taken::Done { published: (next < before).then_some(next) };
         }
-        self.look_again(now);
-        Taken::Some
+        self.recheck_later(now);
+        Taken::More
     }
 
-    /// Under the lock: the turn is taken. Only puts off what was published: a keeper may have promised to look
-    /// then, and who arms a timer later than that relies on it.
-    fn look_again(&self, now: u64) {
-        let again = self.next().max(now.saturating_add(AGAIN));
+    /// Publishes a time to look again at a shard that is claimed. Called under the lock. It only ever postpones the
+    /// published time: the timekeeper may have promised to look then, and a thread that arms a later timer relies on
+    /// that.
+    fn recheck_later(&self, now: u64) {
+        let again = self.next().max(now.saturating_add(RECHECK_NANOS));
         self.next.store(again, Ordering::Relaxed);
     }
 
-    /// True if something is due, or is being woken.
+    /// Returns true if a timer is due, or some thread is waking one.
     pub(crate) fn is_firing(&self, now: u64) -> bool {
         let is_past = |time: Option<u64>| time.is_some_and(|time| time <= now);
         self.state.with(|state| {
-            // The wheel may want to be looked at before anything is due, but where `settle` has published the
-            // exact time nobody comes for that.
-            state.turn.is_taken()
+            // `next_deadline` may be earlier than any timer. If `publish_exact_next` has published the exact time, no
+            // thread looks that early.
+            state.claim.is_claimed()
                 || is_past(state.wheel.next_deadline()) && is_past(state.wheel.earliest())
         })
     }
 
-    /// True if some thread has the turn.
+    /// Returns true if some thread has claimed the shard.
     pub(crate) fn is_waking(&self) -> bool {
-        self.state.with(|state| state.turn.is_taken())
+        self.state.with(|state| state.claim.is_claimed())
     }
 
-    /// The exact time of the next timer.
-    pub(crate) fn settle(&self) -> u64 {
+    /// Publishes and returns the exact time of the next timer.
+    pub(crate) fn publish_exact_next(&self) -> u64 {
         self.state.with(|state| {
             let next = state.wheel.earliest().unwrap_or(NEVER);
             self.next.store(next, Ordering::Relaxed);
@@ -341,18 +352,18 @@ impl Shard {
         })
     }
 
-    /// Fires nothing any more, and lets nothing in; gives the wakers of all that was armed.
+    /// Closes the shard, so that it fires no timer and accepts none. Returns the wakers of all armed timers.
     pub(crate) fn close(&self) -> Vec<Waker> {
         let mut wakers = Vec::new();
-        // In this order: of two looks at one clock, the first is not ahead.
+        // In this order, so that the result is zero if both read the same clock.
         let ahead = self.timekeeper.now().saturating_sub(nanos(Instant::now()));
         loop {
-            wakers.reserve(PORTION);
-            let (more, _spare) = self.state.with(|state| {
+            wakers.reserve(BATCH_TIMERS);
+            let (more, _cached) = self.state.with(|state| {
                 state.closed = Some(ahead);
                 self.next.store(NEVER, Ordering::Relaxed);
-                let more = state.wheel.advance_some(u64::MAX, PORTION, &mut wakers);
-                (more, state.spare.take())
+                let more = state.wheel.advance_some(u64::MAX, BATCH_TIMERS, &mut wakers);
+                (more, state.cached_waker.take())
             });
             if !more {
                 return wakers;
@@ -360,24 +371,24 @@ impl Shard {
         }
     }
 
-    /// How many timers are armed.
+    /// Returns the number of armed timers.
     pub(crate) fn len(&self) -> usize {
         self.state.with(|state| state.wheel.len())
     }
 
-    /// Under the lock: true if somebody has to be told.
+    /// Publishes a deadline if it is the shard's earliest, and returns true then. Called under the lock.
     #[inline]
     fn publish(&self, deadline: u64) -> bool {
-        let earliest = deadline < self.next();
-        if earliest {
+        let is_earliest = deadline < self.next();
+        if is_earliest {
             self.next.store(deadline, Ordering::Relaxed);
         }
-        earliest
+        is_earliest
     }
 
-    /// Has somebody look at a deadline that was published as the next, if nobody would.
-    pub(crate) fn rely(&self, deadline: u64) {
-        self.timekeeper.rely(deadline);
+    /// Wakes the timekeeper if it would look too late for a deadline that was published.
+    pub(crate) fn notify_timekeeper(&self, deadline: u64) {
+        self.timekeeper.notify(deadline);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Waiting for a point in time.
+//! The future that waits for a point in time.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,12 +11,15 @@ use crate::wait::{Wait, When};
 
 /// Waits for a point in time.
 ///
-/// Nothing is armed before the first poll that has to wait. From then on the timer belongs to the runtime
-/// that was current in that poll, also if the future moves to another one, which it then wakes. When
-/// that runtime shuts down, whoever waits is polled again, and the timer moves to the runtime that is
-/// current there, or to the global one.
+/// The first poll that has to wait arms a timer. From then on the timer belongs to the runtime that was current in that
+/// poll, even if the future moves to a task of another runtime. When the runtime shuts down, the waiting task is polled
+/// again, and the timer moves to the runtime that is current there, or to the global one.
 ///
-/// Polling it after it was ready gives ready again, until [`reset`](Self::reset).
+/// Once the future is ready, it stays ready until [`reset`](Self::reset).
+///
+/// # Cancelling
+///
+/// Dropping the future disarms the timer, in constant time.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct Sleep<H> {
@@ -26,12 +29,34 @@ pub struct Sleep<H> {
 }
 
 impl<H: Host> Sleep<H> {
-    /// Until `duration` from now is over.
+    /// Creates a future that waits until `duration` from now has passed.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::Sleep;
+    ///
+    /// # windlass::block_on(async {
+    /// let start = Instant::now();
+    /// Sleep::after(Duration::from_millis(1)).await;
+    /// assert!(start.elapsed() >= Duration::from_millis(1));
+    /// # });
+    /// ```
     pub fn after(duration: Duration) -> Self {
         Self::at(nanos(now::<H>()).saturating_add(in_nanos(duration)))
     }
 
-    /// Until `deadline`; not at all if that is past.
+    /// Creates a future that waits until `deadline`. If that is past, it is ready at once.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::Sleep;
+    ///
+    /// # windlass::block_on(async {
+    /// let deadline = Instant::now() + Duration::from_millis(1);
+    /// Sleep::until(deadline).await;
+    /// assert!(Instant::now() >= deadline);
+    /// # });
+    /// ```
     pub fn until(deadline: Instant) -> Self {
         Self::at(nanos(deadline))
     }
@@ -40,16 +65,25 @@ impl<H: Host> Sleep<H> {
         Self { deadline, wait: Wait::new() }
     }
 
-    /// When it ends; `None` if that is never, because the clock can't say it.
+    /// Returns the time at which the sleep ends, or `None` if it never does because the clock cannot represent that time.
     ///
-    /// A sleep that outlives a runtime with virtual time counts in the OS's time from its next poll
-    /// on, and so does its deadline.
+    /// A sleep that outlives a runtime with virtual time uses the OS's time from its next poll on, and its deadline
+    /// changes accordingly.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::{sleep, sleep_until};
+    ///
+    /// let deadline = Instant::now() + Duration::from_secs(60);
+    /// assert_eq!(sleep_until(deadline).deadline(), Some(deadline));
+    /// assert_eq!(sleep(Duration::MAX).deadline(), None);
+    /// ```
     pub fn deadline(&self) -> Option<Instant> {
         instant(self.deadline)
     }
 
-    /// Moves the deadline. A task that waits already is woken at the new time without having to poll
-    /// again; a sleep that has ended begins anew.
+    /// Moves the deadline. A task that already waits is woken at the new time, without another poll. A sleep that has
+    /// ended starts again.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -70,7 +104,19 @@ impl<H: Host> Sleep<H> {
         self.wait.reset(deadline);
     }
 
-    /// True while a timer is armed: from the first poll that had to wait until the time has come.
+    /// Returns true while a timer is armed: from the first poll that has to wait until the first poll after the deadline.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::sleep;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut nap = sleep(Duration::from_millis(1));
+    /// assert!(!nap.is_armed());
+    /// (&mut nap).await;
+    /// assert!(!nap.is_armed());
+    /// # });
+    /// ```
     pub fn is_armed(&self) -> bool {
         self.wait.is_armed()
     }
@@ -83,7 +129,7 @@ impl<H: Host> Future for Sleep<H> {
         let Self { deadline, wait } = self.get_mut();
         let mut when = When::At(*deadline);
         let polled = wait.poll(cx, &mut when);
-        // Another one, if the timer has left a runtime whose time was not the OS's.
+        // It has changed if the timer has left a runtime with virtual time.
         if let When::At(time) = when {
             *deadline = time;
         }

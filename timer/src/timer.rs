@@ -1,4 +1,4 @@
-//! The timer that is awaited again and again.
+//! A timer that can be awaited repeatedly.
 
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
@@ -10,10 +10,13 @@ use crate::host::Host;
 use crate::nanos::{in_nanos, nanos};
 use crate::wait::{Wait, When};
 
-/// A timer that can be awaited any number of times. Each `(&mut timer).await` waits for its duration anew.
+/// A timer that can be awaited any number of times. Each `(&mut timer).await` waits for its duration.
 ///
-/// Nothing is armed when it is made: the time runs from the first poll of each wait, and dropping the
-/// wait disarms it.
+/// The duration counts from the first poll of each wait, which arms the timer.
+///
+/// # Cancelling
+///
+/// Dropping a wait disarms the timer, which can be awaited again.
 ///
 /// # Examples
 ///
@@ -35,28 +38,75 @@ pub struct Timer<H> {
 }
 
 impl<H: Host> Timer<H> {
-    /// A timer of that duration.
+    /// Creates a timer with this duration.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::Timer;
+    ///
+    /// const SECOND: Timer = Timer::new(Duration::from_secs(1));
+    /// assert_eq!(SECOND.duration(), Duration::from_secs(1));
+    /// ```
     pub const fn new(duration: Duration) -> Self {
         Self { duration, host: PhantomData }
     }
 
-    /// How long each wait takes.
+    /// Returns how long each wait takes.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::Timer;
+    ///
+    /// assert_eq!(Timer::new(Duration::from_secs(5)).duration(), Duration::from_secs(5));
+    /// ```
     pub const fn duration(&self) -> Duration {
         self.duration
     }
 
-    /// Changes how long each further wait takes.
+    /// Changes how long the next waits take.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::Timer;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut timer = Timer::new(Duration::from_secs(3600));
+    /// timer.set_duration(Duration::from_millis(1));
+    /// (&mut timer).await;
+    /// # });
+    /// ```
     pub fn set_duration(&mut self, duration: Duration) {
         self.duration = duration;
     }
 
     /// Waits for the timer's duration, from the first poll on. The same as `(&mut timer).await`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::Timer;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut timer = Timer::new(Duration::from_millis(1));
+    /// timer.wait().await;
+    /// timer.wait().await;
+    /// # });
+    /// ```
     pub fn wait(&mut self) -> TimerWait<'_, H> {
         let when = When::After(in_nanos(self.duration));
         TimerWait { when, wait: Wait::new(), timer: self }
     }
 
     /// Waits until a point in time, whatever the timer's duration is.
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::Timer;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut timer = Timer::new(Duration::from_secs(3600));
+    /// timer.wait_until(Instant::now() + Duration::from_millis(1)).await;
+    /// # });
+    /// ```
     pub fn wait_until(&mut self, deadline: Instant) -> TimerWait<'_, H> {
         TimerWait { when: When::At(nanos(deadline)), wait: Wait::new(), timer: self }
     }
@@ -71,7 +121,7 @@ impl<'a, H: Host> IntoFuture for &'a mut Timer<H> {
     }
 }
 
-/// One wait for a [`Timer`]. Dropping it disarms the timer.
+/// A future that waits for a [`Timer`] once. Dropping it disarms the timer.
 #[derive(Debug)]
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct TimerWait<'a, H> {
@@ -81,12 +131,29 @@ pub struct TimerWait<'a, H> {
 }
 
 impl<H: Host> TimerWait<'_, H> {
-    /// The timer that is waited for.
+    /// Returns the timer.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::Timer;
+    ///
+    /// let mut timer = Timer::new(Duration::from_secs(1));
+    /// assert_eq!(timer.wait().timer().duration(), Duration::from_secs(1));
+    /// ```
     pub fn timer(&self) -> &Timer<H> {
         self.timer
     }
 
-    /// True while it is armed: from the first poll that had to wait until the time has come.
+    /// Returns true while the timer is armed: from the first poll that has to wait until the first poll after the
+    /// deadline.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::Timer;
+    ///
+    /// let mut timer = Timer::new(Duration::from_secs(1));
+    /// assert!(!timer.wait().is_armed(), "it has not been polled");
+    /// ```
     pub fn is_armed(&self) -> bool {
         self.wait.is_armed()
     }

@@ -1,30 +1,87 @@
-//! All timers of a runtime.
+//! The timers of a runtime.
 
 use std::task::Waker;
 
 use windlass_sync::primitives::{Arc, Mutex};
 
-use crate::lease::Home;
-use crate::pace::{Gate, Pace};
+use crate::coalescer::{Coalescer, LastFiring};
+use crate::holders::ShardRef;
+use crate::policy::{EMPTY_BATCHES_PER_ROUND, FOREIGN_SHARDS, TIMERS_PER_ROUND};
 use crate::timekeeper::{Driver, NEVER, Timekeeper};
 
-/// Timers that are fired before the tasks they wake get their turn.
-const MOST_AT_ONCE: usize = 1024;
-/// Portions that only move timers within their wheels, before tasks get theirs.
-const MOST_IN_VAIN: usize = 64;
-/// Shards for threads that are no workers.
-const FOREIGN: usize = if cfg!(loom) { 1 } else { 4 };
-
-/// All timers of a runtime, a shard for each worker. The runtime drives them: it says what time it is,
-/// and asks when to come back.
+/// The timers of a runtime, with a shard for each worker.
+///
+/// The runtime drives them: it provides the time, asks for the next deadline, and fires the timers that are due.
+///
+/// # Examples
+///
+/// A runtime with one worker, whose time stands still:
+///
+/// ```
+/// use std::pin::Pin;
+/// use std::sync::OnceLock;
+/// use std::task::{Context, Waker};
+/// use std::time::{Duration, Instant};
+/// use windlass_timer::{Driver, Host, NEVER, ShardRef, Sleep, Timers, nanos};
+///
+/// struct Still(u64);
+///
+/// impl Driver for Still {
+///     fn now(&self) -> u64 {
+///         self.0
+///     }
+///
+///     fn wake_timekeeper(&self) {}
+/// }
+///
+/// fn timers() -> &'static Timers {
+///     static TIMERS: OnceLock<Timers> = OnceLock::new();
+///     TIMERS.get_or_init(|| Timers::new(1, Box::new(Still(nanos(Instant::now())))))
+/// }
+///
+/// struct Here;
+///
+/// impl Host for Here {
+///     fn offer(_: &Waker, mut take: impl FnMut(&ShardRef) -> bool) {
+///         take(timers().worker(0));
+///     }
+///
+///     fn with_current<R>(see: impl FnOnce(&ShardRef) -> R) -> Option<R> {
+///         Some(see(timers().worker(0)))
+///     }
+/// }
+///
+/// assert!(timers().is_empty() && !timers().in_use());
+/// let mut sleep = Sleep::<Here>::after(Duration::from_secs(3600));
+/// let mut context = Context::from_waker(Waker::noop());
+/// assert!(Pin::new(&mut sleep).poll(&mut context).is_pending());
+///
+/// let deadline = nanos(sleep.deadline().unwrap());
+/// assert_eq!((timers().len(), timers().next()), (1, deadline));
+/// // The thread may sleep until the deadline.
+/// assert_eq!(timers().keep_time(NEVER), deadline);
+/// timers().wake_up();
+/// assert!(timers().is_due(deadline) && !timers().is_due(timers().now()));
+/// assert_eq!(timers().fire(deadline, |wakers| wakers.drain(..).for_each(Waker::wake)), 1);
+/// assert!(Pin::new(&mut sleep).poll(&mut context).is_ready());
+///
+/// timers().fired(deadline, 1);
+/// assert!(!timers().is_firing(deadline) && !timers().is_waking());
+/// assert_eq!(timers().publish_exact_next(), NEVER);
+/// // A worker that falls asleep wakes no timekeeper, because there is none.
+/// timers().entrust();
+/// assert_eq!(timers().wakes(), 0);
+/// assert!(timers().close().is_empty());
+/// # use std::future::Future;
+/// ```
 pub struct Timers {
-    /// Workers first, then those of foreign threads.
-    shards: Box<[Home]>,
+    /// Those of the workers, then those of foreign threads.
+    shards: Box<[ShardRef]>,
     workers: usize,
     timekeeper: Arc<Timekeeper>,
-    pace: Mutex<Pace>,
-    /// What the pace says, for those who only want to know.
-    gate: Gate,
+    coalescer: Mutex<Coalescer>,
+    /// Published by the coalescer.
+    last_firing: LastFiring,
 }
 
 impl Timers {
@@ -32,52 +89,54 @@ impl Timers {
     pub fn new(workers: usize, driver: Box<dyn Driver>) -> Self {
         let timekeeper = Arc::new(Timekeeper::new(driver));
         Self {
-            shards: (0..workers + FOREIGN).map(|_| Home::new(timekeeper.clone())).collect(),
+            shards: (0..workers + FOREIGN_SHARDS)
+                .map(|_| ShardRef::new(timekeeper.clone()))
+                .collect(),
             workers,
             timekeeper,
-            pace: Mutex::new(Pace::new()),
-            gate: Gate::new(),
+            coalescer: Mutex::new(Coalescer::new()),
+            last_firing: LastFiring::new(),
         }
     }
 
-    /// The shard of a worker.
-    pub fn worker(&self, index: usize) -> &Home {
-        // Spares share the workers' shards. A division is worth avoiding, this early in each timer.
+    /// Returns the shard of a worker.
+    pub fn worker(&self, index: usize) -> &ShardRef {
+        // Spare workers share the shards. The branch avoids a division, because every timer comes here.
         &self.shards[if index < self.workers { index } else { index % self.workers }]
     }
 
-    /// A shard for a thread that is no worker; any number will do.
-    pub fn foreign(&self, number: usize) -> &Home {
+    /// Returns a shard for a thread that is not a worker. Any number is valid.
+    pub fn foreign(&self, number: usize) -> &ShardRef {
         &self.shards[self.workers + number % (self.shards.len() - self.workers)]
     }
 
-    /// The next deadline of all shards, or an earlier time; [`NEVER`] if nothing is armed.
+    /// Returns the next deadline of all shards, or an earlier time, or [`NEVER`] if no timer is armed.
     pub fn next(&self) -> u64 {
         self.shards.iter().map(|shard| shard.next()).min().unwrap_or(NEVER)
     }
 
-    /// True if there is, or has been of late, anything to wait for.
+    /// Returns true if a timer is armed, or was armed recently.
     pub fn in_use(&self) -> bool {
         self.next() != NEVER
     }
 
-    /// As [`next`](Self::next), without deadlines that were cancelled.
-    pub fn settle(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.settle()).min().unwrap_or(NEVER)
+    /// Publishes and returns the exact next deadline, without those of cancelled timers. Takes all locks.
+    pub fn publish_exact_next(&self) -> u64 {
+        self.shards.iter().map(|shard| shard.publish_exact_next()).min().unwrap_or(NEVER)
     }
 
-    /// The runtime's time.
+    /// Returns the runtime's time.
     pub fn now(&self) -> u64 {
         self.timekeeper.now()
     }
 
-    /// The current thread becomes the timekeeper: it is about to sleep, until `at_most`, and looks at the timers when
-    /// it wakes up. Returns the time to sleep to, which may be past.
+    /// Makes the current thread the timekeeper: it is about to sleep, until `at_most` at the latest, and looks at the
+    /// timers when it wakes up. Returns the time until which it may sleep, which may be in the past.
     pub fn keep_time(&self, at_most: u64) -> u64 {
         let mut next = self.next();
         loop {
-            // What is promised is not put off: a deadline that is earlier still would wake the timekeeper,
-            // although it might as well wait with the others.
+            // The promise is the deadline itself, not the coalesced time. Otherwise a slightly earlier deadline would
+            // wake the timekeeper, although it can wait for the others.
             self.timekeeper.promise(next.min(at_most));
             let again = self.next();
             if again >= next.min(at_most) {
@@ -85,71 +144,72 @@ impl Timers {
             }
             next = again;
         }
-        self.gate.ripe_at(next).min(at_most)
+        self.last_firing.fire_at(next).min(at_most)
     }
 
-    /// The timekeeper is awake again, and looks before it sleeps.
+    /// Ends the current thread's time as the timekeeper. It looks at the timers before it sleeps again.
     pub fn wake_up(&self) {
         self.timekeeper.wake_up();
     }
 
-    /// Called by a worker that is about to sleep and is not the timekeeper, after a `SeqCst` fence: wakes the
-    /// timekeeper, if there is one, in case it would look too late for a timer of this worker.
+    /// Leaves the current worker's timers to the timekeeper. If there is one, and it would look too late, it is woken.
+    ///
+    /// A worker calls this when it is about to sleep and is not the timekeeper, after a `SeqCst` fence.
     pub fn entrust(&self) {
-        if self.timekeeper.is_there() {
-            self.timekeeper.check(self.next());
+        if self.timekeeper.is_present() {
+            self.timekeeper.notify_after_fence(self.next());
         }
     }
 
-    /// True if something is due.
+    /// Returns true if it is time to fire.
     pub fn is_due(&self, now: u64) -> bool {
-        self.gate.ripe_at(self.next()) <= now
+        self.last_firing.fire_at(self.next()) <= now
     }
 
-    /// Fires what is due, except where another thread does, and returns how many timers that were. There may be more.
-    /// `wake` gets portions of wakers in their order, and empties them.
+    /// Fires the timers that are due, except in shards where another thread does, and returns their number. More timers
+    /// may be due. `wake` is called with batches of wakers, in order, and removes them.
     pub fn fire(&self, now: u64, mut wake: impl FnMut(&mut Vec<Waker>)) -> usize {
-        let (mut fired, mut in_vain, mut wakers) = (0, MOST_IN_VAIN, Vec::new());
+        let (mut fired, mut empty_batches, mut wakers) = (0, EMPTY_BATCHES_PER_ROUND, Vec::new());
         for shard in &self.shards {
-            if fired == MOST_AT_ONCE || in_vain == 0 {
+            if fired == TIMERS_PER_ROUND || empty_batches == 0 {
                 break;
             }
             if shard.next() <= now {
-                let most = MOST_AT_ONCE - fired;
-                fired += shard.fire(now, most, &mut in_vain, &mut wakers, &mut wake);
+                let most = TIMERS_PER_ROUND - fired;
+                fired += shard.fire(now, most, &mut empty_batches, &mut wakers, &mut wake);
             }
         }
         fired
     }
 
-    /// True if something is due, or is being woken by some thread. Takes all locks.
+    /// Returns true if a timer is due, or some thread is waking one. Takes all locks.
     pub fn is_firing(&self, now: u64) -> bool {
         self.shards.iter().any(|shard| shard.is_firing(now))
     }
 
-    /// True if some thread has taken timers out, and has yet to wake them. Takes all locks.
+    /// Returns true if some thread has taken timers out and has yet to wake them. Takes all locks.
     pub fn is_waking(&self) -> bool {
         self.shards.iter().any(|shard| shard.is_waking())
     }
 
-    /// So many timers have been fired in one go, which ends now.
+    /// Notes that a thread has fired this many timers together, for the decision whether to coalesce.
     pub fn fired(&self, now: u64, timers: usize) {
-        let mut pace = self.pace.lock();
-        self.gate.set(pace.fired(now, timers));
+        let mut coalescer = self.coalescer.lock();
+        self.last_firing.set(coalescer.fired(now, timers));
     }
 
-    /// Fires nothing any more. Gives all wakers, for the caller to wake: the timers find a home with
-    /// another runtime when they are polled.
+    /// Closes all shards. Returns the wakers of all armed timers, for the caller to wake: when these timers are polled,
+    /// they move to another runtime.
     pub fn close(&self) -> Vec<Waker> {
         self.shards.iter().flat_map(|shard| shard.close()).collect()
     }
 
-    /// How many timers are armed.
+    /// Returns the number of armed timers.
     pub fn len(&self) -> usize {
         self.shards.iter().map(|shard| shard.len()).sum()
     }
 
-    /// True if no timer is armed.
+    /// Returns true if no timer is armed.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

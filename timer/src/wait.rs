@@ -1,4 +1,4 @@
-//! What all timer futures have in common: a timer that is armed or not.
+//! The core of all timer futures: a timer that may be armed.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,12 +6,12 @@ use std::task::{Context, Poll};
 
 use windlass_sync::budget;
 
+use crate::holders::{ArmedTimer, ShardRef};
 use crate::host::Host;
-use crate::lease::{Home, Lease};
 use crate::shard::Ended;
 use crate::timekeeper::NEVER;
 
-/// When a timer is due, in nanoseconds.
+/// The time at which a timer is due, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum When {
     At(u64),
@@ -20,15 +20,15 @@ pub(crate) enum When {
 }
 
 impl When {
-    /// True for a point in time that has come.
+    /// Returns true for a point in time that has come.
     fn is_over(self, now: u64) -> bool {
         matches!(self, Self::At(deadline) if deadline <= now)
     }
 }
 
-/// A timer that is armed from its first poll on, if that has to wait, until it is dropped.
+/// A timer that is armed by the first poll that has to wait, and disarmed when it is dropped.
 pub(crate) struct Wait<H> {
-    armed: Option<Lease>,
+    armed: Option<ArmedTimer>,
     host: PhantomData<fn() -> H>,
 }
 
@@ -37,26 +37,26 @@ impl<H: Host> Wait<H> {
         Self { armed: None, host: PhantomData }
     }
 
-    /// Ready when the time has come. Arms the timer otherwise, on the runtime that is current now, and
-    /// makes `when` absolute.
+    /// Waits until the time has come. The first poll that has to wait arms the timer, on the runtime that is current
+    /// then, and makes `when` absolute.
     ///
-    /// A timer that has fired is told without a look at the budget: what is polled before it may use that up in
-    /// every poll of the task, and the timer is there to end it.
+    /// A timer that has fired is ready whatever is left of the budget: a future that is polled before it may use up the
+    /// budget in every poll of the task, and the timer may be there to end that.
     #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, when: &mut When) -> Poll<()> {
-        if let Some(lease) = self.armed.take() {
-            match lease.poll(cx.waker()) {
-                Ok(mut lease) => {
-                    // It may have been moved to a time that is past, which the wheel has not seen yet.
-                    let moved = lease.take_moved();
-                    self.armed = Some(lease);
+        if let Some(timer) = self.armed.take() {
+            match timer.poll(cx.waker()) {
+                Ok(mut timer) => {
+                    // It may have been moved to a time that is past, and not have been fired yet.
+                    let moved = timer.take_moved();
+                    self.armed = Some(timer);
                     return if moved { self.poll_moved(*when) } else { Poll::Pending };
                 }
                 Err(Ended::Fired) => {
                     budget::spend();
                     return Poll::Ready(());
                 }
-                // Its runtime is gone. Another will do, and counts in the OS's time.
+                // Its runtime is gone. Another one takes over, in the OS's time.
                 Err(Ended::Closed { ahead }) => {
                     if let When::At(deadline) = when {
                         *deadline -= if *deadline == NEVER { 0 } else { ahead.min(*deadline) };
@@ -66,19 +66,19 @@ impl<H: Host> Wait<H> {
         }
         let mut due = false;
         let waker = cx.waker();
-        H::offer(waker, |home| match arm(home, cx, when) {
+        H::offer(waker, |shard| match arm(shard, cx, when) {
             Arm::Due => {
                 due = true;
                 true
             }
-            Arm::Armed(lease) => {
-                self.armed = Some(lease);
+            Arm::Armed(timer) => {
+                self.armed = Some(timer);
                 true
             }
             Arm::Refused => false,
         });
-        // With neither, nobody has taken it: the task that waits is of a runtime that is shutting down, and is
-        // being cancelled.
+        // If it is neither due nor armed, no runtime has accepted it: the task belongs to a runtime that is shutting
+        // down, and is being cancelled.
         if due {
             budget::spend();
             return Poll::Ready(());
@@ -88,10 +88,10 @@ impl<H: Host> Wait<H> {
 }
 
 impl<H: Host> Wait<H> {
-    /// Ready if a timer that was moved, and is still armed, is due.
+    /// Polls a timer that was moved and is still armed. Ready if it is due.
     #[cold]
     fn poll_moved(&mut self, when: When) -> Poll<()> {
-        let is_due = self.armed.as_ref().is_some_and(|lease| when.is_over(lease.now()));
+        let is_due = self.armed.as_ref().is_some_and(|timer| when.is_over(timer.now()));
         if !is_due || !budget::has_budget() {
             return Poll::Pending;
         }
@@ -103,35 +103,35 @@ impl<H: Host> Wait<H> {
 
 enum Arm {
     Due,
-    Armed(Lease),
+    Armed(ArmedTimer),
     Refused,
 }
 
-fn arm(home: &Home, cx: &Context<'_>, when: &mut When) -> Arm {
-    let now = home.now();
+fn arm(shard: &ShardRef, cx: &Context<'_>, when: &mut When) -> Arm {
+    let now = shard.now();
     let deadline = match *when {
         When::At(deadline) => deadline,
         When::After(time) => now.saturating_add(time),
     };
-    // A loop over times that are over from the start is held up by the budget. Then the timer is armed
-    // nevertheless, and fires at the next look.
+    // Without budget the timer is armed although it is due, and fires soon. So a task that loops over times in the
+    // past lets others run.
     if deadline <= now && budget::has_budget() {
         return Arm::Due;
     }
-    match home.arm(deadline, cx.waker()) {
-        Some(lease) => {
+    match shard.arm(deadline, cx.waker()) {
+        Some(timer) => {
             *when = When::At(deadline);
-            Arm::Armed(lease)
+            Arm::Armed(timer)
         }
-        // Another may have another clock.
+        // The next shard may belong to a runtime with another clock, so `when` stays as it is.
         None => Arm::Refused,
     }
 }
 
 impl<H> Wait<H> {
-    /// Moves the timer to another time. If it is armed it stays so, with the waker it has.
+    /// Moves the timer to another time. If it is armed, it stays armed and keeps its waker.
     pub(crate) fn reset(&mut self, deadline: u64) {
-        self.armed = self.armed.take().and_then(|lease| lease.reset(deadline).ok());
+        self.armed = self.armed.take().and_then(|timer| timer.reset(deadline).ok());
     }
 
     pub(crate) fn is_armed(&self) -> bool {

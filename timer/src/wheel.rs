@@ -1,74 +1,88 @@
 //! A hierarchical timing wheel: arming and cancelling in constant time, firing in order.
 //!
-//! Time is a number of nanoseconds. Eleven levels of 64 slots cover everything a `u64` can say: a slot of the
-//! lowest level is a nanosecond, and a slot of each level above as long as the whole level below. A timer
-//! lies in the slot of the lowest level at which its time differs from the wheel's, but not below the
-//! *base*, whose slots are 4.096 µs. When the wheel's time reaches a slot above the base, what is in it falls
-//! to lower levels. A slot of the base is looked through: times are compared exactly, so nothing fires
-//! early. Only if it is crowded, it falls as well, down to the two levels below.
+//! Time is a number of nanoseconds. Eleven levels of 64 slots cover every `u64`: a slot of the lowest level is a
+//! nanosecond long, and a slot of each other level is as long as the whole level below. A timer is in a slot of the
+//! lowest level at which its time differs from the wheel's, but not below the *base level*, whose slots are 4.096 µs
+//! long. When the wheel's time reaches a slot above the base level, the timers in it cascade to lower levels. In a slot
+//! of the base level, the timers' times are compared exactly, so no timer fires early. Only if the slot is crowded, its
+//! timers cascade as well, to the two levels below.
 //!
-//! **The order.** Timers fire in the order of their times, and those with equal times in the order in which
-//! they were armed: a slot is a queue, falling keeps the order, and a timer armed later for the same
-//! time ends up in the same slot, behind. One that was past when it was armed, or moved, counts as due at
-//! that moment.
+//! **Order.** Timers fire in the order of their times, and timers with equal times in the order in which they were
+//! armed: a slot is a queue, cascading keeps the order, and a timer that is armed later for the same time is put into
+//! the same slot, behind the others. A timer whose time is past when it is armed or moved counts as due at that moment.
 //!
-//! **Bounded work.** A lock around the wheel must not be held for long, however many timers are in a
-//! slot. What is due is taken out in portions, and a slot *falls* in portions: until it is empty, nothing fires
-//! and the wheel's time stands still, and what is armed for its span goes to its end, so that the
-//! order holds.
+//! **Bounded work.** A lock around the wheel must not be held for long, however many timers are in a slot. Due timers
+//! are taken out in batches, and a slot *cascades* in batches. Until it is empty, no timer fires and the wheel's time
+//! stands still. A timer that is armed for the span of that slot is put at its end, so that the order holds.
 //!
-//! Timers live in a [`Slab`], and the slots are lists of numbers: see [`Slots`]. No timer is allocated by itself,
-//! and nothing here is unsafe.
+//! Timers are stored in [`Entries`], and the slots are lists of their numbers; see [`Slots`]. No timer is allocated
+//! individually, and nothing here is unsafe.
 
 use std::task::Waker;
 
-use crate::slab::{Garbage, Slab};
+use crate::batch::Batch;
+use crate::entries::{Entries, Garbage};
+use crate::policy::{BASE_LEVEL, CASCADED_TIMERS, SCANNED_TIMERS};
 use crate::slots::{BITS, DUE, SLOTS, Slots, level_of};
 
-/// The lowest level that is used unless it is crowded.
-const BASE: u32 = 2;
-/// Timers of a slot that are looked at. One with more is crowded.
-const LOOK_AT: usize = 32;
-/// Timers that fall in one go.
-const FALL: usize = 256;
-
-/// Names a timer, also after it has fired, until it is [removed](Wheel::remove).
+/// Identifies a timer until it is [removed](Wheel::remove), even after it has fired.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Key(pub(crate) u32);
 
-/// The timers of one shard.
+/// A set of timers, ordered by deadline.
+///
+/// # Examples
+///
+/// ```
+/// use std::task::Waker;
+/// use windlass_timer::Wheel;
+///
+/// let mut wheel = Wheel::new();
+/// let first = wheel.insert(1_000, Waker::noop().clone());
+/// let second = wheel.insert(2_000, Waker::noop().clone());
+/// assert_eq!((wheel.len(), wheel.earliest()), (2, Some(1_000)));
+///
+/// let mut fired = Vec::new();
+/// wheel.advance(1_500, &mut fired);
+/// assert_eq!(fired.len(), 1);
+/// assert!(!wheel.is_armed(&first) && wheel.is_armed(&second));
+///
+/// assert!(wheel.remove(first).is_none(), "it has fired");
+/// assert!(wheel.remove(second).is_some());
+/// assert!(wheel.is_empty());
+/// ```
 #[derive(Debug)]
 pub struct Wheel {
     /// The wheel's time.
     now: u64,
     slots: Slots,
-    entries: Slab,
+    entries: Entries,
     armed: usize,
-    /// The list of the slot that falls, if one does.
-    falling: Option<usize>,
+    /// The list of the slot that cascades, if one does.
+    cascading: Option<usize>,
 }
 
 impl Wheel {
-    /// An empty wheel at time zero.
+    /// Creates an empty wheel at time zero.
     pub fn new() -> Self {
-        Self { now: 0, slots: Slots::new(), entries: Slab::new(), armed: 0, falling: None }
+        Self { now: 0, slots: Slots::new(), entries: Entries::new(), armed: 0, cascading: None }
     }
 
-    /// How many timers are armed.
+    /// Returns the number of armed timers.
     pub fn len(&self) -> usize {
         self.armed
     }
 
-    /// True if no timer is armed.
+    /// Returns true if no timer is armed.
     pub fn is_empty(&self) -> bool {
         self.armed == 0
     }
 
-    /// Arms a timer. One whose time is past fires with the next [`advance`](Self::advance).
+    /// Arms a timer. If its time is past, it fires with the next [`advance`](Self::advance).
     ///
     /// # Panics
     ///
-    /// With more than two billion timers.
+    /// If there are more than two billion timers.
     #[inline]
     pub fn insert(&mut self, deadline: u64, waker: Waker) -> Key {
         let index = self.entries.insert(deadline, waker);
@@ -77,7 +91,7 @@ impl Wheel {
         Key(index)
     }
 
-    /// Forgets a timer, and gives its waker if it has not fired.
+    /// Removes a timer. Returns its waker if it has not fired.
     #[inline]
     pub fn remove(&mut self, key: Key) -> Option<Waker> {
         if self.is_armed(&key) {
@@ -87,7 +101,17 @@ impl Wheel {
         self.entries.remove(key.0)
     }
 
-    /// Moves a timer to another time, behind those that are armed for it; `None` if it has fired.
+    /// Moves a timer to another time, behind those that are armed for it. Returns `None` if it has fired.
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use windlass_timer::Wheel;
+    ///
+    /// let mut wheel = Wheel::new();
+    /// let key = wheel.insert(1_000, Waker::noop().clone());
+    /// assert!(wheel.reset(&key, 5_000).is_some());
+    /// assert_eq!(wheel.earliest(), Some(5_000));
+    /// ```
     pub fn reset(&mut self, key: &Key, deadline: u64) -> Option<()> {
         self.waker(key)?;
         self.unlink(key.0);
@@ -96,17 +120,28 @@ impl Wheel {
         Some(())
     }
 
-    /// True until the timer has fired.
+    /// Returns true until the timer has fired.
     #[inline]
     pub fn is_armed(&self, key: &Key) -> bool {
         self.waker(key).is_some()
     }
 
-    /// Replaces a timer's waker and gives the old one.
+    /// Replaces a timer's waker and returns the old one.
     ///
     /// # Errors
     ///
-    /// If the timer has fired: the new one.
+    /// Returns the new waker if the timer has fired.
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use windlass_timer::Wheel;
+    ///
+    /// let mut wheel = Wheel::new();
+    /// let key = wheel.insert(1_000, Waker::noop().clone());
+    /// assert!(wheel.replace_waker(&key, Waker::noop().clone()).is_ok());
+    /// wheel.advance(1_000, &mut Vec::new());
+    /// assert!(wheel.replace_waker(&key, Waker::noop().clone()).is_err());
+    /// ```
     pub fn replace_waker(&mut self, key: &Key, waker: Waker) -> Result<Waker, Waker> {
         match &mut self.entries[key.0].waker {
             Some(old) => Ok(std::mem::replace(old, waker)),
@@ -114,25 +149,44 @@ impl Wheel {
         }
     }
 
-    /// The waker of a timer that has not fired.
+    /// Returns the waker of a timer, or `None` if it has fired.
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use windlass_timer::Wheel;
+    ///
+    /// let mut wheel = Wheel::new();
+    /// let key = wheel.insert(1_000, Waker::noop().clone());
+    /// assert!(wheel.waker(&key).is_some_and(|waker| waker.will_wake(Waker::noop())));
+    /// ```
     #[inline]
     pub fn waker(&self, key: &Key) -> Option<&Waker> {
         self.entries[key.0].waker.as_ref()
     }
 
-    /// When [`advance`](Self::advance) should be called next: the time of the earliest timer, or
-    /// somewhat before it.
+    /// Returns the time at which [`advance`](Self::advance) should be called next: that of the earliest timer, or a
+    /// slightly earlier one. The work is bounded.
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use windlass_timer::Wheel;
+    ///
+    /// let mut wheel = Wheel::new();
+    /// assert_eq!(wheel.next_deadline(), None);
+    /// wheel.insert(1_000, Waker::noop().clone());
+    /// assert!(wheel.next_deadline().is_some_and(|time| time <= 1_000));
+    /// ```
     pub fn next_deadline(&self) -> Option<u64> {
         if let Some(due) = self.slots.first(DUE) {
             return Some(self.entries[due].deadline);
         }
-        if self.falling.is_some() {
+        if self.cascading.is_some() {
             return Some(self.now);
         }
         let (list, start) = self.slots.first_occupied(self.now)?;
         let mut earliest = u64::MAX;
         for (seen, index) in self.slots.all(&self.entries, list).enumerate() {
-            if seen == LOOK_AT {
+            if seen == SCANNED_TIMERS {
                 return Some(start);
             }
             earliest = earliest.min(self.entries[index].deadline);
@@ -140,43 +194,53 @@ impl Wheel {
         Some(earliest)
     }
 
-    /// The time of the earliest timer, exactly. It may have to look at many.
+    /// Returns the exact time of the earliest timer. It may have to compare many timers.
     pub fn earliest(&self) -> Option<u64> {
         let places = match self.slots.first(DUE) {
             Some(_) => [Some(DUE), None],
-            None => [self.slots.first_occupied(self.now).map(|(list, _)| list), self.falling],
+            None => [self.slots.first_occupied(self.now).map(|(list, _)| list), self.cascading],
         };
         let lists = places.into_iter().flatten();
         let timers = lists.flat_map(|list| self.slots.all(&self.entries, list));
         timers.map(|index| self.entries[index].deadline).min()
     }
 
-    /// Moves the wheel's time forward and takes out the wakers of all timers that are due, the
-    /// earliest first.
+    /// Moves the wheel's time forward and takes out the wakers of all timers that are due, the earliest first.
     pub fn advance(&mut self, time: u64, fired: &mut Vec<Waker>) {
         while self.advance_some(time, usize::MAX, fired) {}
     }
 
-    /// As [`advance`](Self::advance), for so many timers at the most, and for as long as a lock may be
-    /// held; true if there may be more.
+    /// As [`advance`](Self::advance), but takes out at most `most` timers and does a bounded amount of work. Returns
+    /// true if more timers may be due.
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use windlass_timer::Wheel;
+    ///
+    /// let mut wheel = Wheel::new();
+    /// let keys = [10, 20, 30].map(|time| wheel.insert(time, Waker::noop().clone()));
+    /// let mut fired = Vec::new();
+    /// assert!(wheel.advance_some(100, 2, &mut fired));
+    /// assert_eq!((fired.len(), wheel.is_armed(&keys[2])), (2, true));
+    /// ```
     pub fn advance_some(&mut self, time: u64, most: usize, fired: &mut Vec<Waker>) -> bool {
         let ends = |_: &Waker| false;
-        self.take(time, &mut Portion { left: most, ends, fired })
+        self.take(time, &mut Batch { left: most, ends, fired })
     }
 
-    /// As [`advance_some`](Self::advance_some).
+    /// As [`advance_some`](Self::advance_some), for a batch that may end earlier.
     pub(crate) fn take(
         &mut self,
         time: u64,
-        portion: &mut Portion<'_, impl Fn(&Waker) -> bool>,
+        batch: &mut Batch<'_, impl Fn(&Waker) -> bool>,
     ) -> bool {
-        let mut falls = FALL;
+        let mut cascades = CASCADED_TIMERS;
         loop {
-            if !self.fire_list(DUE, portion) {
+            if !self.fire_list(DUE, batch) {
                 return true;
             }
-            if let Some(list) = self.falling {
-                if !self.fall(list, &mut falls) {
+            if let Some(list) = self.cascading {
+                if !self.cascade(list, &mut cascades) {
                     return true;
                 }
                 continue;
@@ -188,67 +252,78 @@ impl Wheel {
             };
             self.now = self.now.max(start);
             match level_of(list) {
-                // All for this very nanosecond.
+                // All timers in the slot have the same time.
                 0 => {
-                    if !self.fire_list(list, portion) {
+                    if !self.fire_list(list, batch) {
                         return true;
                     }
                 }
-                BASE => match self.look_through(list, time, portion) {
-                    Look::Crowded => self.falling = Some(list),
-                    Look::Due => {}
-                    // The rest of this slot is due later within its span, which has begun.
-                    Look::NothingDue => break,
+                BASE_LEVEL => match self.scan(list, time, batch) {
+                    Scan::Crowded => self.cascading = Some(list),
+                    Scan::Due => {}
+                    // The other timers of this slot are due later within its span, which has begun.
+                    Scan::NothingDue => break,
                 },
-                _ => self.falling = Some(list),
+                _ => self.cascading = Some(list),
             }
         }
         self.now = self.now.max(time);
         false
     }
 
-    /// Blocks that a burst of timers has left behind; to be dropped without a lock.
+    /// Takes out memory that a burst of timers has left behind, to be dropped without a lock. Returns `None` if there is
+    /// none, or a timer has not been removed yet.
+    ///
+    /// ```
+    /// use std::task::Waker;
+    /// use windlass_timer::{Key, Wheel};
+    ///
+    /// let mut wheel = Wheel::new();
+    /// let keys: Vec<Key> =
+    ///     (0..10_000).map(|time| wheel.insert(time, Waker::noop().clone())).collect();
+    /// assert!(wheel.take_garbage().is_none());
+    /// for key in keys {
+    ///     wheel.remove(key);
+    /// }
+    /// drop(wheel.take_garbage().unwrap());
+    /// ```
     #[inline]
     pub fn take_garbage(&mut self) -> Option<Garbage> {
         self.entries.take_garbage()
     }
 
-    /// Fires what is in a list, up to so many; false if there is more.
-    fn fire_list(
-        &mut self,
-        list: usize,
-        portion: &mut Portion<'_, impl Fn(&Waker) -> bool>,
-    ) -> bool {
+    /// Fires the timers of a list until the batch is full. Returns false if more are left.
+    fn fire_list(&mut self, list: usize, batch: &mut Batch<'_, impl Fn(&Waker) -> bool>) -> bool {
         while let Some(index) = self.slots.first(list) {
-            if portion.left == 0 {
+            if batch.left == 0 {
                 return false;
             }
-            self.fire(index, portion);
+            self.fire(index, batch);
         }
         true
     }
 
-    fn fire(&mut self, index: u32, portion: &mut Portion<'_, impl Fn(&Waker) -> bool>) {
+    fn fire(&mut self, index: u32, batch: &mut Batch<'_, impl Fn(&Waker) -> bool>) {
         self.unlink(index);
         self.armed -= 1;
         if let Some(waker) = self.entries[index].waker.take() {
-            portion.push(waker);
+            batch.push(waker);
         }
     }
 
-    /// Fires what is due in a slot of the base, up to so many; what is left goes to the list of those
-    /// that are due, in the order in which it is to fire.
-    fn look_through(
+    /// Fires the timers in a slot of the base level that are due, until the batch is full. Those that are left are
+    /// moved to the list of due timers, in the order in which they have to fire.
+    fn scan(
         &mut self,
         list: usize,
         time: u64,
-        portion: &mut Portion<'_, impl Fn(&Waker) -> bool>,
-    ) -> Look {
-        let mut due = [(0, 0); LOOK_AT];
+        batch: &mut Batch<'_, impl Fn(&Waker) -> bool>,
+    ) -> Scan {
+        let mut due = [(0, 0); SCANNED_TIMERS];
         let mut found = 0;
         for (seen, index) in self.slots.all(&self.entries, list).enumerate() {
-            if seen == LOOK_AT {
-                return Look::Crowded;
+            if seen == SCANNED_TIMERS {
+                return Scan::Crowded;
             }
             let deadline = self.entries[index].deadline;
             if deadline <= time {
@@ -257,26 +332,26 @@ impl Wheel {
             }
         }
         if found == 0 {
-            return Look::NothingDue;
+            return Scan::NothingDue;
         }
         let due = &mut due[..found];
         // Stable: equal times stay in the order of arming.
         due.sort_by_key(|(deadline, _)| *deadline);
         for &(_, index) in &*due {
-            if portion.left == 0 {
+            if batch.left == 0 {
                 self.unlink(index);
                 self.push(index, DUE);
             } else {
-                self.fire(index, portion);
+                self.fire(index, batch);
             }
         }
-        Look::Due
+        Scan::Due
     }
 
-    /// Puts the timers of a slot whose time has come where they belong now, in their order, up to so
-    /// many; false if there are more.
-    fn fall(&mut self, list: usize, most: &mut usize) -> bool {
-        let floor = if level_of(list) <= BASE { 0 } else { BASE };
+    /// Moves the timers of a slot whose time has come to lower levels, in order, up to `most`. Returns false if more are
+    /// left.
+    fn cascade(&mut self, list: usize, most: &mut usize) -> bool {
+        let floor = if level_of(list) <= BASE_LEVEL { 0 } else { BASE_LEVEL };
         while let Some(index) = self.slots.first(list) {
             if *most == 0 {
                 return false;
@@ -286,25 +361,25 @@ impl Wheel {
             let place = self.place(self.entries[index].deadline, floor);
             self.push(index, place);
         }
-        self.falling = None;
+        self.cascading = None;
         true
     }
 
-    /// Puts a timer where it belongs.
+    /// Puts a timer into the list for its time.
     #[inline]
     fn link(&mut self, index: u32, deadline: u64) {
-        // The levels below the base hold what is left of this very slot of the base, if anything is.
-        let floor = if self.slots.is_empty_below(BASE) { BASE } else { 0 };
+        // If the levels below the base level are in use, they hold the rest of the current slot of the base level.
+        let floor = if self.slots.is_empty_below(BASE_LEVEL) { BASE_LEVEL } else { 0 };
         let mut place = self.place(deadline, floor);
-        if let Some(falling) = self.falling {
-            if level_of(place) < level_of(falling) {
-                place = falling;
+        if let Some(cascading) = self.cascading {
+            if level_of(place) < level_of(cascading) {
+                place = cascading;
             }
         }
         self.push(index, place);
     }
 
-    /// The list for a time, on no level below `floor`.
+    /// Returns the list for a time, on no level below `floor`.
     #[inline]
     fn place(&self, deadline: u64, floor: u32) -> usize {
         let time = deadline.max(self.now);
@@ -324,24 +399,8 @@ impl Wheel {
     }
 }
 
-/// What is taken out in one go.
-pub(crate) struct Portion<'a, F> {
-    /// So many at the most.
-    pub(crate) left: usize,
-    /// True for a waker that has to be the last.
-    pub(crate) ends: F,
-    pub(crate) fired: &'a mut Vec<Waker>,
-}
-
-impl<F: Fn(&Waker) -> bool> Portion<'_, F> {
-    fn push(&mut self, waker: Waker) {
-        self.left = if (self.ends)(&waker) { 0 } else { self.left - 1 };
-        self.fired.push(waker);
-    }
-}
-
-/// What a look at a slot of the base has brought.
-enum Look {
+/// The result of [`Wheel::scan`].
+enum Scan {
     Due,
     NothingDue,
     Crowded,

@@ -6,9 +6,9 @@ use std::sync::OnceLock;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use windlass_timer::{Driver, Home, Host, NEVER, Sleep, Timers, epoch, nanos};
+use windlass_timer::{Driver, Host, NEVER, ShardRef, Sleep, Timers, epoch, nanos};
 
-/// The one runtime of this test, whose time stands still.
+/// The only runtime of this test. Its time stands still.
 static TIMERS: OnceLock<Timers> = OnceLock::new();
 
 struct Still(u64);
@@ -24,11 +24,11 @@ impl Driver for Still {
 struct Here;
 
 impl Host for Here {
-    fn offer(_: &Waker, mut take: impl FnMut(&Home) -> bool) {
+    fn offer(_: &Waker, mut take: impl FnMut(&ShardRef) -> bool) {
         take(timers().foreign(0));
     }
 
-    fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R> {
+    fn with_current<R>(see: impl FnOnce(&ShardRef) -> R) -> Option<R> {
         Some(see(timers().foreign(0)))
     }
 }
@@ -37,7 +37,7 @@ fn timers() -> &'static Timers {
     TIMERS.get_or_init(|| Timers::new(1, Box::new(Still(nanos(Instant::now())))))
 }
 
-/// A time that is so many seconds after the one at which the clock stands.
+/// Returns the time that is this many seconds after the one at which the clock stands.
 fn time(seconds: u64) -> Instant {
     epoch() + Duration::from_nanos(timers().now()) + Duration::from_secs(seconds)
 }
@@ -76,7 +76,7 @@ fn the_timekeeper_is_woken_for_an_earlier_deadline_only() {
 
     timers.wake_up();
     let _at_once = armed(1);
-    wakes(3, "somebody is awake, and looks by itself");
+    wakes(3, "a thread is awake and looks by itself");
     timers.entrust();
     wakes(3, "there is no timekeeper");
     assert_eq!(timers.keep_time(NEVER), nanos(time(1)));

@@ -1,4 +1,4 @@
-//! The wheel against a sorted list: whatever is armed, cancelled and fired, both agree.
+//! Compares the wheel with a sorted list: whichever timers are armed, cancelled and fired, both agree.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,7 +7,7 @@ use std::task::{Wake, Waker};
 
 use windlass_timer::{Key, Wheel};
 
-/// A waker that notes its number.
+/// A waker that logs its number.
 struct Note {
     number: u64,
     log: Arc<Mutex<Vec<u64>>>,
@@ -19,11 +19,11 @@ impl Wake for Note {
     }
 }
 
-/// A wheel, and the list that it must agree with.
+/// A wheel, and the list that it has to agree with.
 #[derive(Default)]
 struct Pair {
     wheel: Wheel,
-    /// By time and order of arming.
+    /// Ordered by time, then by the order of arming.
     list: BTreeMap<(u64, u64), Key>,
     log: Arc<Mutex<Vec<u64>>>,
     next: u64,
@@ -63,7 +63,7 @@ impl Pair {
         self.advance_by(time, usize::MAX);
     }
 
-    /// In portions of so many.
+    /// Advances in batches of `most` timers.
     #[track_caller]
     fn advance_by(&mut self, time: u64, most: usize) {
         self.now = self.now.max(time);
@@ -93,7 +93,7 @@ impl Pair {
             assert!(self.wheel.remove(key).is_none());
         }
         let mut got = std::mem::take(&mut *self.log.lock().unwrap());
-        // What was past when it was armed fires in the tick of its arming.
+        // A timer whose time is past when it is armed counts as due at that moment.
         expected.sort_unstable();
         got.sort_unstable();
         assert_eq!(got, expected, "at {}", self.now);
@@ -111,7 +111,7 @@ impl Pair {
     }
 }
 
-/// A small generator of random numbers, the same in every run.
+/// A small generator of random numbers, which are the same in every run.
 struct Random(AtomicU64);
 
 impl Random {
@@ -124,7 +124,7 @@ impl Random {
         x
     }
 
-    /// Spread evenly over the orders of magnitude.
+    /// Returns a number, spread evenly over the orders of magnitude.
     fn span(&self) -> u64 {
         self.next() >> (self.next() % 64)
     }
@@ -225,7 +225,7 @@ fn a_timer_that_has_fired_keeps_its_place_until_it_is_removed() {
 }
 
 #[test]
-fn what_is_due_and_not_yet_taken_out_can_be_cancelled_and_moved() {
+fn due_timers_that_are_not_yet_taken_out_can_be_cancelled_and_moved() {
     let mut pair = Pair::default();
     for _ in 0..10 {
         pair.arm(5);
@@ -253,7 +253,7 @@ fn a_burst_gives_its_memory_back_when_all_are_removed() {
         wheel.advance(u64::MAX, &mut Vec::new());
         assert!(wheel.is_empty() && !keys.iter().any(|key| wheel.is_armed(key)));
         for key in keys {
-            assert!(wheel.take_garbage().is_none(), "somebody still has a key");
+            assert!(wheel.take_garbage().is_none(), "a timer was not removed");
             assert!(wheel.remove(key).is_none());
         }
         assert!(wheel.take_garbage().is_some());
@@ -263,7 +263,7 @@ fn a_burst_gives_its_memory_back_when_all_are_removed() {
 
 #[test]
 fn a_crowded_slot_is_looked_at_in_time() {
-    // More than are looked at for the next deadline, all late in one tick of the wheel.
+    // More timers than are scanned for the next deadline, all late in one slot.
     let mut pair = Pair::default();
     for number in 0..100 {
         pair.arm((7 << 12) + 4_000 + number % 50);
@@ -276,7 +276,7 @@ fn a_crowded_slot_is_looked_at_in_time() {
 }
 
 #[test]
-fn a_portion_is_a_bounded_piece_of_work_however_full_a_slot_is() {
+fn a_batch_is_a_bounded_piece_of_work_however_full_a_slot_is() {
     let timers = 50_000;
     // All in one slot that is hours away, and there spread over hours, over half of a slot of the base,
     // or not at all.
@@ -286,29 +286,29 @@ fn a_portion_is_a_bounded_piece_of_work_however_full_a_slot_is() {
         for number in 0..timers {
             wheel.insert(deadline(number), Waker::noop().clone());
         }
-        let (mut in_vain, mut total) = (0, 0);
+        let (mut empty_batches, mut total) = (0, 0);
         loop {
             let mut fired = Vec::new();
             let more = wheel.advance_some(u64::MAX, 128, &mut fired);
             assert!(fired.len() <= 128);
             total += fired.len() as u64;
             if total == 0 {
-                in_vain += 1;
+                empty_batches += 1;
             }
             if !more {
                 break;
             }
         }
         assert_eq!(total, timers);
-        // Had all of the slot been moved in one go, the first portion would have fired something.
-        assert!(in_vain >= timers / 1_000, "{in_vain} portions for {timers} timers");
+        // Had all of the slot been moved in one go, the first batch would have fired something.
+        assert!(empty_batches >= timers / 1_000, "{empty_batches} batches for {timers} timers");
     }
 }
 
 #[test]
-fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
-    // Where the slot begins later than at the time below, it does not fall.
-    let mut fallen = 0;
+fn timers_armed_cancelled_and_moved_while_a_slot_cascades_keeps_the_order() {
+    // If the slot begins later than the time below, it does not cascade.
+    let mut cascaded = 0;
     for seed in 1..=30 {
         let random = Random(AtomicU64::new(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)));
         let mut pair = Pair::default();
@@ -318,10 +318,10 @@ fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
         for _ in 0..3_000 {
             pair.arm(time(&random));
         }
-        let (mut fired, mut portions) = (Vec::new(), 0);
-        // The slot falls, in portions; nothing is due yet.
+        let (mut fired, mut batches) = (Vec::new(), 0);
+        // The slot cascades in batches. No timer is due yet.
         while pair.wheel.advance_some(begin, 1, &mut fired) {
-            portions += 1;
+            batches += 1;
             assert!(pair.wheel.next_deadline().unwrap() <= begin);
             for _ in 0..20 {
                 match random.next() % 4 {
@@ -340,9 +340,9 @@ fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
             assert_eq!(pair.wheel.earliest().unwrap(), pair.list.first_key_value().unwrap().0.0);
         }
         assert!(fired.is_empty());
-        fallen += usize::from(portions > 5);
+        cascaded += usize::from(batches > 5);
         let expected: Vec<u64> = pair.list.keys().map(|(_, number)| *number).collect();
-        // From here on nothing is armed any more, but a portion may end anywhere.
+        // From here on no timer is armed, but a batch may end anywhere.
         let last = pair.list.last_key_value().unwrap().0.0;
         let mut now = begin;
         while now < last {
@@ -352,5 +352,5 @@ fn what_is_armed_cancelled_and_moved_while_a_slot_falls_keeps_the_order() {
         fired.into_iter().for_each(Waker::wake);
         assert_eq!(*pair.log.lock().unwrap(), expected, "seed {seed}");
     }
-    assert!(fallen >= 20, "{fallen} slots fell in portions");
+    assert!(cascaded >= 20, "{cascaded} slots cascaded in batches");
 }

@@ -98,12 +98,12 @@ impl Pool {
     }
 
     /// The shard of a thread that is no worker.
-    pub fn foreign_timers(&self) -> &windlass_timer::Home {
+    pub fn foreign_timers(&self) -> &windlass_timer::ShardRef {
         self.0.poller().timers().foreign(0)
     }
 
     /// The shard of a worker.
-    pub fn worker_timers(&self, index: usize) -> &windlass_timer::Home {
+    pub fn worker_timers(&self, index: usize) -> &windlass_timer::ShardRef {
         self.0.poller().timers().worker(index)
     }
 

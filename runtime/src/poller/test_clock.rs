@@ -94,7 +94,7 @@ impl Poller {
 
     /// Moves the time to the next deadline, and fires what is due; false if there is none.
     pub(crate) fn jump(&self) -> bool {
-        let next = self.timers.settle();
+        let next = self.timers.publish_exact_next();
         if next == NEVER {
             return false;
         }

@@ -116,7 +116,7 @@ impl windlass_timer::Driver for Driver {
         self.clock.now()
     }
 
-    fn lasting(&self) -> u64 {
+    fn real_now(&self) -> u64 {
         self.clock.lasting()
     }
 

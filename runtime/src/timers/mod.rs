@@ -7,7 +7,7 @@ pub mod test;
 
 use std::task::Waker;
 
-use windlass_timer::{Home, Host};
+use windlass_timer::{Host, ShardRef};
 
 use crate::context::{self, Role};
 use crate::global;
@@ -23,19 +23,19 @@ pub enum Runtimes {}
 
 impl Host for Runtimes {
     #[inline]
-    fn offer(waker: &Waker, mut take: impl FnMut(&Home) -> bool) {
+    fn offer(waker: &Waker, mut take: impl FnMut(&ShardRef) -> bool) {
         if !offer_own(&mut take) {
             offer_others(waker, &mut take);
         }
     }
 
-    fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R> {
+    fn with_current<R>(see: impl FnOnce(&ShardRef) -> R) -> Option<R> {
         context::try_pool(|pool| see(home(pool)))
     }
 }
 
 /// Offers the current worker's shard, unless the thread has entered another runtime.
-fn offer_own(take: &mut dyn FnMut(&Home) -> bool) -> bool {
+fn offer_own(take: &mut dyn FnMut(&ShardRef) -> bool) -> bool {
     !context::has_entered()
         && context::with_worker(|worker| {
             worker
@@ -44,7 +44,7 @@ fn offer_own(take: &mut dyn FnMut(&Home) -> bool) -> bool {
 }
 
 #[cold]
-fn offer_others(waker: &Waker, take: &mut dyn FnMut(&Home) -> bool) {
+fn offer_others(waker: &Waker, take: &mut dyn FnMut(&ShardRef) -> bool) {
     if context::has_entered() && context::try_pool(|pool| take(home(pool))) == Some(true) {
         return;
     }
@@ -61,7 +61,7 @@ fn offer_others(waker: &Waker, take: &mut dyn FnMut(&Home) -> bool) {
 }
 
 /// The current thread's shard of a pool: its own if it works there.
-fn home(pool: &Arc<Pool>) -> &Home {
+fn home(pool: &Arc<Pool>) -> &ShardRef {
     let timers = pool.poller().timers();
     context::with_worker(|worker| match worker {
         Some(worker) if Arc::ptr_eq(worker.pool(), pool) => timers.worker(worker.index()),

@@ -1,4 +1,4 @@
-//! Telling others to stop: a token that can be cancelled once, for itself and those made from it.
+//! A request to stop: a token that can be cancelled once, together with all tokens made from it.
 
 mod tree;
 
@@ -15,17 +15,16 @@ use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
 use tree::Node;
 
-/// A request to stop, passed down a tree.
+/// A request to stop that is passed down a tree of tokens.
 ///
-/// Clones are the same token. A [child](Self::child_token) is cancelled with its parent, but not
-/// the other way round. Cancelling is final.
+/// Clones are the same token. A [child](Self::child_token) is cancelled with its parent, but not the other way round. A
+/// token stays cancelled.
 ///
-/// A parent does not keep its children alive, nor they it: a child that is dropped leaves no
-/// trace in its parent, and the children of a token that is dropped belong to *its* parent from
-/// then on. What a thread did before [`cancel`](Self::cancel) is visible to everyone who finds the
-/// token cancelled.
+/// A parent does not keep its children alive, nor does a child its parent. A child that is dropped leaves no memory
+/// behind in its parent. When a token is dropped, its children become children of its parent. Everything that a thread
+/// did before [`cancel`](Self::cancel) is visible to every thread that finds the token cancelled.
 ///
-/// A token can be used by tasks of any runtime and by plain threads at the same time.
+/// Tasks of any runtime and plain threads can use a token at the same time.
 ///
 /// # Cancelling a wait
 ///
@@ -55,7 +54,7 @@ impl UnwindSafe for CancellationToken {}
 impl RefUnwindSafe for CancellationToken {}
 
 impl CancellationToken {
-    /// A token that is not cancelled and has no parent.
+    /// Creates a token that is not cancelled and has no parent.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -66,8 +65,8 @@ impl CancellationToken {
         Self { node: Node::root() }
     }
 
-    /// A token that is cancelled when this one is, and that can be cancelled alone. The child of
-    /// a cancelled token is cancelled.
+    /// Creates a token that is cancelled when this one is, and can also be cancelled alone. If this token is cancelled, so
+    /// is the child.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -84,12 +83,12 @@ impl CancellationToken {
         Self { node: self.node.child() }
     }
 
-    /// Cancels this token and all that descend from it, and wakes everybody who waits for one of
-    /// them. When it returns, all of them are cancelled. Does nothing the second time.
+    /// Cancels this token and all its descendants, and wakes their waiters. When it returns, all of these tokens are
+    /// cancelled. Has no effect on a token that is already cancelled.
     ///
     /// # Panics
     ///
-    /// If a waiter's waker panics; all tokens are cancelled and all others woken nevertheless.
+    /// If a waiter's waker panics. All tokens are cancelled and all other waiters are woken nevertheless.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -102,7 +101,7 @@ impl CancellationToken {
         self.node.cancel();
     }
 
-    /// Whether this token has been cancelled, alone or with an ancestor.
+    /// Returns true if this token or an ancestor of it has been cancelled.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -117,7 +116,7 @@ impl CancellationToken {
         self.node.event().is_set()
     }
 
-    /// Waits until the token is cancelled; at once if it is.
+    /// Waits until the token is cancelled. If it already is, the future is ready at once.
     ///
     /// # Panics
     ///
@@ -134,7 +133,7 @@ impl CancellationToken {
         Cancelled::new(self.node.event())
     }
 
-    /// The same as [`cancelled`](Self::cancelled), in a future that borrows nothing.
+    /// As [`cancelled`](Self::cancelled), but returns a future that owns the token.
     ///
     /// ```
     /// use windlass::{block_on, sync::CancellationToken};
@@ -148,7 +147,7 @@ impl CancellationToken {
         CancelledOwned::new(self)
     }
 
-    /// Blocks the thread until the token is cancelled.
+    /// Blocks the current thread until the token is cancelled.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -163,7 +162,8 @@ impl CancellationToken {
         wait::wait_blocking(self.node.event());
     }
 
-    /// Blocks the thread until the token is cancelled (true) or `timeout` has passed (false).
+    /// Blocks the current thread until the token is cancelled, or `timeout` has passed. Returns true if the token is
+    /// cancelled.
     ///
     /// ```
     /// use std::time::Duration;
@@ -176,7 +176,7 @@ impl CancellationToken {
         wait::wait_timeout(self.node.event(), timeout)
     }
 
-    /// A guard that cancels this token when it is dropped.
+    /// Returns a guard that cancels this token when it is dropped.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -189,13 +189,15 @@ impl CancellationToken {
         DropGuard { token: Some(self) }
     }
 
-    /// Runs `future` until it is done, or until the token is cancelled: then it is dropped and
-    /// the result is `None`. If both happen between two polls, the token wins; with a token that
-    /// is cancelled from the start `future` is never polled.
+    /// Runs `future` until it completes or the token is cancelled. If the token is cancelled, drops `future` and returns
+    /// `None`.
+    ///
+    /// If both happen between two polls, the result is `None`. If the token is cancelled from the start, `future` is
+    /// never polled.
     ///
     /// # Panics
     ///
-    /// When `future` does.
+    /// If `future` panics.
     ///
     /// ```
     /// use windlass::{block_on, sync::CancellationToken};
@@ -211,7 +213,7 @@ impl CancellationToken {
         poll_fn(|context| {
             match cancelled.as_mut().poll(context) {
                 Poll::Ready(()) => Poll::Ready(None),
-                // Just now, or the task has no budget: it is polled again soon.
+                // It was cancelled just now, or the task has no budget. In both cases it is polled again soon.
                 Poll::Pending if self.is_cancelled() => Poll::Pending,
                 Poll::Pending => future.as_mut().poll(context).map(Some),
             }
@@ -220,7 +222,7 @@ impl CancellationToken {
     }
 }
 
-/// A token that is not cancelled and has no parent.
+/// Creates a token that is not cancelled and has no parent.
 impl Default for CancellationToken {
     fn default() -> Self {
         Self::new()
@@ -255,13 +257,13 @@ unsafe impl Signal for CancellationToken {
 }
 
 wait_future! {
-    /// The future of [`CancellationToken::cancelled`]. Dropping it has no effect on the token.
+    /// The future returned by [`CancellationToken::cancelled`]. Dropping it has no effect on the token.
     pub struct Cancelled<'a>(&'a ManualResetEvent);
 }
 
 wait_future! {
-    /// The future of [`CancellationToken::cancelled_owned`]. Dropping it has no effect on the
-    /// token, other than giving up a handle to it.
+    /// The future returned by [`CancellationToken::cancelled_owned`]. Dropping it drops its clone of the token, which has
+    /// no other effect.
     pub struct CancelledOwned(CancellationToken);
 }
 
@@ -273,7 +275,7 @@ pub struct DropGuard {
 }
 
 impl DropGuard {
-    /// Gives the token back, which is then not cancelled.
+    /// Returns the token without cancelling it.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;

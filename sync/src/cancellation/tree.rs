@@ -1,24 +1,22 @@
-//! How tokens hang together: who is cancelled along with whom.
+//! The tree of tokens: which tokens are cancelled together.
 //!
-//! A node knows its children, and nothing else: not its parent, and it keeps nobody alive. The
-//! children of a node form a ring through their `siblings` links, closed by the node's own
-//! `children` link. All links of a tree are guarded by one mutex, which its nodes share; a node
-//! that loses its ancestors keeps it. So there is no order among node locks to get wrong, and
-//! every operation but `cancel` takes constant time:
+//! A node knows its children, but not its parent, and keeps no other node alive. The children of a node form a ring
+//! through their `siblings` links, closed by the node's own `children` link. All links of a tree are guarded by one
+//! mutex, which its nodes share; a node that loses its ancestors keeps it. So no node has a lock of its own whose order
+//! could be wrong, and every operation except `cancel` takes constant time:
 //!
-//! - a new child is linked in behind the others;
-//! - a node that is dropped leaves its ring, and its children take its place there: they now hang
-//!   below their grandparent. If there is none, they are left as a ring that belongs to nobody,
-//!   which only ever serves to be left;
-//! - `cancel` moves the node to a ring on its own stack and then, until that ring is empty, takes
-//!   one node out, moves its children in, and sets its event. No recursion, no allocation.
+//! - A new child is added to the ring behind the others.
+//! - A node that is dropped leaves its ring, and its children take its place there: they are now children of their
+//!   grandparent. If there is none, they remain as a ring without a parent, which they can only leave.
+//! - `cancel` moves the node to a ring on its own stack. Until that ring is empty, it takes out one node, moves the
+//!   node's children in, and sets the node's event. There is no recursion and no allocation.
 //!
-//! A ring never holds more than one link that is not a node's `siblings`, and only those who
-//! start from that one walk along it. A node that has been cancelled is alone.
+//! A ring contains at most one link that is not a node's `siblings`, and is traversed only from that link. A node that
+//! has been cancelled is alone.
 //!
-//! Locks: the tree's, then an event's queue. No foreign code runs under either; the wakers are
-//! collected and woken at the end. The whole subtree is cancelled in one critical section, so a
-//! child that is made at the same time is either found there or sees its parent cancelled.
+//! Lock order: the tree's lock, then the lock of an event's queue. No foreign code runs under either. The wakers are
+//! collected, and woken at the end. The whole subtree is cancelled in one critical section, so a child that is created at
+//! the same time is either found there or sees that its parent is cancelled.
 
 use std::marker::PhantomPinned;
 use std::ptr;
@@ -27,7 +25,7 @@ use crate::ManualResetEvent;
 use crate::primitives::{Arc, Mutex, UnsafeCell};
 use crate::wake_batch::WakeBatch;
 
-/// A place in a ring. One that is alone points to itself.
+/// A link of a ring. A link that is alone points to itself.
 struct Link {
     ends: UnsafeCell<Ends>,
 }
@@ -39,7 +37,7 @@ struct Ends {
 }
 
 impl Link {
-    /// To be followed by `isolate` when it is where it will stay.
+    /// Creates a link. Call `isolate` when it has reached its final place.
     fn new() -> Self {
         Self { ends: UnsafeCell::new(Ends { prev: ptr::null(), next: ptr::null() }) }
     }
@@ -49,9 +47,8 @@ impl Link {
 ///
 /// # Safety
 ///
-/// Of each function: the caller holds the tree's lock (or nobody else knows the links yet), and
-/// the links given, as well as those they are in a ring with, are alive and have been isolated
-/// once.
+/// For each function: the caller holds the tree's lock (or no other thread can reach the links yet). The links passed to
+/// it, and all others in their rings, are alive and have been isolated once.
 mod ring {
     use super::{Ends, Link};
     use std::ptr;
@@ -69,7 +66,7 @@ mod ring {
         }
     }
 
-    /// Makes `link` a ring of its own, without regard to what it was in.
+    /// Makes `link` a ring of its own, and ignores the ring that it was in.
     pub(super) unsafe fn isolate(link: *const Link) {
         // SAFETY: the module's contract.
         unsafe { connect(link, link) };
@@ -85,8 +82,7 @@ mod ring {
         }
     }
 
-    /// Puts `link`, which is alone, in front of `place`; the end of the ring, if `place` is taken
-    /// as its beginning.
+    /// Inserts `link`, which is alone, before `place`. That is the end of the ring if `place` is its beginning.
     pub(super) unsafe fn insert_before(place: *const Link, link: *const Link) {
         // SAFETY: the module's contract.
         unsafe {
@@ -96,8 +92,7 @@ mod ring {
         }
     }
 
-    /// Moves all that is in a ring with `head`, but not `head`, in front of `place`, which is in
-    /// another ring.
+    /// Moves all links of the ring of `head`, except `head` itself, before `place`, which is in another ring.
     pub(super) unsafe fn splice_before(place: *const Link, head: *const Link) {
         // SAFETY: the module's contract.
         unsafe {
@@ -111,7 +106,7 @@ mod ring {
         }
     }
 
-    /// The link behind `head`, unless that is `head` itself.
+    /// Returns the link after `head`, or `None` if `head` is alone.
     pub(super) unsafe fn first(head: *const Link) -> Option<*const Link> {
         // SAFETY: the module's contract.
         let first = unsafe { ends(head) }.next;
@@ -119,7 +114,7 @@ mod ring {
     }
 }
 
-/// What the clones of one token share.
+/// The state that the clones of a token share.
 // `siblings` comes first, so that a pointer to it is one to the node.
 #[repr(C)]
 pub(super) struct Node {
@@ -127,19 +122,19 @@ pub(super) struct Node {
     children: Link,
     event: ManualResetEvent,
     tree: Arc<Mutex<()>>,
-    // Others point to the links, and write them while the node's drop waits for the lock: `&mut self` must not
-    // count as the only way to them.
+    // Other threads have pointers to the links, and write to them while the node's drop waits for the lock. So the
+    // `&mut self` of the drop must not count as exclusive.
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the links are touched under the tree's lock only, except while the node is made; all
-// else is `Send` and `Sync` by itself.
+// SAFETY: the links are accessed only under the tree's lock, except while the node is created. All other fields are `Send`
+// and `Sync`.
 unsafe impl Send for Node {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Node {}
 
 impl Node {
-    /// A node without a parent.
+    /// Creates a node without a parent.
     pub(super) fn root() -> Arc<Self> {
         Self::alone(Arc::new(Mutex::new(())))
     }
@@ -153,7 +148,7 @@ impl Node {
             tree,
             _pinned: PhantomPinned,
         });
-        // SAFETY: the links have reached their place on the heap, and nobody knows them yet.
+        // SAFETY: the links have reached their final place on the heap, and no other thread can reach them yet.
         unsafe {
             ring::isolate(node.siblings());
             ring::isolate(node.children());
@@ -161,14 +156,14 @@ impl Node {
         node
     }
 
-    /// A node that is cancelled with `self`: at once, if that is cancelled already.
+    /// Creates a node that is cancelled together with `self`, or at once if `self` is already cancelled.
     pub(super) fn child(&self) -> Arc<Self> {
         let child = Self::alone(self.tree.clone());
         let tree = self.tree.lock();
         if self.event.is_set() {
             child.event.set();
         } else {
-            // SAFETY: the lock is held. Both nodes are alive, and so is everyone in a ring with
+            // SAFETY: the lock is held. Both nodes are alive, and so are all links in the ring of
             // `self.children()`, because a node leaves its ring before it is freed.
             unsafe { ring::insert_before(self.children(), child.siblings()) };
         }
@@ -176,16 +171,16 @@ impl Node {
         child
     }
 
-    /// Cancels the node and all below it.
+    /// Cancels the node and all its descendants.
     pub(super) fn cancel(&self) {
         let mut batch = WakeBatch::new();
         let pending = Link::new();
         let head = ptr::from_ref(&pending);
         let tree = self.tree.lock();
-        // SAFETY: the lock is held until `pending` is empty again, so nobody else gets to see it.
-        // Everyone in a ring is alive, because a node leaves its ring, under the lock, before it is
-        // freed; that goes for a node whose last handle is gone but which has not got the lock yet.
-        // What is in a ring with `pending` is the `siblings` of a node.
+        // SAFETY: the lock is held until `pending` is empty again, so no other thread sees it. All links in a ring are
+        // alive, because a node leaves its ring, under the lock, before it is freed. That includes a node whose last
+        // handle was dropped, but whose drop still waits for the lock. All links in the ring of `pending` are the
+        // `siblings` of a node.
         unsafe {
             ring::isolate(head);
             ring::leave(self.siblings());
@@ -205,7 +200,7 @@ impl Node {
         &self.event
     }
 
-    /// Made from the pointer to the whole, so that it can be turned back into that.
+    /// Returns a pointer to `siblings`, made from a pointer to the node, so that it can be cast back.
     fn siblings(&self) -> *const Link {
         ptr::from_ref(self).cast()
     }
@@ -218,7 +213,7 @@ impl Node {
 impl Drop for Node {
     fn drop(&mut self) {
         let tree = self.tree.lock();
-        // SAFETY: the lock is held; those in a ring with this node are alive, as above.
+        // SAFETY: the lock is held; all links in a ring with this node are alive, as in `cancel`.
         unsafe {
             ring::splice_before(self.siblings(), self.children());
             ring::leave(self.siblings());

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// Longer than anything here takes on a busy machine; ends a test that would hang.
+/// A deadline that ends a test that hangs. Nothing here takes that long, even on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
 /// Counts how often it was woken.
@@ -70,7 +70,7 @@ pub(crate) fn poll_with<F: Future>(future: Pin<&mut F>, waker: &Waker) -> Poll<F
     future.poll(&mut Context::from_waker(waker))
 }
 
-/// A poll whose waker tells nobody.
+/// Polls with a waker that does nothing.
 pub(crate) fn poll<F: Future>(future: Pin<&mut F>) -> Poll<F::Output> {
     poll_with(future, Waker::noop())
 }

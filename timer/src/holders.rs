@@ -1,10 +1,13 @@
-//! Who holds a shard: its runtime, and every timer that was armed there.
+//! The holders of a shard: its runtime, and every timer that was armed there.
 //!
-//! A timer may outlive its runtime, so it keeps its shard alive. It is armed under the shard's lock, and
-//! gives the shard up under that lock, be it when it is cancelled or when it learns that it has fired. So the
-//! holders are counted there too, and counting costs no atomic operation. Who takes the count to zero
-//! frees the shard: nobody else has a pointer to it then, and those who have left touch nothing of it after
-//! the store that unlocks, and have no reference to it either: [`locked`].
+//! A timer may outlive its runtime, so it keeps its shard alive. It is armed under the shard's lock, and it leaves the
+//! shard under that lock as well, either when it is cancelled or when it finds out that it has fired. So the holders are
+//! counted under the lock, and counting them costs no atomic operation. The holder that takes the count to zero frees
+//! the shard. No other thread has a pointer to it then: a thread that has left does not touch the shard after the store
+//! that unlocks it, and has no reference to it either. See [`locked`].
+
+// `ArmedTimer` is public in models.
+#![cfg_attr(not(loom), allow(unreachable_pub))]
 
 use std::fmt;
 use std::mem;
@@ -18,29 +21,31 @@ use crate::shard::{Ended, Left, Shard, State, StateLock};
 use crate::timekeeper::Timekeeper;
 use crate::wheel::Key;
 
-/// A runtime's hold on one of its shards.
-pub struct Home(NonNull<Shard>);
+/// A runtime's reference to one of its shards.
+///
+/// It keeps the shard alive, as does every timer that was armed there.
+pub struct ShardRef(NonNull<Shard>);
 
 // SAFETY: a shared reference to a `Shard`, which is `Sync`, and the right to drop it, which any thread may.
-unsafe impl Send for Home {}
+unsafe impl Send for ShardRef {}
 // SAFETY: as above.
-unsafe impl Sync for Home {}
+unsafe impl Sync for ShardRef {}
 
-impl Home {
-    /// A shard with one holder.
+impl ShardRef {
+    /// Creates a shard with one holder.
     pub(crate) fn new(timekeeper: Arc<Timekeeper>) -> Self {
         Self(NonNull::from(Box::leak(Box::new(Shard::new(timekeeper)))))
     }
 
-    /// Arms a timer; `None` if the runtime is gone.
+    /// Arms a timer. Returns `None` if the runtime is gone.
     #[inline]
-    pub(crate) fn arm(&self, deadline: u64, waker: &Waker) -> Option<Lease> {
-        let key = self.enter(deadline, waker)?;
-        Some(Lease { shard: self.0, key, moved: false })
+    pub(crate) fn arm(&self, deadline: u64, waker: &Waker) -> Option<ArmedTimer> {
+        let key = self.insert(deadline, waker)?;
+        Some(ArmedTimer { shard: self.0, key, moved: false })
     }
 }
 
-impl Deref for Home {
+impl Deref for ShardRef {
     type Target = Shard;
 
     #[inline]
@@ -50,7 +55,7 @@ impl Deref for Home {
     }
 }
 
-impl Drop for Home {
+impl Drop for ShardRef {
     fn drop(&mut self) {
         // SAFETY: we are one of its holders.
         if unsafe { locked(self.0, |_, state| state.leave()) } {
@@ -60,40 +65,40 @@ impl Drop for Home {
     }
 }
 
-impl fmt::Debug for Home {
+impl fmt::Debug for ShardRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)
     }
 }
 
-/// An armed timer's hold on its shard. Dropping it cancels the timer.
-pub struct Lease {
+/// A timer that was armed, with a reference to its shard. Dropping it cancels the timer.
+pub struct ArmedTimer {
     shard: NonNull<Shard>,
     key: Key,
     /// See [`take_moved`](Self::take_moved).
     moved: bool,
 }
 
-// SAFETY: as for `Home`. The waker is in the shard, and wakers may be dropped by any thread.
-unsafe impl Send for Lease {}
-// SAFETY: as above; a shared lease can do nothing.
-unsafe impl Sync for Lease {}
+// SAFETY: as for `ShardRef`. The waker is in the shard, and wakers may be dropped by any thread.
+unsafe impl Send for ArmedTimer {}
+// SAFETY: as above; a shared reference to it can do nothing.
+unsafe impl Sync for ArmedTimer {}
 
-impl Lease {
-    /// With the shard, which we may leave.
+impl ArmedTimer {
+    /// Calls `f` under the lock, where the timer may leave its shard.
     #[inline]
     fn locked<R>(&self, f: impl FnOnce(&Shard, &mut State) -> R) -> R {
         // SAFETY: we are one of its holders.
         unsafe { locked(self.shard, f) }
     }
 
-    /// Has the timer, if it has not fired, wake `waker`.
+    /// Makes the timer wake `waker`, unless it has fired.
     ///
     /// # Errors
     ///
-    /// If it has fired, or its runtime is gone.
+    /// Returns the reason if the timer has fired, or its runtime is gone.
     pub fn poll(self, waker: &Waker) -> Result<Self, Ended> {
-        match self.locked(|shard, state| shard.has_waker(state, &self.key, waker)) {
+        match self.locked(|shard, state| shard.check_waker(state, &self.key, waker)) {
             Ok(true) => return Ok(self),
             Ok(false) => {}
             Err(left) => return self.or_left(Err(left)),
@@ -102,42 +107,42 @@ impl Lease {
         let new = waker.clone();
         let (polled, old) = self.locked(|shard, state| shard.set_waker(state, &self.key, new));
         let polled = self.or_left(polled);
-        // After that: the drop may panic, and what has left must not leave once more. And in a variable, for
-        // what a function is about to return is lost if one of its variables panics in its drop.
+        // Only now, because the drop may panic, and a timer that has left must not leave twice. The result is in a
+        // variable, because the value of a tail expression leaks if the drop of a local variable panics.
         drop(old);
         polled
     }
 
-    /// True if the timer was moved since this was last asked.
+    /// Returns true if the timer was moved since the last call.
     pub(crate) fn take_moved(&mut self) -> bool {
         mem::take(&mut self.moved)
     }
 
-    /// The time of the runtime that the timer belongs to.
+    /// Returns the time of the runtime that the timer belongs to.
     pub(crate) fn now(&self) -> u64 {
         // SAFETY: we are one of its holders.
         unsafe { self.shard.as_ref() }.now()
     }
 
-    /// Moves the timer, if it has not fired, to another time; it keeps its waker.
+    /// Moves the timer to another time, unless it has fired. It keeps its waker.
     ///
     /// # Errors
     ///
-    /// If it has fired, or its runtime is gone.
+    /// Returns the reason if the timer has fired, or its runtime is gone.
     pub fn reset(mut self, deadline: u64) -> Result<Self, Ended> {
         self.moved = true;
         let moved = self.locked(|shard, state| shard.reset(state, &self.key, deadline));
         if let Ok(true) = moved {
             // SAFETY: we are still one of its holders.
-            unsafe { self.shard.as_ref() }.rely(deadline);
+            unsafe { self.shard.as_ref() }.notify_timekeeper(deadline);
         }
         self.or_left(moved.map(|_| ()))
     }
 
-    /// Cancels the timer; true if it had not fired.
+    /// Cancels the timer. Returns true if it had not fired.
     #[inline]
     pub fn cancel(self) -> bool {
-        // What is in here is dropped last: after the lock, and after we have left.
+        // It contains wakers, which are dropped last: after the lock is released, and after we have left.
         let cancelled = self.locked(|shard, state| shard.cancel(state, Key(self.key.0)));
         self.left(cancelled.is_last);
         cancelled.was_armed
@@ -153,7 +158,7 @@ impl Lease {
         }
     }
 
-    /// The shard was left, under its lock: it may be gone.
+    /// Ends a timer that has left its shard under the lock. The shard may be gone.
     #[inline]
     fn left(self, is_last: bool) {
         let shard = self.shard;
@@ -165,41 +170,43 @@ impl Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for ArmedTimer {
     fn drop(&mut self) {
-        // A copy, whose drop does not come here.
+        // `cancel` consumes the copy, and does not drop it.
         let copy = Self { shard: self.shard, key: Key(self.key.0), moved: false };
         copy.cancel();
     }
 }
 
-impl fmt::Debug for Lease {
+impl fmt::Debug for ArmedTimer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lease").field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("ArmedTimer").field("key", &self.key).finish_non_exhaustive()
     }
 }
 
-/// Gives `f` a shard and what is behind its lock. A holder may leave there: after it the shard is not touched any
-/// more.
+/// Locks a shard and calls `f` with it and its state. The caller may leave the shard there: the shard is not touched
+/// after the lock is released.
 ///
 /// # Safety
 ///
-/// The caller is one of its holders.
+/// The caller is one of the shard's holders.
 #[inline]
 unsafe fn locked<R>(shard: NonNull<Shard>, f: impl FnOnce(&Shard, &mut State) -> R) -> R {
-    // SAFETY: until the lock is released the caller keeps the shard, and with it the lock.
+    // SAFETY: the caller keeps the shard alive, and with it the lock, until the lock is released.
     unsafe {
         let lock = &raw const (*shard.as_ptr()).state;
         StateLock::with_last(lock, |state| f(shard.as_ref(), state))
     }
 }
 
+/// Frees a shard.
+///
 /// # Safety
 ///
-/// `shard` was made by `Home::new`, and its last holder has left.
+/// `shard` was made by `ShardRef::new`, and its last holder has left.
 #[cold]
 unsafe fn free(shard: NonNull<Shard>) {
-    // SAFETY: leaked from a box in `Home::new`; nobody else knows it any more, and what the others did
-    // with it came before, by the lock.
+    // SAFETY: leaked from a box in `ShardRef::new`; nobody else has a pointer to it any more, and the
+    // lock orders what the others did with it before this.
     drop(unsafe { Box::from_raw(shard.as_ptr()) });
 }

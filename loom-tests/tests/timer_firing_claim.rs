@@ -1,4 +1,4 @@
-//! Several threads fire at once: one of them at a time, for each shard, and nothing is forgotten.
+//! Several threads fire timers at once: one at a time fires a shard, and no timer is forgotten.
 #![cfg(loom)]
 
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use std::task::{Wake, Waker};
 use loom::sync::{Condvar, Mutex};
 use loom::thread;
 use windlass_loom_tests::{Flag, check};
-use windlass_timer::model::{PATIENCE, arm};
+use windlass_timer::model::{CLAIM_EXPIRY_NANOS, arm};
 use windlass_timer::{Driver, NEVER, Timers};
 
-/// A runtime that nobody drives, and the time that passes in it.
+/// A runtime that nobody drives, and the real time that passes in it.
 #[derive(Clone, Default)]
 struct Nobody(Arc<AtomicU64>);
 
@@ -20,14 +20,14 @@ impl Driver for Nobody {
         0
     }
 
-    fn lasting(&self) -> u64 {
+    fn real_now(&self) -> u64 {
         self.0.load(Relaxed)
     }
 
     fn wake_timekeeper(&self) {}
 }
 
-/// Notes its number when it is woken; another thread may come first. In a model, a portion is one timer.
+/// Logs its number when it is woken. Locking the log lets another thread run first. In a model, a batch is one timer.
 struct Note(usize, Arc<Mutex<Vec<usize>>>);
 
 impl Wake for Note {
@@ -40,8 +40,8 @@ fn fire(timers: &Timers, now: u64) -> usize {
     timers.fire(now, |wakers| wakers.drain(..).for_each(Waker::wake))
 }
 
-/// Arms so many timers for one time, and has two threads fire them, one of which moves the time to `now` and has
-/// it really pass for so long before. Gives the order in which they were woken.
+/// Arms `count` timers for the same time, and has two threads fire them. Before it fires, one of the threads lets
+/// `passes` nanoseconds of real time pass; it fires at the time `now`. Returns the order in which the timers were woken.
 fn order(count: usize, now: u64, passes: u64) -> Vec<usize> {
     let driver = Nobody::default();
     let timers = Arc::new(Timers::new(0, Box::new(driver.clone())));
@@ -65,32 +65,32 @@ fn order(count: usize, now: u64, passes: u64) -> Vec<usize> {
     log.lock().unwrap().clone()
 }
 
-/// Property: timers with equal deadlines are woken in the order of arming, however many fire them.
+/// Property: timers with equal deadlines are woken in the order of arming, even if several threads fire them.
 ///
-/// Seen to fail with: a `Turn::take` that gives it to everybody; a `Shard::take_due` that gives the turn back with
-/// the last portion, before that is woken.
+/// Seen to fail with: a `FiringClaim::acquire` that always succeeds; a `Shard::take_due` that releases the claim with the
+/// last batch, before that is woken.
 #[test]
 fn equal_deadlines_are_woken_in_the_order_of_arming() {
     check(3, || assert!(order(3, 10, 0).is_sorted()));
 }
 
-/// Property: to move a virtual time is not to wait, and takes no turn over.
+/// Property: moving a virtual time forward does not make a claim expire.
 ///
-/// Seen to fail with: a `Shard::take_due` that goes by the timers' time for that.
+/// Seen to fail with: a `Shard::take_due` that uses the timers' time for that.
 #[test]
-fn a_time_that_is_moved_takes_no_turn_over() {
-    check(3, || assert!(order(3, 10 + PATIENCE, 0).is_sorted()));
+fn moving_a_virtual_time_takes_over_no_claim() {
+    check(3, || assert!(order(3, 10 + CLAIM_EXPIRY_NANOS, 0).is_sorted()));
 }
 
-/// Property: who is passed over, because it takes too long, may wake what it has in its hands late; all others
-/// are woken, in their order.
+/// Property: a thread whose claim was taken over, because it took too long, may wake its batch late. All other timers are
+/// woken in order.
 ///
-/// Seen to fail with: a `Turn::is` that does not look at the number.
+/// Seen to fail with: a `FiringClaim::is_current` that ignores the number.
 #[test]
-fn who_takes_a_turn_over_goes_on_in_order() {
+fn a_claim_that_was_taken_over_continues_in_order() {
     check(3, || {
-        let mut order = order(4, 10, PATIENCE);
-        // One at the most was in the hands of the first.
+        let mut order = order(4, 10, CLAIM_EXPIRY_NANOS);
+        // At most one was in the hands of the first thread.
         let late = order.windows(2).position(|pair| pair[0] > pair[1]).map(|at| at + 1);
         if let Some(late) = late {
             order.remove(late);
@@ -99,25 +99,25 @@ fn who_takes_a_turn_over_goes_on_in_order() {
     });
 }
 
-/// A runtime whose time stands still at 20, with a bell to wait for.
+/// A runtime whose time stands still at 20. It counts the wake-ups of its timekeeper, who waits for them.
 #[derive(Clone)]
-struct Bell(Arc<(Mutex<usize>, Condvar)>);
+struct Wakeups(Arc<(Mutex<usize>, Condvar)>);
 
-impl Bell {
+impl Wakeups {
     fn new() -> Self {
         Self(Arc::new((Mutex::new(0), Condvar::new())))
     }
 
     fn wait(&self) {
-        let mut rung = self.0.0.lock().unwrap();
-        while *rung == 0 {
-            rung = self.0.1.wait(rung).unwrap();
+        let mut count = self.0.0.lock().unwrap();
+        while *count == 0 {
+            count = self.0.1.wait(count).unwrap();
         }
-        *rung -= 1;
+        *count -= 1;
     }
 }
 
-impl Driver for Bell {
+impl Driver for Wakeups {
     fn now(&self) -> u64 {
         20
     }
@@ -128,37 +128,37 @@ impl Driver for Bell {
     }
 }
 
-/// Property: a timekeeper that looked in vain, for the turn was taken, is told of a timer that is due before it looks
-/// again, however long ago the turn was taken.
+/// Property: a timekeeper that found the shard claimed is woken for a timer that is due before it looks again, however
+/// long ago the shard was claimed.
 ///
-/// Seen to fail with: a `look_again` that goes by the time of the firing alone.
+/// Seen to fail with: a `recheck_later` that depends on the time of the firing alone.
 #[test]
-fn a_turn_only_puts_off_what_was_published() {
+fn a_claim_only_postpones_the_published_time() {
     const MILLISECOND: u64 = 1_000_000;
     check(1, || {
         let timers = Timers::new(0, Box::new(Nobody::default()));
-        let home = timers.foreign(0);
-        let mut armed = vec![arm(home, 5, Waker::noop()), arm(home, 5, Waker::noop())];
-        let mut portions = 0;
+        let shard = timers.foreign(0);
+        let mut armed = vec![arm(shard, 5, Waker::noop()), arm(shard, 5, Waker::noop())];
+        let mut batches = 0;
         timers.fire(10, |wakers| {
             wakers.clear();
-            portions += 1;
-            if portions == 1 {
+            batches += 1;
+            if batches == 1 {
                 assert_eq!(fire(&timers, 10 + MILLISECOND), 0);
                 let promise = timers.keep_time(NEVER);
                 assert_eq!(promise, 10 + 2 * MILLISECOND);
             } else {
                 let before = timers.wakes();
-                armed.push(arm(home, 15 * MILLISECOND / 10, Waker::noop()));
+                armed.push(arm(shard, 15 * MILLISECOND / 10, Waker::noop()));
                 assert_eq!(timers.wakes(), before + 1);
             }
         });
-        assert_eq!(portions, 2);
+        assert_eq!(batches, 2);
     });
 }
 
-/// Rings the bell after another waker.
-struct Then(Waker, Bell);
+/// Wakes the timekeeper after another waker.
+struct Then(Waker, Wakeups);
 
 impl Wake for Then {
     fn wake(self: Arc<Self>) {
@@ -167,18 +167,18 @@ impl Wake for Then {
     }
 }
 
-/// Property: if a timer is armed while a thread that is not the timekeeper has the turn, and is due after the time at which
-/// that thread began, the timekeeper that has looked in vain is told.
+/// Property: if a timer is armed while a thread that is not the timekeeper has claimed the shard, and is due after the time
+/// at which that thread began, the timekeeper that found the shard claimed is woken.
 ///
-/// Seen to fail with: a `Shard::fire` that does not rely on what it has published; a `Shard::take_due` that, giving
-/// the turn back, leaves the published deadline as it is.
+/// Seen to fail with: a `Shard::fire` that does not notify the timekeeper of the deadline that it has published; a
+/// `Shard::take_due` that releases the claim and leaves the published deadline as it is.
 #[test]
-fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
+fn a_timer_that_is_armed_during_a_claim_is_not_forgotten() {
     check(3, || {
-        let bell = Bell::new();
-        let timers = Arc::new(Timers::new(0, Box::new(bell.clone())));
+        let wakeups = Wakeups::new();
+        let timers = Arc::new(Timers::new(0, Box::new(wakeups.clone())));
         let (flag, waker) = Flag::new();
-        let waker = Waker::from(Arc::new(Then(waker, bell.clone())));
+        let waker = Waker::from(Arc::new(Then(waker, wakeups.clone())));
         let first = arm(timers.foreign(0), 5, Waker::noop());
         timers.wake_up();
         let firing = {
@@ -186,11 +186,11 @@ fn a_timer_that_is_armed_during_a_turn_is_not_forgotten() {
             thread::spawn(move || fire(&timers, 10))
         };
         let keeper = {
-            let (timers, bell, flag) = (timers.clone(), bell.clone(), flag.clone());
+            let (timers, wakeups, flag) = (timers.clone(), wakeups.clone(), flag.clone());
             thread::spawn(move || {
                 while !flag.is_set() {
                     if timers.keep_time(NEVER) > 20 {
-                        bell.wait();
+                        wakeups.wait();
                     }
                     timers.wake_up();
                     fire(&timers, 20);
