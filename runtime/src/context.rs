@@ -166,8 +166,16 @@ pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
 }
 
-/// Gives `f` the pool of the current thread: of the runtime it has entered last, else of the one
-/// it works for.
+/// Calls `f` with the worker of the current thread if it is one of `pool`'s.
+///
+/// The pool is a pointer that is compared and never followed, so it may be one that the caller must not dereference.
+#[inline(always)]
+pub(crate) fn worker_of<R>(pool: *const Pool, f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_worker(|worker| f(worker.filter(|worker| Arc::as_ptr(worker.pool()) == pool)))
+}
+
+/// Calls `f` with the pool of the current thread: that of the runtime it has entered last, or else of the one it works
+/// for.
 pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
     if has_entered() {
         if let Some(handle) = entered::last() {

@@ -1,8 +1,6 @@
 //! How new tasks get into a pool: onto the queue of the worker that spawns them, or to where any worker
 //! takes them from. When they are listed, and when they are counted, is what shutdown rests on.
 
-use std::ptr;
-
 use super::pool::Pool;
 use super::worker::Worker;
 use crate::context;
@@ -54,11 +52,9 @@ impl Pool {
         F: Future + 'static,
         F::Output: 'static,
     {
-        context::with_worker(|worker| {
-            match worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
-                Some(worker) if matches!(kind, Kind::Task) => self.spawn_on(worker, future, origin),
-                _ => self.spawn_shared(future, origin, kind),
-            }
+        context::worker_of(self, |worker| match worker {
+            Some(worker) if matches!(kind, Kind::Task) => self.spawn_on(worker, future, origin),
+            _ => self.spawn_shared(future, origin, kind),
         })
     }
 
@@ -109,8 +105,8 @@ impl Pool {
             }
         } else {
             // A worker counts what ends in its hands as finished, so this must have been spawned.
-            context::with_worker(|worker| {
-                if let Some(worker) = worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
+            context::worker_of(self, |worker| {
+                if let Some(worker) = worker {
                     worker.slot().counters.spawned.bump();
                 }
             });

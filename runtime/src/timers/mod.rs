@@ -63,8 +63,8 @@ fn offer_others(waker: &Waker, take: &mut dyn FnMut(&Home) -> bool) {
 /// The current thread's shard of a pool: its own if it works there.
 fn home(pool: &Arc<Pool>) -> &Home {
     let timers = pool.poller().timers();
-    context::with_worker(|worker| match worker {
-        Some(worker) if Arc::ptr_eq(worker.pool(), pool) => timers.worker(worker.index()),
-        _ => timers.foreign(context::thread_number()),
+    context::worker_of(Arc::as_ptr(pool), |worker| match worker {
+        Some(worker) => timers.worker(worker.index()),
+        None => timers.foreign(context::thread_number()),
     })
 }
