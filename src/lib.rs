@@ -155,7 +155,7 @@ pub use windlass_hyper as hyper;
 /// | wait again and again | [`Timer`](timer::Timer), or at a steady pace [`interval`](timer::interval) |
 /// | limit how long something may take | [`timeout`](timer::timeout), [`FutureExt`](timer::FutureExt) |
 /// | wait for a time of day | [`WallTimer`](timer::WallTimer) |
-/// | test code that waits | [`Builder::manual_time`], [`test`](timer::test) |
+/// | test code that waits | [`Builder::virtual_time`], [`test`](timer::test) |
 ///
 /// Timers are armed by the first poll that has to wait, on the worker's own wheel, and cost nothing before.
 /// They are never early, late by some 50 µs when idle, and by some 100 µs when many are due. They work in tasks, in

@@ -47,7 +47,7 @@ pub struct Builder {
     blocking_keep_alive: Duration,
     stuck_after: Duration,
     max_spares: Option<usize>,
-    manual_time: bool,
+    virtual_time: bool,
     compute_share: u32,
     pub(crate) hooks: Hooks,
     spawner: Option<Spawner>,
@@ -65,7 +65,7 @@ impl Builder {
             blocking_keep_alive: Duration::from_secs(10),
             stuck_after: Duration::from_millis(10),
             max_spares: None,
-            manual_time: false,
+            virtual_time: false,
             compute_share: 20,
             hooks: Hooks::default(),
             spawner: None,
@@ -139,7 +139,7 @@ impl Builder {
     /// use std::time::Duration;
     /// use windlass::timer::{now, sleep};
     ///
-    /// let runtime = windlass::Builder::new().manual_time().build()?;
+    /// let runtime = windlass::Builder::new().virtual_time().build()?;
     /// runtime.block_on(async {
     ///     let start = now();
     ///     sleep(Duration::from_secs(3600)).await;
@@ -148,8 +148,8 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[cfg(not(loom))]
-    pub fn manual_time(mut self) -> Self {
-        self.manual_time = true;
+    pub fn virtual_time(mut self) -> Self {
+        self.virtual_time = true;
         self
     }
 
@@ -211,7 +211,7 @@ impl Builder {
     }
 
     /// Makes a loop that is driven by hand, for a program that has a main loop of its own. It starts
-    /// no thread; of the settings, [`manual_time`](Self::manual_time) and those of the blocking pool count,
+    /// no thread; of the settings, [`virtual_time`](Self::virtual_time) and those of the blocking pool count,
     /// `thread_name` and `stack_size` among them.
     ///
     /// # Errors
@@ -229,9 +229,9 @@ impl Builder {
     }
 
     fn clock(&self) -> Clock {
-        if self.manual_time {
-            windlass_timer::expect_test_clocks();
-            return Clock::still();
+        if self.virtual_time {
+            windlass_timer::expect_virtual_time();
+            return Clock::virtual_time();
         }
         Clock::of_the_os()
     }

@@ -21,17 +21,17 @@ pub trait Host: 'static {
     fn with_current<R>(see: impl FnOnce(&Home) -> R) -> Option<R>;
 }
 
-/// True once there has been a runtime whose time is not the OS's.
-static TEST_CLOCKS: AtomicBool = AtomicBool::new(false);
+/// True once there has been a runtime in virtual time.
+static VIRTUAL_TIME: AtomicBool = AtomicBool::new(false);
 
-/// Said by a runtime with a clock of its own before it starts.
-pub fn expect_test_clocks() {
-    TEST_CLOCKS.store(true, Plain::Relaxed);
+/// Announces that a runtime in virtual time is about to start.
+pub fn expect_virtual_time() {
+    VIRTUAL_TIME.store(true, Plain::Relaxed);
 }
 
-/// The time: that of the current runtime if it has a clock of its own, and else `Instant::now()`.
+/// Returns the current runtime's time if it runs in virtual time, and `Instant::now()` otherwise.
 pub fn now<H: Host>() -> Instant {
-    if TEST_CLOCKS.load(Plain::Relaxed) { virtual_now::<H>() } else { Instant::now() }
+    if VIRTUAL_TIME.load(Plain::Relaxed) { virtual_now::<H>() } else { Instant::now() }
 }
 
 #[cold]

@@ -36,7 +36,7 @@ mod turn;
 mod wait;
 mod wheel;
 
-pub use host::{Host, expect_test_clocks, now};
+pub use host::{Host, expect_virtual_time, now};
 pub use interval::{Interval, MissedTick};
 pub use lease::{Home, Lease};
 pub use nanos::{epoch, in_nanos, nanos};

@@ -49,7 +49,7 @@ pub type Interval = windlass_timer::Interval<Runtimes>;
 pub type Timeout<F> = windlass_timer::Timeout<F, Runtimes>;
 
 /// The time: that of the current runtime if it has a clock of its own
-/// ([`Builder::manual_time`](crate::Builder::manual_time)), and else `Instant::now()`.
+/// ([`Builder::virtual_time`](crate::Builder::virtual_time)), and else `Instant::now()`.
 ///
 /// Code that asks here instead of asking `Instant` can be tested in virtual time.
 pub fn now() -> Instant {

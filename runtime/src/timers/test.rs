@@ -1,5 +1,5 @@
 //! Virtual time, for runtimes that were made with
-//! [`Builder::manual_time`](crate::Builder::manual_time).
+//! [`Builder::virtual_time`](crate::Builder::virtual_time).
 
 use std::time::{Duration, Instant};
 
@@ -22,7 +22,7 @@ use crate::context;
 /// use std::time::Duration;
 /// use windlass::timer::{sleep, test};
 ///
-/// let runtime = windlass::Builder::new().manual_time().build()?;
+/// let runtime = windlass::Builder::new().virtual_time().build()?;
 /// runtime.block_on(async {
 ///     let start = test::now();
 ///     let nap = sleep(Duration::from_secs(60));
@@ -38,7 +38,7 @@ pub fn advance(duration: Duration) {
         .expect("no current runtime: call this within `block_on`, or enter one");
     assert!(
         poller.is_virtual(),
-        "this runtime runs on the OS's time, which can't be moved: build it with `manual_time`"
+        "this runtime runs on the OS's time, which can't be moved: build it with `virtual_time`"
     );
     poller.advance(duration);
 }
