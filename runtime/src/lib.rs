@@ -18,10 +18,12 @@
 
 mod blocking;
 mod builder;
+mod builder_check;
 mod builder_hooks;
 mod companion;
 mod context;
 mod coop;
+mod cpus;
 mod entered;
 mod fork;
 mod free;
