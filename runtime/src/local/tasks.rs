@@ -1,23 +1,25 @@
-//! The tasks of one thread: a queue that any thread may wake into, and that its own thread alone empties.
+//! The tasks of one thread: a queue that any thread may push woken tasks into, and that only its own thread empties.
 //!
-//! | what | who |
+//! | field | who may touch it |
 //! |---|---|
-//! | a task's future | the executor's thread, from the first poll to the drop; before the first poll it has not begun to be what is not `Send` |
+//! | a task's future | the executor's thread, from the first poll to the drop; before the first poll it is `Send` |
 //! | the queue, the executor's waker | the holder of the lock |
-//! | `unfinished` | counted up before a task can be run, and down by whoever brings it to its end |
+//! | `unfinished` | incremented before a task can run, decremented by the thread that completes it |
 //!
 //! # Protocol
 //!
-//! A task points to the `LocalTasks` without counting. It may, as long as it is unfinished: the executor does not let go
-//! of them before `unfinished` is 0. A waker uses the pointer only if it has just made an idle, and so unfinished, task
-//! scheduled; that task stays unfinished until the executor has taken it out of the queue. For the time after the push
-//! the waker takes a counted reference first, for then all may be over before it has woken the executor.
+//! A task points to its `LocalTasks` without counting a reference. The pointer is valid while the task is unfinished,
+//! because the executor keeps the `LocalTasks` until `unfinished` is 0. A waker uses the pointer only if it has just
+//! scheduled the task, which was idle and so unfinished; the task stays unfinished until the executor has taken it out of
+//! the queue. Before the push, the waker takes a counted reference, because after it everything may be over
+//! before the executor has been woken.
 //!
-//! To wake: push, take the executor's waker, let go of the lock, wake. To wait: the executor leaves its waker *under the
-//! lock*, and if the queue is not empty it does not wait. So either it sees the task, or whoever pushes sees the waker.
+//! To wake: push, take the executor's waker, release the lock, wake. To wait: the executor stores its waker *under the
+//! lock*, and does not wait if the queue is not empty. So either the executor sees the task, or the pusher sees the
+//! executor's waker.
 //!
-//! To end: `close` lets no task in any more and queues all that are idle, cancelled. The executor runs the queue until
-//! nothing is unfinished. A task that another thread has made scheduled, but has yet to push, it waits for.
+//! To end: `close` refuses further tasks, cancels all idle ones and queues them. The executor runs the queue until no task
+//! is unfinished. It also waits for a task that another thread has scheduled and not yet pushed.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -29,7 +31,7 @@ use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering, thread};
 use crate::sched::Pool;
 use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Runnable, Schedule};
 
-/// The shard that all of them are in.
+/// The only shard of the list.
 const SHARD: usize = 0;
 
 /// Tasks that are run by one thread.
@@ -48,7 +50,7 @@ struct Inner {
     waker: Option<Waker>,
     /// What is being polled.
     running: Option<Origin>,
-    /// The executor should come to its end.
+    /// Set when the executor should end.
     ending: bool,
 }
 
@@ -62,7 +64,7 @@ impl LocalTasks {
         })
     }
 
-    /// Spawns a task. If the executor is at its end, the future is dropped at once and the handle tells so.
+    /// Spawns a task. If the executor is ending, the future is dropped at once, and the handle returns a cancelled error.
     ///
     /// # Safety
     ///
