@@ -70,7 +70,7 @@ where
     Fut::Output: Send + 'static,
 {
     let origin = Origin::new(Location::caller(), None);
-    context::with_pool(|pool| spawn_on(pool, f, origin))
+    context::with_pool(|pool| spawn(pool, f, origin))
 }
 
 impl Handle {
@@ -93,11 +93,12 @@ impl Handle {
         Fut: Future + 'static,
         Fut::Output: Send + 'static,
     {
-        spawn_on(self.pool(), f, Origin::new(Location::caller(), None))
+        spawn(self.pool(), f, Origin::new(Location::caller(), None))
     }
 }
 
-fn spawn_on<F, Fut>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<Fut::Output>
+/// Spawns a task onto one of the pool's threads for pinned tasks.
+fn spawn<F, Fut>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<Fut::Output>
 where
     F: FnOnce() -> Fut + Send + 'static,
     Fut: Future + 'static,

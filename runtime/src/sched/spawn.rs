@@ -15,7 +15,7 @@ impl Pool {
         F::Output: Send + 'static,
     {
         // SAFETY: both are `Send`.
-        unsafe { self.spawn_unchecked(future, origin) }
+        unsafe { self.spawn_as(future, origin, Kind::Task) }
     }
 
     /// As [`spawn`](Self::spawn), for a fork-join root.
@@ -28,6 +28,8 @@ impl Pool {
         unsafe { self.spawn_as(future, origin, Kind::Root) }
     }
 
+    /// Spawns a future that need not be `Send`, for a manual loop.
+    ///
     /// # Safety
     ///
     /// The future and its output are `Send`, or the pool runs its tasks on the current thread only.
@@ -44,23 +46,26 @@ impl Pool {
         unsafe { self.spawn_as(future, origin, Kind::Task) }
     }
 
+    /// Spawns a task or a root: onto the queue of the current worker ([`spawn_own`](Self::spawn_own)), or into a shared
+    /// queue ([`spawn_shared`](Self::spawn_shared)).
+    ///
     /// # Safety
     ///
-    /// As [`spawn_unchecked`](Self::spawn_unchecked).
+    /// The same as for [`spawn_unchecked`](Self::spawn_unchecked).
     unsafe fn spawn_as<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
         context::worker_of(self, |worker| match worker {
-            Some(worker) if matches!(kind, Kind::Task) => self.spawn_on(worker, future, origin),
+            Some(worker) if matches!(kind, Kind::Task) => self.spawn_own(worker, future, origin),
             _ => self.spawn_shared(future, origin, kind),
         })
     }
 
     /// Spawns onto the queue of the current worker.
     #[inline]
-    fn spawn_on<F>(&self, worker: &Worker, future: F, origin: Origin) -> JoinHandle<F::Output>
+    fn spawn_own<F>(&self, worker: &Worker, future: F, origin: Origin) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
