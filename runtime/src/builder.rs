@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+#[cfg(not(loom))]
 use crate::builder_check::check;
 use crate::companion;
 #[cfg(not(loom))]
@@ -12,7 +13,9 @@ use crate::hooks::Hooks;
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
 use crate::runtime::Runtime;
-use crate::sched::{self, Config, Pool, Spawner};
+#[cfg(not(loom))]
+use crate::sched::Config;
+use crate::sched::{self, Pool, Spawner};
 
 /// Configures and builds a [`Runtime`].
 ///
