@@ -1,4 +1,4 @@
-//! A chat room: every line that somebody sends reaches everybody else.
+//! A chat room: every line that a guest sends reaches all others.
 //!
 //! ```text
 //! cargo run --example chat              serve on a free port; join with `nc ADDRESS PORT`
@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use windlass::channel::{Receiver, Sender, unbounded};
 use windlass::net::{TcpListener, TcpStream};
 
-/// Who is in the room, and where to put what they are to read.
+/// The guests in the room, each with the queue of lines to send to it.
 type Room = Arc<Mutex<HashMap<SocketAddr, Sender<Arc<str>>>>>;
 
 #[windlass::main]
@@ -51,7 +51,7 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
     }
 }
 
-/// Reads lines from a guest and hands them to all others.
+/// Reads lines from a guest and sends them to all others.
 async fn listen_to(stream: &TcpStream, guest: SocketAddr, room: &Room) -> io::Result<()> {
     let mut pending = Vec::new();
     let mut buffer = [0; 1024];
@@ -75,7 +75,7 @@ async fn listen_to(stream: &TcpStream, guest: SocketAddr, room: &Room) -> io::Re
     }
 }
 
-/// Writes to a guest what the others say.
+/// Writes the lines of the others to a guest.
 async fn deliver(stream: Arc<TcpStream>, inbox: Receiver<Arc<str>>) -> io::Result<()> {
     while let Ok(message) = inbox.recv().await {
         stream.write_all(message.as_bytes()).await?;
@@ -100,7 +100,7 @@ async fn demo(room: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads so many lines.
+/// Reads this many lines.
 async fn hear(guest: &TcpStream, lines: usize) -> io::Result<String> {
     let mut heard = Vec::new();
     while heard.iter().filter(|byte| **byte == b'\n').count() < lines {

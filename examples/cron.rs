@@ -1,4 +1,4 @@
-//! Does something at each full second of the wall clock, wherever that is set to.
+//! Runs at each full second of the wall clock, even if the clock is set meanwhile.
 //!
 //! ```sh
 //! cargo run --example cron -- [times]
@@ -11,7 +11,7 @@ use windlass::timer::WallTimer;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The next multiple of the period after a time of day.
+/// Returns the next multiple of the period after a time of day.
 fn next(after: SystemTime) -> SystemTime {
     let since = after.duration_since(UNIX_EPOCH).unwrap_or_default();
     let into = Duration::from_nanos((since.as_nanos() % EVERY.as_nanos()) as u64);

@@ -1,4 +1,4 @@
-//! An echo server, and a load to try it with.
+//! An echo server, and a load to measure it with.
 //!
 //! ```text
 //! cargo run --release --example echo              serve on a free port until Ctrl-C
@@ -14,10 +14,10 @@ use windlass::net::{TcpListener, TcpStream};
 use windlass::sync::CancellationToken;
 use windlass::task::JoinSet;
 
-/// Connections of the demo, and how long it lasts.
+/// The number of connections of the demo, and its duration.
 const CONNECTIONS: usize = 16;
 const DURATION: Duration = Duration::from_secs(2);
-/// What each message is made of.
+/// The content of each message.
 const MESSAGE: [u8; 64] = [b'.'; 64];
 
 #[windlass::main]
@@ -40,12 +40,12 @@ async fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Accepts connections for ever, each with a task of its own.
+/// Accepts connections and spawns a task for each.
 async fn serve(listener: TcpListener) -> io::Result<()> {
     loop {
         match listener.accept().await {
             Ok((stream, _peer)) => drop(windlass::spawn(async move {
-                // A peer that goes away in the middle is no concern of the server's.
+                // A peer that goes away half-way is not an error of the server's.
                 let _ = echo(&stream).await;
             })),
             // Out of descriptors, most likely: let some connections end before the next try.
@@ -57,7 +57,7 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
     }
 }
 
-/// Sends back what comes, until the peer has no more.
+/// Sends everything back, until the peer closes its side.
 async fn echo(stream: &TcpStream) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = [0; 1024];
@@ -70,7 +70,7 @@ async fn echo(stream: &TcpStream) -> io::Result<()> {
     }
 }
 
-/// Drives the server with one message in flight a connection, and prints how it did.
+/// Keeps one message in flight on each connection, and prints rate and latencies.
 async fn put_load_on(server: SocketAddr) -> io::Result<()> {
     let stop = CancellationToken::new();
     let mut clients = JoinSet::new();
@@ -78,7 +78,7 @@ async fn put_load_on(server: SocketAddr) -> io::Result<()> {
         clients.spawn(client(server, stop.clone()));
     }
     let start = Instant::now();
-    windlass::spawn_blocking(|| std::thread::sleep(DURATION)).await?;
+    windlass::timer::sleep(DURATION).await;
     stop.cancel();
     let mut latencies = Vec::new();
     while let Some(result) = clients.join_next().await {
@@ -93,7 +93,7 @@ async fn put_load_on(server: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
-/// One connection: a message there and back, again and again. Gives the times they took.
+/// Sends messages over one connection and waits for each to come back. Returns the time that each took.
 async fn client(server: SocketAddr, stop: CancellationToken) -> io::Result<Vec<Duration>> {
     let stream = TcpStream::connect(server).await?;
     stream.set_nodelay(true)?;

@@ -17,7 +17,7 @@ use windlass::sync::Latch;
 const PARTS: u32 = 500;
 const LIMIT: u32 = 500_000;
 
-/// What came out, filled in by whoever does a part.
+/// The results, filled in by the tasks.
 #[derive(Default)]
 struct Results {
     primes: usize,
@@ -47,7 +47,7 @@ fn with_a_latch(runtime: &Runtime, n: u32) -> Results {
     std::mem::take(&mut *results.lock().unwrap())
 }
 
-/// The same with a scope: no reference counts and no latch, for it ends when all of its jobs have.
+/// The same with a scope, which needs no reference counts and no latch: it returns when all of its jobs have ended.
 fn with_a_scope(runtime: &Runtime, n: u32) -> Results {
     let _entered = runtime.enter();
     let results = Mutex::new(Results::default());

@@ -1,5 +1,5 @@
-//! Renders the Mandelbrot set on all cores into a PPM file, and meanwhile tells everybody who connects
-//! how far it is. Both on the same workers: no thread is set aside for either.
+//! Renders the Mandelbrot set on all cores into a PPM file, and serves its progress to everybody who
+//! connects meanwhile. Both run on the same workers.
 //!
 //! ```sh
 //! cargo run --release --example mandelbrot -- picture.ppm 4096
@@ -38,7 +38,7 @@ async fn main() -> io::Result<()> {
     spawn_blocking(move || write_ppm(&path, size, &picture)).await?
 }
 
-/// Tells each visitor how far the picture is, and waits for the next.
+/// Sends each visitor the progress of the picture.
 async fn serve(listener: TcpListener, rows_done: Arc<AtomicUsize>, size: usize) -> io::Result<()> {
     loop {
         let (stream, _) = listener.accept().await?;
@@ -48,7 +48,7 @@ async fn serve(listener: TcpListener, rows_done: Arc<AtomicUsize>, size: usize) 
     }
 }
 
-/// All rows, in parallel: each is a job, and workers that are done early take from the others.
+/// Renders all rows in parallel: each is a job, and idle workers steal from the others.
 fn render(size: usize, rows_done: &AtomicUsize) -> Vec<[u8; 3]> {
     let mut picture = vec![[0; 3]; size * size];
     par::chunks_mut(&mut picture, size, |y, row| {
@@ -61,7 +61,7 @@ fn render(size: usize, rows_done: &AtomicUsize) -> Vec<[u8; 3]> {
     picture
 }
 
-/// After how many steps a point has left, if it does.
+/// Returns the number of steps after which a point escapes, if it does.
 fn escape(re: f64, im: f64) -> Option<u32> {
     let (mut x, mut y) = (0.0, 0.0);
     (0..ITERATIONS).find(|_| {

@@ -1,8 +1,8 @@
-//! A program with a main loop of its own, written by hand, over a windlass loop and something that
-//! foreign code signals: `poll(2)` and a socket, or on Windows `WaitForMultipleObjects` and an event.
+//! A program with a main loop of its own, which waits for a windlass loop and for something that foreign
+//! code signals: with `poll(2)` for a socket, or on Windows with `WaitForMultipleObjects` for an event.
 //!
 //! The windlass loop is one descriptor (handle) among others. When it becomes readable (signalled), the
-//! program asks for the tasks that can go on and runs them itself; nothing runs behind its back.
+//! program asks for the tasks that are ready and runs them itself; no task runs anywhere else.
 //!
 //! ```text
 //! cargo run --example manual_loop
@@ -92,7 +92,7 @@ mod os {
         }
     }
 
-    /// Waits until the loop or the socket can be read, and says which can.
+    /// Waits until the loop or the socket is readable, and returns which is.
     pub(super) fn poll(tasks: &impl AsFd, ours: &Ours) -> io::Result<[bool; 2]> {
         let mut entries = [tasks.as_fd(), ours.0.as_fd()].map(|descriptor| libc::pollfd {
             fd: descriptor.as_raw_fd(),
@@ -139,7 +139,7 @@ mod os {
         }
     }
 
-    /// Waits until the loop's handle or the event is signalled, and says which is.
+    /// Waits until the loop's handle or the event is signalled, and returns which is.
     pub(super) fn poll(tasks: &impl AsHandle, ours: &Ours) -> io::Result<[bool; 2]> {
         let handles = [tasks.as_handle().as_raw_handle(), ours.0.0.as_raw_handle()];
         // SAFETY: there are two handles, and both are open.

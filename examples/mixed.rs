@@ -1,5 +1,5 @@
-//! An echo server beside a computation that saturates every core, on one pool: how long an answer takes
-//! without the computation and with it.
+//! An echo server beside a computation that saturates every core, on one pool: measures the latency of
+//! the server without the computation and with it.
 //!
 //! ```sh
 //! cargo run --release --example mixed
@@ -75,7 +75,7 @@ fn fib(n: u32) -> u64 {
     a + b
 }
 
-/// What clients on threads of their own see, sorted.
+/// Returns the latencies that clients on threads of their own measure, sorted.
 fn measure(address: SocketAddr) -> io::Result<Vec<Duration>> {
     let clients: Vec<_> = (0..CLIENTS).map(|_| thread::spawn(move || client(address))).collect();
     let mut latencies = Vec::new();

@@ -1,4 +1,4 @@
-//! Child processes: one that is captured, a pipe through two of them, one that is killed, and their errors as they come.
+//! Child processes: capturing their output, piping one into another, killing one, and reading their errors line by line.
 //!
 //! ```text
 //! cargo run --release --example process
@@ -24,7 +24,7 @@ async fn main() -> io::Result<()> {
     }
 }
 
-/// A child: writes what it reads in capitals, and tells how it goes on the other stream.
+/// The child: writes its input in capitals, and reports its progress on standard error.
 async fn shout() -> io::Result<()> {
     let mut lines = BufReader::new(windlass::io::stdin()).lines();
     let (out, errors) = (windlass::io::stdout(), windlass::io::stderr());

@@ -18,9 +18,9 @@ use windlass::signal::ctrl_c;
 use windlass::sync::CancellationToken;
 use windlass::timer::timeout;
 
-/// How long the server may take to accept a connection.
+/// The time that the server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(5);
-/// How long a connection may do nothing.
+/// The time after which an idle connection is closed.
 const IDLE: Duration = Duration::from_secs(60);
 
 #[windlass::main]
@@ -47,7 +47,7 @@ async fn main() -> io::Result<()> {
     }
 }
 
-/// Passes connections on until it is told to stop, and then waits for those there are.
+/// Forwards connections until it is told to stop, and then waits for those that are open.
 async fn serve(
     listener: TcpListener,
     server: String,
@@ -79,7 +79,7 @@ async fn serve(
     Ok(())
 }
 
-/// One connection. What one side has not read yet the other can't send: there is a buffer of 64 KiB each way, at most.
+/// Forwards one connection. A side that does not read makes the other wait: at most 64 KiB are buffered each way.
 async fn pass_on(mut client: TcpStream, server: &str, idle: Duration) -> io::Result<(u64, u64)> {
     let mut server = timeout(CONNECT, TcpStream::connect(server)).await??;
     client.set_nodelay(true)?;
@@ -87,7 +87,7 @@ async fn pass_on(mut client: TcpStream, server: &str, idle: Duration) -> io::Res
     CopyOptions::new().idle_timeout(idle).copy_bidirectional(&mut client, &mut server).await
 }
 
-/// A client that asks, says that it has no more to say, and then gets the answer; and one that falls asleep.
+/// Runs a client that sends a request, closes its side, and then reads the answer; and one that falls silent.
 async fn demo(stop: CancellationToken) -> io::Result<()> {
     let origin = TcpListener::bind("127.0.0.1:0").await?;
     let origin_address = origin.local_addr()?.to_string();

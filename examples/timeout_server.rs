@@ -1,5 +1,5 @@
-//! An echo server that has no patience: a client that says nothing for a second is sent away, and so is one
-//! that does not take its answer, or stays for longer than a minute.
+//! An echo server with time-outs: it closes a connection that sends nothing for a second, that does not read its
+//! answer, or that lasts for longer than a minute.
 //!
 //! ```sh
 //! cargo run --example timeout_server -- 127.0.0.1:7000     # then: nc 127.0.0.1 7000

@@ -1,4 +1,4 @@
-//! A timer that is awaited again and again: five expirations, and how late each of them was.
+//! A timer that is awaited again and again: prints how late each of five expirations was.
 //!
 //! ```sh
 //! cargo run --example timers -- [milliseconds]

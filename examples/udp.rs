@@ -1,4 +1,4 @@
-//! Datagrams: a server that answers with what it got in capitals, and a client with a list of words.
+//! Datagrams: a server that answers each in capitals, and a client with a list of words.
 //!
 //! ```text
 //! cargo run --example udp

@@ -1,13 +1,106 @@
 //! A runtime for multicore servers: async tasks, I/O, timers and fork-join on one pool of work-stealing workers.
 //!
-//! # Who does what
+//! # A server
 //!
-//! - **Workers** run tasks and computations. Each has a queue of its own and takes from the others when that
-//!   is empty. One that computes looks after waiting tasks meanwhile.
-//! - **The poller's thread** waits for the OS while all workers sleep, and looks after them while they
-//!   don't: if one is stuck in a call that blocks and others' work waits, a **spare** worker takes over.
-//! - **The blocking pool** has threads for calls that are known to block.
-//! - **Any other thread** may spawn, wake and block on what tasks do.
+//! ```no_run
+//! use windlass::net::TcpListener;
+//!
+//! #[windlass::main]
+//! async fn main() -> std::io::Result<()> {
+//!     let listener = TcpListener::bind("127.0.0.1:7000").await?;
+//!     loop {
+//!         let (stream, _peer) = listener.accept().await?;
+//!         windlass::spawn(async move {
+//!             let mut buffer = [0; 1024];
+//!             while let Ok(count @ 1..) = stream.read(&mut buffer).await {
+//!                 if stream.write_all(&buffer[..count]).await.is_err() {
+//!                     break;
+//!                 }
+//!             }
+//!         });
+//!     }
+//! }
+//! ```
+//!
+//! # Coming from tokio
+//!
+//! | tokio | windlass |
+//! |---|---|
+//! | `#[tokio::main]`, `#[tokio::test]` | [`#[windlass::main]`](macro@main), [`#[windlass::test]`](macro@test) |
+//! | `tokio::spawn`, `spawn_blocking`, `JoinSet` | [`spawn`], [`spawn_blocking`], [`task::JoinSet`] |
+//! | `Handle::current().block_on` | [`block_on`], [`Handle::block_on`]; outside of any runtime they use a global one |
+//! | `task::yield_now`, `block_in_place`, `spawn_local` | [`yield_now`], [`task::block_in_place`], [`task::spawn_local`] |
+//! | `tokio::time` | [`timer`](mod@timer): [`sleep`](timer::sleep), [`timeout`](timer::timeout), [`interval`](timer::interval) |
+//! | `time::pause` and `advance` in tests | [`Builder::virtual_time`], [`timer::test`] |
+//! | `sync::Notify` | [`sync::AutoResetEvent`], or [`sync::ManualResetEvent`] to wake all |
+//! | `sync::mpsc`, `watch`, `oneshot` | [`channel`] for queues; tokio's own work as they are |
+//! | `sync::Mutex`, `RwLock`, `Semaphore`, `Barrier` | [`lock`] |
+//! | tokio-util's `CancellationToken`, `TaskTracker` | [`sync::CancellationToken`], [`task::TaskTracker`] |
+//! | `select!` | `futures_lite::future::or`, or `tokio::select!` itself |
+//! | `net::TcpStream`, `UdpSocket`, `UnixStream` | the same names in [`net`] |
+//! | `AsyncFd` | [`net::Async`] |
+//! | `signal`, `process`, `fs`, `io::copy_bidirectional` | [`signal`], [`process`], [`fs`], [`io`] |
+//! | `Runtime::shutdown_timeout` | [`Runtime::shutdown`], which reports what did not end in time |
+//! | `RuntimeMetrics` | [`Handle::metrics`] |
+//! | rayon's `join`, `scope` | [`join`], [`scope`], [`par`], on the same workers; [`compute`] from async code |
+//!
+//! What differs:
+//!
+//! - **Reads and writes take `&self`.** Two tasks may share a stream by reference or in an `Arc`, one to read and one to write,
+//!   without splitting it.
+//! - **Streams implement the traits of [futures-io](https://docs.rs/futures-io)**, so the extension traits of futures-lite
+//!   and futures work with them. For crates that want tokio's traits there are adapters, with the feature `tokio`.
+//! - **Dropping a [`JoinHandle`](task::JoinHandle) detaches its task**, as in tokio; dropping a [`Runtime`] ends all of its tasks.
+//! - **A worker that blocks freezes nothing**: a spare worker takes over after 10 ms ([`Builder::stuck_after`]).
+//!
+//! What is not there: a current-thread flavour (use [`Builder::workers`] with 1, or the [`manual`] loop), io_uring, a
+//! `select!` and a `join!` macro of our own, and the channels `watch` and `broadcast`.
+//!
+//! The rows above, compiled:
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use futures_lite::{AsyncBufReadExt, future, io::BufReader};
+//! use windlass::net::{TcpListener, TcpStream};
+//! use windlass::sync::AutoResetEvent;
+//! use windlass::{channel, lock, timer};
+//!
+//! # #[windlass::main]
+//! # async fn main() -> std::io::Result<()> {
+//! // `time::timeout` and `mpsc`
+//! let (sender, receiver) = channel::bounded(8);
+//! windlass::spawn(async move { sender.send("hello").await });
+//! let first = timer::timeout(Duration::from_secs(5), receiver.recv()).await?;
+//! assert_eq!(first, Ok("hello"));
+//!
+//! // `Notify`
+//! let event = AutoResetEvent::new(false);
+//! event.set();
+//! event.wait().await;
+//!
+//! // `select!`
+//! let late = async { timer::sleep(Duration::from_secs(60)).await };
+//! future::or(late, async {}).await;
+//!
+//! // `Mutex`
+//! let total = lock::Mutex::new(1);
+//! *total.lock().await += 1;
+//!
+//! // A stream, read and written through `&self`, and through the traits of futures-io.
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let client = TcpStream::connect(listener.local_addr()?).await?;
+//! let (server, _peer) = listener.accept().await?;
+//! future::try_zip(client.write_all(b"ping\n"), async {
+//!     let mut line = String::new();
+//!     BufReader::new(&server).read_line(&mut line).await?;
+//!     assert_eq!(line, "ping\n");
+//!     Ok(())
+//! })
+//! .await?;
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # What there is
 //!
@@ -16,27 +109,39 @@
 //! | a runtime of your own | [`Runtime`], [`Builder`], or the attributes [`main`](macro@main) and [`test`](macro@test) |
 //! | running things concurrently | [`spawn`], [`task::JoinSet`], [`task::Builder`] for names |
 //! | computing, on all cores | [`join`], [`scope`], [`par`]; [`compute`] from async code |
-//! | calls that block | [`spawn_blocking`] |
+//! | calls that block | [`spawn_blocking`], or in the middle of a task [`task::block_in_place`] |
+//! | futures that are not `Send` | [`task::spawn_local`], [`task::spawn_pinned`] |
+//! | values that belong to a task | [`task_local!`], [`task::id`] |
 //! | entering async code from a plain thread | [`block_on`], [`Handle`] |
-//! | giving way | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`], [`task::cooperative`] |
+//! | letting other tasks run | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`], [`task::cooperative`] |
 //! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
 //! | sockets, pipes, any descriptor | [`net`] |
 //! | signals, processes, files | [`signal`], [`process`], [`fs`] |
 //! | copying, proxies, the standard streams | [`io`] |
 //! | timers and time-outs | [`timer`](mod@timer) |
-//! | serving connections to the last | [`serve`] |
+//! | serving connections and draining them | [`serve`] |
 //! | a main loop of your own | [`manual`] |
-//! | seeing what goes on | [`Handle::metrics`] |
-//! | coming to an end | [`Runtime::shutdown`], [`is_shutdown_error`] |
+//! | observing a runtime | [`Handle::metrics`], hooks: [`Builder::on_thread_start`], [`Builder::on_task_spawn`] and others |
+//! | shutting down | [`Runtime::shutdown`], [`is_shutdown_error`] |
 //!
-//! With the feature `hyper` there is a module `hyper` with what hyper needs, servers and clients; with `axum` one that serves axum's
-//! routers. Neither starts another runtime.
+//! With the feature `hyper` there is a module `hyper` with what hyper's servers and clients need; with `axum`, one that
+//! serves axum's routers. Neither starts another runtime. With `tokio`, crates that call tokio at run time work, beside a
+//! tokio runtime.
 //!
-//! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is
-//! running, or that was entered. Outside of any they start a global one, which lives as long as the
-//! process.
+//! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is running, or that was
+//! entered. Outside of any runtime they start a global one, which lives as long as the process.
 //!
-//! # Example
+//! # Which thread does what
+//!
+//! - **Workers** run tasks and computations. Each has a queue of its own, and steals from the others when that is empty. A
+//!   worker that computes polls waiting tasks at its split points. Workers also wait for the OS: one that falls asleep
+//!   blocks there, and runs the tasks whose events wake it.
+//! - **The poller's thread** watches over the workers. If one is stuck in a call that blocks while tasks wait, it wakes another
+//!   worker or starts a **spare**; if all are stuck, it waits for the OS and fires the timers itself.
+//! - **The blocking pool** has threads for calls that are known to block.
+//! - **Any other thread** may spawn tasks, wake them, and block on them.
+//!
+//! # A runtime by hand
 //!
 //! ```
 //! use std::time::Duration;
@@ -61,8 +166,8 @@
 //!
 //! # Platforms
 //!
-//! Linux, Windows, macOS, FreeBSD, NetBSD and OpenBSD. `docs/platforms.md` in the repository says what was run where, and what
-//! differs.
+//! Linux, Windows, macOS, FreeBSD, NetBSD and OpenBSD. `docs/platforms.md` in the repository says what was run on which, and
+//! what differs.
 
 pub use windlass_macros::{main, test};
 pub use windlass_os::{fs, io, process, signal};
@@ -75,8 +180,8 @@ pub use windlass_runtime::{
 
 /// Channels with many senders and many receivers: the crate `async-channel`, re-exported.
 ///
-/// It knows no runtime, so its futures do not ask the budget by which a task lets others run. A task that sends or
-/// receives in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. Where the other
+/// It knows no runtime, so its futures do not count against the budget by which a task lets others run. A task that sends
+/// or receives in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. Where the other
 /// side may be that fast, await the futures through [`task::cooperative`], or call [`task::consume_budget`] or [`yield_now`]
 /// in the loop.
 ///
@@ -103,8 +208,8 @@ pub mod channel {
 
 /// Locks, a barrier, a semaphore and a cell to await: the crate `async-lock`, re-exported.
 ///
-/// It knows no runtime, so its futures do not ask the budget by which a task lets others run. A task that takes a lock in
-/// a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. In such a loop, await the
+/// It knows no runtime, so its futures do not count against the budget by which a task lets others run. A task that takes a
+/// lock in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. In such a loop, await the
 /// futures through [`task::cooperative`], or call [`task::consume_budget`] or [`yield_now`].
 ///
 /// ```
@@ -132,12 +237,13 @@ pub mod net {
     pub use windlass_net::unix;
 }
 
+// Crates that are written for tokio.
 #[cfg(feature = "tokio")]
 pub use windlass_tokio as tokio;
-/// Serving connections, and coming to an end without losing one.
+/// Serving connections, and shutting down without losing one.
 ///
-/// [`Drain`](serve::Drain) accepts connections and runs a task for each. Told to end, it empties the listener's queue, tells
-/// the connections, waits for them until a deadline, and names those that it had to abort.
+/// [`Drain`](serve::Drain) accepts connections and runs a task for each. When it is told to end, it empties the listener's
+/// queue, tells the connections, waits for them until a deadline, and reports those that it had to abort.
 pub mod serve {
     pub use windlass_serve::{Drain, DrainReport, Hold, Listener, Switch};
 }
@@ -157,20 +263,22 @@ pub use windlass_hyper as hyper;
 /// | wait for a time of day | [`WallTimer`](timer::WallTimer) |
 /// | test code that waits | [`Builder::virtual_time`], [`test`](timer::test) |
 ///
-/// Timers are armed by the first poll that has to wait, on the worker's own wheel, and cost nothing before.
-/// They are never early, late by some 50 µs when idle, and by some 100 µs when many are due. They work in tasks, in
-/// [`block_on`], in the [`manual`] loop, on the executors of other libraries (where they belong to the global
-/// runtime, which the first of them starts), and while all workers are stuck in code that blocks.
+/// A timer is armed by the first poll that has to wait, on the worker's own wheel, and costs nothing before.
+/// Timers are never early. They are late by some 50 µs when the runtime is idle, and by some 100 µs when many are due.
+/// They work in tasks, in [`block_on`], in the [`manual`] loop, and while all workers are stuck in code that blocks. On the
+/// executors of other libraries they belong to the global runtime, which the first of them starts.
 ///
 /// # Order
 ///
-/// Timers that were armed by the same worker, or by the same thread that is none, wake in the order of their
-/// deadlines, and those with equal deadlines in the order in which they were armed. Moving one with
-/// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. However many are due at once, and whichever threads see to them, they are
-/// woken one after the other. A hand-made waker must not block; if one does, or the OS does not let the waking
-/// thread run, for a tenth of a second, the others are woken without it. Between workers there is no order beyond the deadlines: of two
-/// timers that are due when somebody looks, either may come first, and the tasks they wake run side by
-/// side anyway. In virtual time, all that is due at one moment runs before the time moves on.
+/// Timers that were armed by the same worker, or by the same thread outside the pool, wake in the order of their deadlines;
+/// those with equal deadlines wake in the order in which they were armed. Moving a timer with
+/// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. This holds however many are due at once, and whichever
+/// threads fire them. A hand-written waker must not block: if one does, or if the OS does not let the waking thread run for
+/// a tenth of a second, the others are woken without it.
+///
+/// Between workers there is no order beyond the deadlines: of two timers that are due at the same look, either may come
+/// first, and the tasks that they wake run side by side anyway. In virtual time, all tasks that are due at one moment run
+/// before the time moves on.
 pub mod timer {
     pub use windlass_net::{WallTimer, sleep_until_wall};
     pub use windlass_runtime::timer::{

@@ -30,10 +30,12 @@ pub fn check(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     check_with(builder, model);
 }
 
-/// As [`check`], with exactly so many preemptions: for a model too large for more.
+/// As [`check`], for a model that is too large for many preemptions: exactly this many, and one more if
+/// `LOOM_MAX_PREEMPTIONS` asks for a deep search, of three or more.
 pub fn check_large(preemptions: usize, model: impl Fn() + Sync + Send + 'static) {
     let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = Some(preemptions);
+    let deep = builder.preemption_bound.is_some_and(|asked| asked >= 3);
+    builder.preemption_bound = Some(preemptions + usize::from(deep));
     check_with(builder, model);
 }
 

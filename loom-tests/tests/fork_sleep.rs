@@ -163,8 +163,6 @@ fn a_thief_takes_spawned_jobs_while_their_owner_does() {
 
 /// Property: a job is run by the worker that searches and falls asleep while it is spawned; its own worker is in a long
 /// leaf meanwhile.
-///
-/// Seen to fail with: a `sleep` that does not look for jobs; `has_offered` without a fence.
 #[test]
 fn a_job_is_spawned_while_the_other_worker_falls_asleep() {
     check_large(2, || {
@@ -184,8 +182,6 @@ fn a_job_is_spawned_while_the_other_worker_falls_asleep() {
 }
 
 /// Property: a joiner that was called for a job, and need not wait any more, passes the call on.
-///
-/// Seen to fail with: a `wait_for` that leaves without a look at what others offer.
 #[test]
 fn a_joiner_that_is_called_for_a_job_leaves() {
     check_large(1, || {

@@ -6,7 +6,7 @@ use std::future::{self, poll_fn};
 use std::task::Poll;
 
 use loom::thread;
-use windlass_loom_tests::{Drops, Poison, Stash, check, output};
+use windlass_loom_tests::{Drops, Poison, Stash, check, check_large, output};
 use windlass_runtime::model::Pool;
 use windlass_sync::Parker;
 
@@ -371,7 +371,7 @@ fn a_spare_hands_over_while_the_worker_falls_asleep() {
 /// thread.
 #[test]
 fn the_poller_ends_with_the_last_task() {
-    check(2, || {
+    check_large(1, || {
         let pool = Pool::unwatched(1, 0);
         pool.start_poller();
         drop(pool.spawn(future::pending::<()>()));

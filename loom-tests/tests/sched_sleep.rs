@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use loom::thread;
-use windlass_loom_tests::{Poison, check};
+use windlass_loom_tests::{Poison, check, check_large};
 use windlass_runtime::model::Pool;
 use windlass_sync::Parker;
 
@@ -68,7 +68,7 @@ fn two_pushes_while_the_worker_falls_asleep() {
 /// never says that it was the last; no fence in `after_push`.
 #[test]
 fn the_last_searcher_leaves_while_more_is_pushed() {
-    check(2, || {
+    check_large(1, || {
         let pool = Pool::new(2, 0);
         let places = [pool.occupy(0), pool.occupy(1)];
         let workers = places.map(|place| thread::spawn(move || place.work()));

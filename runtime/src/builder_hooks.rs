@@ -24,8 +24,8 @@ impl Builder {
         self
     }
 
-    /// Calls `f` on each thread that runs tasks or blocking closures, before the first of them: on workers, spares and
-    /// the threads of the blocking pool, but not on the poller's thread. In `f`, [`worker_index`](crate::worker_index)
+    /// Calls `f` on each thread that runs tasks or blocking closures, before the first of them: on workers, spares, the
+    /// threads of the blocking pool and those of pinned tasks, but not on the poller's thread. In `f`, [`worker_index`](crate::worker_index)
     /// returns `Some` on workers and spares only.
     ///
     /// If `f` panics, the thread continues as if it had returned. A second call of this method replaces the closure.

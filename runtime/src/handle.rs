@@ -169,7 +169,7 @@ impl Handle {
         let _entered = Scope::enter(self.clone());
         let future = pin!(future);
         let wait = || {
-            let local = LocalScope::enter(&self.pool, tasks);
+            let local = LocalScope::enter(tasks);
             // With a budget, like a task: otherwise a branch of the future that never has to wait would starve the
             // other branches.
             let future = local.poll_beside(future);

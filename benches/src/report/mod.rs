@@ -202,7 +202,8 @@ impl Score {
 
     fn words(&self) -> String {
         let Score { won, even, lost, met, aims } = self;
-        format!("{won} won, {even} even, {lost} lost; {met} of {aims} aims met")
+        let aims = if *aims == 0 { String::new() } else { format!("; {met} of {aims} aims met") };
+        format!("{won} won, {even} even, {lost} lost{aims}")
     }
 
     fn sentence(&self) -> String {

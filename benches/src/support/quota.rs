@@ -3,7 +3,8 @@
 //! The group is a directory that this program makes and removes again. Where it may not, or where the
 //! machine has version 2 only, there is an error that says so.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/sys/fs/cgroup/cpu";
@@ -81,8 +82,11 @@ fn path_of(groups: &str) -> Option<&str> {
     })
 }
 
+/// The kernel makes these files: one that is missing is not created.
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|why| format!("{}: {why}", path.display()))
+    let file = OpenOptions::new().write(true).open(path);
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|why| format!("{}: {why}", path.display()))
 }
 
 #[cfg(test)]

@@ -61,7 +61,8 @@ fn calls_and_streams() {
                     stop.clone().cancelled_owned(),
                 ),
         );
-        let client = EchoClient::connect(url).await.unwrap();
+        let endpoint = tonic::transport::Endpoint::from_shared(url).unwrap();
+        let client = EchoClient::new(endpoint.connect().await.unwrap());
         let calls: Vec<_> = (0..50)
             .map(|number| {
                 let mut client = client.clone();

@@ -1,5 +1,8 @@
 //! The end of something that a thread waits for: as a worker, which helps its own pool meanwhile, or blocked.
 
+// Models do not export it.
+#![cfg_attr(loom, allow(unreachable_pub))]
+
 use windlass_sync::Latch;
 
 use crate::context;

@@ -7,8 +7,9 @@ use super::completion::Completion;
 use super::scope::Scope;
 use crate::context::{self, Role};
 use crate::handle::Handle;
+use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering};
-use crate::sched::Worker;
+use crate::sched::{Pool, Worker};
 
 impl Handle {
     /// Runs a closure on a worker of this runtime and returns its result. [`join`](crate::join), [`scope`](crate::scope)
@@ -59,7 +60,7 @@ impl Handle {
             }
         };
         // SAFETY: we wait for the job, which holds the completion on its own.
-        unsafe { pool.post(job) };
+        unsafe { Pool::post(pool, job) };
         done.wait();
         match result.expect("a job has an outcome") {
             Ok(value) => value,
@@ -138,7 +139,7 @@ impl Handle {
             }
         };
         // SAFETY: we wait for all of them.
-        unsafe { self.pool().post_to_each(call) };
+        unsafe { Pool::post_to_each(self.pool(), call) };
         done.wait();
         let outcomes = results.into_iter().map(|outcome| outcome.expect("all have been called"));
         match outcomes.collect::<thread::Result<Vec<R>>>() {
@@ -160,8 +161,8 @@ impl Handle {
 
 impl Worker {
     /// True if this is a worker of the pool, and no guest.
-    pub(super) fn works_for(&self, pool: &crate::primitives::Arc<crate::sched::Pool>) -> bool {
-        !self.is_guest() && crate::primitives::Arc::ptr_eq(self.pool(), pool)
+    pub(super) fn works_for(&self, pool: &Arc<Pool>) -> bool {
+        !self.is_guest() && Arc::ptr_eq(self.pool(), pool)
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
 pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
 /// So many split points in a row that are closer make a computation fine-grained.
 const FINE: u32 = 64;
+/// Joins of a task that are in no other, between two looks at the clock.
+const OUTER_JOINS_PER_CLOCK: u32 = 16;
 /// Split points at the begin of a computation that share what is pending: nothing is known about its leaves, and the
 /// first may be long. As many as a worker passes on its way down to it.
 const PROBES: u32 = 8;
@@ -30,6 +32,8 @@ pub(crate) struct Pace {
     per_clock: Cell<u32>,
     /// Split points left at which the computation counts as unknown.
     probes: Cell<u32>,
+    /// Joins of a task that were in no other.
+    outer: Cell<u32>,
     /// Split points in a row that were not far apart; halved by one that was. A worker that the OS has
     /// kept from running looks like one in a long leaf, now and then.
     close: Cell<u32>,
@@ -62,6 +66,7 @@ impl Pace {
             clock: Cell::new(now),
             per_clock: Cell::new(FIRST_COUNT),
             probes: Cell::new(0),
+            outer: Cell::new(0),
             close: Cell::new(0),
             root_began: Cell::new(now),
             offers: Cell::new(0),
@@ -92,6 +97,13 @@ impl Pace {
         self.per_clock.set(PROBES);
         self.probes.set(PROBES);
         1
+    }
+
+    /// A join of a task ends that was in no other. Returns true if it is time for a split point.
+    pub(super) fn counts_outer(&self) -> bool {
+        let outer = self.outer.get().wrapping_add(1);
+        self.outer.set(outer);
+        outer % OUTER_JOINS_PER_CLOCK == 0
     }
 
     /// True if nothing is known about the computation yet.

@@ -111,21 +111,21 @@ impl Pool {
     /// # Safety
     ///
     /// What `f` borrows is there until it has run.
-    pub(crate) unsafe fn post<F: FnOnce() + Send>(self: &Arc<Self>, f: F) {
+    pub(crate) unsafe fn post<F: FnOnce() + Send>(pool: &Arc<Self>, f: F) {
         let job = Detached::leak(f);
-        context::with_forker(|worker| match worker.filter(|worker| worker.works_for(self)) {
+        context::with_forker(|worker| match worker.filter(|worker| worker.works_for(pool)) {
             Some(worker) => worker.push_job(job, true),
-            None => self.post_job(job),
+            None => Self::post_job(pool, job),
         });
     }
 
     /// Has whoever comes first run a job.
-    pub(super) fn post_job(self: &Arc<Self>, job: NonNull<Job>) {
-        self.posted.for_any.push(job);
+    pub(super) fn post_job(pool: &Arc<Self>, job: NonNull<Job>) {
+        pool.posted.for_any.push(job);
         // Partner of the fences of all who fall asleep, and of the one in `close`.
         fence(Ordering::SeqCst);
-        self.wake_thief();
-        self.run_leftovers();
+        pool.wake_thief();
+        Self::run_leftovers(pool);
     }
 
     /// As [`post`](Self::post), to each worker one that is made for its index.
@@ -134,25 +134,25 @@ impl Pool {
     ///
     /// What they borrow is there until they have run.
     pub(crate) unsafe fn post_to_each<F: FnOnce() + Send>(
-        self: &Arc<Self>,
+        pool: &Arc<Self>,
         f: impl Fn(usize) -> F,
     ) {
-        for (index, jobs) in self.posted.for_one.iter().enumerate() {
+        for (index, jobs) in pool.posted.for_one.iter().enumerate() {
             jobs.push(Detached::leak(f(index)));
         }
         // As in `post`.
         fence(Ordering::SeqCst);
-        self.wake_all();
-        self.run_leftovers();
+        pool.wake_all();
+        Self::run_leftovers(pool);
     }
 
     /// A pool that closes may have no workers any more.
-    fn run_leftovers(self: &Arc<Self>) {
-        while self.is_closing() {
-            let all = || self.posted.for_one.iter().find_map(Jobs::take);
-            let Some(job) = self.posted.for_any.take().or_else(all) else { return };
+    fn run_leftovers(pool: &Arc<Self>) {
+        while pool.is_closing() {
+            let all = || pool.posted.for_one.iter().find_map(Jobs::take);
+            let Some(job) = pool.posted.for_any.take().or_else(all) else { return };
             let guest = loop {
-                match Guest::claim_place(self) {
+                match Guest::claim_place(pool) {
                     Some(guest) => break guest,
                     None => std::thread::yield_now(),
                 }

@@ -67,8 +67,8 @@ where
 /// let name = std::rc::Rc::new("not Send");
 /// let mut length = 0;
 /// windlass::scope_in_place(|s| {
-///     let bytes = name.len();
-///     s.spawn(|_| length = bytes);
+///     let (bytes, length) = (name.len(), &mut length);
+///     s.spawn(move |_| *length = bytes);
 /// });
 /// assert_eq!(length, 8);
 /// ```
@@ -125,7 +125,7 @@ impl<'scope> Scope<'scope> {
         context::with_forker(|worker| {
             match worker.filter(|worker| Arc::ptr_eq(worker.pool(), pool)) {
                 Some(worker) => worker.push_job(job, false),
-                None => pool.post_job(job),
+                None => Pool::post_job(pool, job),
             }
         });
     }

@@ -98,6 +98,10 @@ impl Worker {
         let inside = self.pace.scopes.get() + self.pace.waits.get() > 0;
         if self.pace.of_task.get() && !inside && !self.pace.in_place.get() {
             self.run_spawned();
+            // A task may be all small joins, one after the other, none of which comes to a split point.
+            if self.pace.counts_outer() {
+                self.split_point();
+            }
             self.slot().computing.store(false, Plain::Relaxed);
             // The next join is another computation.
             self.pending.set_count(self.pace.probe_anew());

@@ -6,7 +6,7 @@ pub use super::completion::Completion;
 use crate::builder::Builder;
 use crate::context;
 use crate::handle::Handle;
-use crate::sched::Worker;
+use crate::sched::{Pool, Worker};
 
 /// The index of the current worker, and how many there are. A spare shows as one of the workers.
 #[inline]
@@ -33,7 +33,7 @@ pub fn current_worker() -> Option<Handle> {
 /// What `f` borrows is there until it has run.
 pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
     // SAFETY: the caller says so.
-    unsafe { handle.pool().post(f) };
+    unsafe { Pool::post(handle.pool(), f) };
 }
 
 /// A job for each worker, made for its index.
@@ -43,7 +43,7 @@ pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
 /// What they borrow is there until they have run.
 pub unsafe fn post_to_each<F: FnOnce() + Send>(handle: &Handle, f: impl Fn(usize) -> F) {
     // SAFETY: the caller says so.
-    unsafe { handle.pool().post_to_each(f) };
+    unsafe { Pool::post_to_each(handle.pool(), f) };
 }
 
 /// Runs one job, if there is one; `None` if this is no worker. With `local`, one of the worker's own.

@@ -16,20 +16,14 @@ pub(crate) use pinned::PinnedThreads;
 pub use pinned::spawn_pinned;
 pub(crate) use tasks::LocalTasks;
 
+use crate::context;
 use crate::coop;
 use crate::primitives::Arc;
-use crate::sched::Pool;
 use crate::task::{JoinHandle, Origin, boxed_if_large};
 
-/// A call of `block_on` that this thread is in, and its tasks once it has any.
-struct Place {
-    pool: Arc<Pool>,
-    tasks: Option<Arc<LocalTasks>>,
-}
-
 thread_local! {
-    // The innermost last.
-    static PLACES: RefCell<Vec<Place>> = const { RefCell::new(Vec::new()) };
+    // The calls of `block_on` that this thread is in, the innermost last, with their tasks once they have any.
+    static PLACES: RefCell<Vec<Option<Arc<LocalTasks>>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Spawns a task that stays on this thread and need not be `Send`. It runs inside of the current `block_on`, beside its
@@ -73,18 +67,18 @@ where
 
 /// Returns the tasks of this thread's innermost `block_on`.
 fn current() -> Option<Arc<LocalTasks>> {
-    let mut made = None;
-    PLACES
-        .try_with(|places| {
-            let mut places = places.borrow_mut();
-            let place = places.last_mut()?;
-            let tasks = place.tasks.get_or_insert_with(|| LocalTasks::new(place.pool.clone()));
-            made = Some(tasks.clone());
-            Some(())
+    let innermost = PLACES.try_with(|places| places.borrow().last().cloned()).ok().flatten();
+    innermost.map(|tasks| {
+        tasks.unwrap_or_else(|| {
+            let tasks = LocalTasks::new(context::with_pool(Arc::clone));
+            PLACES.with(|places| {
+                if let Some(place) = places.borrow_mut().last_mut() {
+                    *place = Some(tasks.clone());
+                }
+            });
+            tasks
         })
-        .ok()
-        .flatten()?;
-    made
+    })
 }
 
 /// A call of `block_on`. Dropping it cancels the tasks.
@@ -92,10 +86,9 @@ pub(crate) struct LocalScope(());
 
 impl LocalScope {
     /// Begins a call, with the tasks that it starts with, if any.
-    pub(crate) fn enter(pool: &Arc<Pool>, tasks: Option<Arc<LocalTasks>>) -> Self {
-        let place = Place { pool: pool.clone(), tasks };
+    pub(crate) fn enter(tasks: Option<Arc<LocalTasks>>) -> Self {
         // Where thread-locals are gone, there is nothing local.
-        let _ = PLACES.try_with(|places| places.borrow_mut().push(place));
+        let _ = PLACES.try_with(|places| places.borrow_mut().push(tasks));
         Self(())
     }
 
@@ -118,9 +111,7 @@ impl LocalScope {
 
     /// Returns the tasks, if there are any.
     fn tasks() -> Option<Arc<LocalTasks>> {
-        PLACES
-            .try_with(|places| places.borrow().last().and_then(|place| place.tasks.clone()))
-            .ok()?
+        PLACES.try_with(|places| places.borrow().last().cloned().flatten()).ok().flatten()
     }
 }
 

@@ -234,7 +234,9 @@ impl Pool {
 
     /// A monitor of the workers, as the poller's thread has it.
     pub fn monitor(&self) -> Monitor {
-        Monitor { inner: sched::Monitor::new(&self.0), start: Instant::now() }
+        // One reading of the clock: with two, the time between them would decide who counts as stalled.
+        let start = Instant::now();
+        Monitor { inner: sched::Monitor::new(&self.0, start), start }
     }
 }
 

@@ -103,7 +103,7 @@ fn run(pool: &Arc<Pool>) {
     let poller = pool.poller();
     let parker = poller.take_parker();
     let start = Instant::now();
-    let mut monitor = Monitor::new(pool);
+    let mut monitor = Monitor::new(pool, start);
     let mut idleness = Idleness::new();
     // With the last task gone, no worker can be stuck and nobody waits for events.
     while !pool.is_over() {

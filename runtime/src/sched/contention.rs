@@ -81,15 +81,24 @@ impl Contention {
         }
     }
 
-    /// Asks the OS if it is time to, and has `share` learn from the answer. With `alone`, hardly any other worker is
-    /// awake at this moment. Called by the thread that the questions are about.
-    pub(crate) fn ask(&self, now: Instant, alone: bool, share: &CpuShare) {
-        let together = self.together.get() || !alone;
-        if now.saturating_duration_since(self.asked.get()) < SAMPLE_EVERY {
-            return self.together.set(together);
+    /// The worker has woken another one.
+    pub(crate) fn woke_another(&self) {
+        self.together.set(true);
+    }
+
+    /// Asks the OS if it is time to, and has `share` learn from the answer. `is_alone` says whether hardly any other
+    /// worker is awake at this moment. Called by the thread that the questions are about.
+    #[inline]
+    pub(crate) fn ask(&self, now: Instant, is_alone: impl FnOnce() -> bool, share: &CpuShare) {
+        if now.saturating_duration_since(self.asked.get()) >= SAMPLE_EVERY {
+            self.sample(now, is_alone(), share);
         }
+    }
+
+    #[cold]
+    fn sample(&self, now: Instant, alone: bool, share: &CpuShare) {
         self.asked.set(now);
-        self.together.set(!alone);
+        let together = self.together.replace(!alone) || !alone;
         let Some(times) = self.account.get_or_init(RunDelay::of_this_thread).read() else { return };
         let before = self.times.replace(Some(times));
         if let Some(wait) = before.and_then(|before| wait_between(before, times)) {
@@ -161,10 +170,10 @@ mod tests {
         let (share, start) = (CpuShare::default(), Instant::now());
         let contention = Contention::new(start);
         for micros in 0..SAMPLE_EVERY.as_micros() as u64 {
-            contention.ask(start + Duration::from_micros(micros), true, &share);
+            contention.ask(start + Duration::from_micros(micros), || true, &share);
         }
         assert!(contention.account.get().is_none());
-        contention.ask(start + SAMPLE_EVERY, true, &share);
+        contention.ask(start + SAMPLE_EVERY, || true, &share);
         assert!(contention.account.get().is_some());
     }
 }

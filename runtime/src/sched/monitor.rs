@@ -97,9 +97,10 @@ pub(crate) struct Monitor {
 }
 
 impl Monitor {
-    pub(crate) fn new(pool: &Pool) -> Self {
+    /// A monitor that begins to look at the workers at `now`.
+    pub(crate) fn new(pool: &Pool, now: Instant) -> Self {
         let slots = pool.slots.len();
-        let seen = vec![(0, Instant::now()); slots];
+        let seen = vec![(0, now); slots];
         Self {
             seen,
             computed: vec![false; slots + pool.config.guests],

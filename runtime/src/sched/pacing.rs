@@ -198,14 +198,16 @@ impl Worker {
             && !self.pool.cpu_share.is_crowded(now)
         {
             self.pacing.busy_since.set(now);
-            self.pool.wake_one();
+            if self.pool.wake_one() {
+                self.contention.woke_another();
+            }
         }
     }
 
     /// Asks the OS, now and then, whether the CPUs are contended.
     pub(super) fn note_contention(&self, now: Instant) {
-        let alone = self.pool.awake() <= (self.pool.config.cpus / 2).max(1);
-        self.contention.ask(now, alone, &self.pool.cpu_share);
+        let is_alone = || self.pool.awake() <= (self.pool.config.cpus / 2).max(1);
+        self.contention.ask(now, is_alone, &self.pool.cpu_share);
     }
 }
 

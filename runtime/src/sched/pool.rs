@@ -158,7 +158,7 @@ impl Pool {
             // A computation may show no split point, and a worker that is blocked in place has said so: then a spare
             // must come soon. A manual loop has nobody but itself.
             let soon = |slot: &Arc<CachePadded<Slot>>| slot.is_computing() || slot.is_blocked();
-            if self.poller.is_manual() || self.slots.iter().any(soon) {
+            if self.poller.is_manual() || self.slots_in_use().iter().any(soon) {
                 self.monitor.hurry();
             }
         }
@@ -204,6 +204,12 @@ impl Pool {
     /// Returns how many workers and spares there are at this moment.
     pub(crate) fn present(&self) -> usize {
         self.present.load(Plain::Relaxed)
+    }
+
+    /// The slots of the workers, and of the spares if there are any at this moment.
+    fn slots_in_use(&self) -> &[Arc<CachePadded<Slot>>] {
+        let workers = self.config.workers;
+        if self.present() > workers { &self.slots } else { &self.slots[..workers] }
     }
 
     /// Returns how many of them are not asleep.
