@@ -31,7 +31,7 @@
 //! | `Handle::current().block_on` | [`block_on`], [`Handle::block_on`]; outside of any runtime they use a global one |
 //! | `task::yield_now`, `block_in_place`, `spawn_local` | [`yield_now`], [`task::block_in_place`], [`task::spawn_local`] |
 //! | `tokio::time` | [`timer`](mod@timer): [`sleep`](timer::sleep), [`timeout`](timer::timeout), [`interval`](timer::interval) |
-//! | `time::pause` and `advance` in tests | [`Builder::manual_time`], [`timer::test`] |
+//! | `time::pause` and `advance` in tests | [`Builder::virtual_time`], [`timer::test`] |
 //! | `sync::Notify` | [`sync::AutoResetEvent`], or [`sync::ManualResetEvent`] to wake all |
 //! | `sync::mpsc`, `watch`, `oneshot` | [`channel`] for queues; tokio's own work as they are |
 //! | `sync::Mutex`, `RwLock`, `Semaphore`, `Barrier` | [`lock`] |
@@ -261,7 +261,7 @@ pub use windlass_hyper as hyper;
 /// | wait again and again | [`Timer`](timer::Timer), or at a steady pace [`interval`](timer::interval) |
 /// | limit how long something may take | [`timeout`](timer::timeout), [`FutureExt`](timer::FutureExt) |
 /// | wait for a time of day | [`WallTimer`](timer::WallTimer) |
-/// | test code that waits | [`Builder::manual_time`], [`test`](timer::test) |
+/// | test code that waits | [`Builder::virtual_time`], [`test`](timer::test) |
 ///
 /// A timer is armed by the first poll that has to wait, on the worker's own wheel, and costs nothing before.
 /// Timers are never early. They are late by some 50 µs when the runtime is idle, and by some 100 µs when many are due.

@@ -127,7 +127,7 @@ fn elsewhere_it_calls_the_closure() {
 
 #[test]
 fn in_virtual_time_a_worker_that_waits_in_block_on_holds_up_no_clock() {
-    let runtime = Builder::new().workers(1).manual_time().build().unwrap();
+    let runtime = Builder::new().workers(1).virtual_time().build().unwrap();
     let task = runtime.spawn(async {
         let start = now();
         block_in_place(|| block_on(sleep(Duration::from_secs(3600))));

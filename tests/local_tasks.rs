@@ -312,7 +312,7 @@ fn a_runtime_may_be_dropped_by_a_pinned_task() {
 fn in_virtual_time_the_clock_waits_for_local_and_pinned_tasks() {
     let hour = Duration::from_secs(3600);
     for _ in 0..20 {
-        let runtime = Builder::new().workers(1).manual_time().build().unwrap();
+        let runtime = Builder::new().workers(1).virtual_time().build().unwrap();
         let times = runtime.block_on(async move {
             let start = now();
             let pinned = spawn_pinned(move || async move {

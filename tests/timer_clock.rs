@@ -17,7 +17,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const SECOND: Duration = Duration::from_secs(1);
 
 fn runtime(workers: usize) -> Runtime {
-    windlass::Builder::new().workers(workers).manual_time().build().unwrap()
+    windlass::Builder::new().workers(workers).virtual_time().build().unwrap()
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn sockets_get_their_time_before_the_clock_jumps() {
 #[test]
 fn a_manual_loop_has_virtual_time_too() {
     within_patience("the loop", || {
-        let mut tasks = windlass::Builder::new().manual_time().build_manual().unwrap();
+        let mut tasks = windlass::Builder::new().virtual_time().build_manual().unwrap();
         let handle = tasks.spawn_local(async {
             let start = now();
             for _ in 0..24 {
@@ -307,7 +307,7 @@ fn a_manual_loop_has_virtual_time_too() {
 fn a_manual_loop_does_not_jump_over_what_other_threads_do() {
     const WHILE: Duration = Duration::from_millis(20);
     within_patience("the loop", || {
-        let mut tasks = windlass::Builder::new().manual_time().build_manual().unwrap();
+        let mut tasks = windlass::Builder::new().virtual_time().build_manual().unwrap();
         let other = tasks.handle().clone();
         let handle = tasks.spawn_local(async move {
             let start = now();
@@ -348,7 +348,7 @@ fn a_manual_loop_does_not_jump_over_what_other_threads_do() {
 #[test]
 fn a_manual_loop_driven_from_its_own_block_on_has_virtual_time() {
     within_patience("the loop", || {
-        let mut tasks = windlass::Builder::new().manual_time().build_manual().unwrap();
+        let mut tasks = windlass::Builder::new().virtual_time().build_manual().unwrap();
         let handle = tasks.spawn_local(async { sleep(HOUR).await });
         tasks.handle().clone().block_on(async {
             while !handle.is_finished() {

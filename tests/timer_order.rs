@@ -75,7 +75,7 @@ fn equal_deadlines_of_a_worker() {
 
 #[test]
 fn equal_deadlines_in_virtual_time() {
-    let runtime = Builder::new().workers(2).manual_time().build().unwrap();
+    let runtime = Builder::new().workers(2).virtual_time().build().unwrap();
     let log = Log::default();
     // The time stands still meanwhile.
     runtime.block_on(async {
@@ -233,7 +233,7 @@ fn virtual_time_does_not_pass_over_what_another_thread_wakes() {
     // What takes longer is taken over by others after 100 ms, and time goes on then.
     const IN_TIME: Duration = Duration::from_millis(50);
     for _ in 0..100 {
-        let runtime = Builder::new().workers(1).manual_time().build().unwrap();
+        let runtime = Builder::new().workers(1).virtual_time().build().unwrap();
         let _entered = runtime.enter();
         // Until the waker is called, the runtime has something to do. Then there is a deadline to jump to.
         let busy = Gate::new();

@@ -157,12 +157,12 @@ fn a_task_that_blocks_on_a_timer_comes_back_while_its_runtime_ends() {
 
 #[test]
 fn a_drop_that_waits_with_a_time_out_comes_back_while_its_runtime_ends() {
-    for manual_time in [false, true] {
+    for virtual_time in [false, true] {
         let (started, dropped) = (Gate::new(), Count::new());
         let builder = Builder::new().workers(1);
-        let builder = if manual_time { builder.manual_time() } else { builder };
+        let builder = if virtual_time { builder.virtual_time() } else { builder };
         let one = builder.build().unwrap();
-        if manual_time {
+        if virtual_time {
             one.block_on(sleep(HOUR));
         }
         let cleanup = util::OnDrop({
@@ -187,7 +187,7 @@ fn a_drop_that_waits_with_a_time_out_comes_back_while_its_runtime_ends() {
 /// The next runtime's clock had not jumped, and reached the deadline an hour later.
 #[test]
 fn a_timer_of_virtual_time_that_has_ended_goes_on_in_that_of_the_os() {
-    let one = Builder::new().workers(1).manual_time().build().unwrap();
+    let one = Builder::new().workers(1).virtual_time().build().unwrap();
     one.block_on(sleep(HOUR));
     let mut limited = Box::pin(timeout(SHORT, std::future::pending::<()>()));
     let nap = {

@@ -151,7 +151,7 @@ fn streams_that_are_always_ready_let_others_have_their_turn() {
 #[test]
 fn a_connection_on_which_nothing_moves_times_out() {
     within_deadline(|| {
-        let runtime = Builder::new().workers(2).manual_time().build().unwrap();
+        let runtime = Builder::new().workers(2).virtual_time().build().unwrap();
         runtime.block_on(async {
             let (client, mut left) = pair().await;
             let (mut right, server) = pair().await;

@@ -1,7 +1,7 @@
 //! The blocking pool: threads for calls that block, grown on demand up to a bound.
 //!
 //! A closure becomes a task whose only poll runs it, so that handle, abort and panics are those of
-//! every task. The queue is the task's owner: it runs or cancels each `Runnable` it was given.
+//! every task. The queue is the task's owner: it runs or cancels each `Runnable` that is put into it.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -31,12 +31,12 @@ struct Inner {
     /// Threads that wait for a closure. Each takes one, so a queue longer than this needs more.
     idle: usize,
     started: u64,
-    /// What runs now, a place for each thread.
+    /// The closures that are running, a place for each thread.
     running: Vec<Option<Origin>>,
     closed: bool,
 }
 
-/// What the metrics show of the pool.
+/// The pool's part of the metrics.
 pub(crate) struct BlockingCounts {
     pub(crate) threads: usize,
     pub(crate) idle: usize,
@@ -48,7 +48,7 @@ impl BlockingPool {
         Self { inner: Mutex::new(Inner::default()), changed: Condvar::new() }
     }
 
-    /// Takes no closure from now on; returns those that have not begun.
+    /// Refuses further closures, and returns those that have not begun.
     fn stop(&self) -> VecDeque<Runnable> {
         let unstarted = {
             let mut inner = self.inner.lock();
@@ -59,13 +59,13 @@ impl BlockingPool {
         unstarted
     }
 
-    /// True if a closure waits, or the threads should end.
+    /// Returns true if a closure waits or the threads should end.
     fn is_wanted(&self) -> bool {
         let inner = self.inner.lock();
         inner.closed || !inner.queue.is_empty()
     }
 
-    /// The closures that run at this moment.
+    /// Returns the closures that are running.
     pub(crate) fn running(&self) -> Vec<Origin> {
         self.inner.lock().running.iter().flatten().cloned().collect()
     }
@@ -76,12 +76,12 @@ impl BlockingPool {
     }
 }
 
-/// Takes no closure from now on, and cancels those that have not begun.
+/// Refuses further closures, and cancels those that have not begun.
 pub(crate) fn close(pool: &Pool) {
     pool.blocking.stop().into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
 }
 
-/// Queues a closure for the blocking pool, and starts a thread if none is free.
+/// Queues a closure for the blocking pool, and starts a thread if none is idle.
 pub(crate) fn spawn<F, T>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<T>
 where
     F: FnOnce() -> T + Send + 'static,
@@ -93,7 +93,7 @@ where
     handle
 }
 
-/// Brings a closure to its end, by running or by cancelling it.
+/// Runs or cancels a closure, and calls the hook for its end.
 fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
     let hook = pool.config.hooks.task_end();
     let told = hook.map(|hook| (hook, runnable.id(), runnable.origin()));
@@ -103,7 +103,7 @@ fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
     }
 }
 
-/// Gives back what nothing will ever run.
+/// Queues a closure. Returns the closures that no thread will ever run.
 fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     let nothing = VecDeque::new;
     let mut inner = pool.blocking.inner.lock();
@@ -129,20 +129,19 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     if sched::start_thread(pool, name, life).is_ok() {
         return nothing();
     }
-    // No thread to be had. The threads there are will come to it; without any, all that waits is
-    // refused.
+    // The OS refuses a thread. Existing threads will run the closure; without any, all that wait are refused.
     let mut inner = pool.blocking.inner.lock();
     inner.threads -= 1;
     if inner.threads == 0 { std::mem::take(&mut inner.queue) } else { nothing() }
 }
 
-/// The life of one thread of the pool.
+/// Runs a thread of the pool until it should end.
 fn run_thread(pool: &Arc<Pool>) {
     context::set_role(Role::Blocking);
     let _stops = hooks::thread_starts(pool);
     let handle = Handle::new(pool.clone());
     while let Some((runnable, place)) = next(pool, &handle) {
-        // Anew for each, for a closure may forget the guard of another runtime.
+        // For each closure, because it may forget the guard of another runtime.
         let entered = Scope::enter(handle.clone());
         end(pool, runnable, Runnable::run);
         drop(entered);
@@ -150,8 +149,8 @@ fn run_thread(pool: &Arc<Pool>) {
     }
 }
 
-/// Waits for a closure, and tells the hooks if that takes long enough to sleep. `None` if the thread should end, which
-/// is then no longer counted.
+/// Waits for a closure, and calls the park hooks if the thread sleeps. Returns `None` if the thread should end; it is
+/// then no longer counted.
 fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
     let hooks = &pool.config.hooks;
     if !hooks.has_park() || pool.blocking.is_wanted() {
@@ -164,7 +163,7 @@ fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
     next
 }
 
-/// Waits for a closure; `None` if the thread should end, which is then no longer counted.
+/// Waits for a closure. Returns `None` if the thread should end; it is then no longer counted.
 fn wait_for_next(pool: &Pool) -> Option<(Runnable, usize)> {
     let blocking = &pool.blocking;
     let mut inner = blocking.inner.lock();

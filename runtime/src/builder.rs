@@ -1,34 +1,25 @@
-//! Settings of a runtime.
+//! The settings of a runtime.
 
 use std::io;
 use std::time::Duration;
 
+#[cfg(not(loom))]
+use crate::builder_check::check;
 use crate::companion;
-use crate::fork::NEXT_JOB;
 #[cfg(not(loom))]
 use crate::fork::support::ThreadStart;
 use crate::hooks::Hooks;
 #[cfg(not(loom))]
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
-use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::runtime::Runtime;
-use crate::sched::{self, Config, MOST_WORKERS, Pool, Spawner, policy};
+#[cfg(not(loom))]
+use crate::sched::Config;
+use crate::sched::{self, Pool, Spawner};
 
-/// The most workers a runtime may have.
-const MAX_WORKERS: usize = 1024;
-/// The fewest and the most places for threads outside that take part in their fork-join calls.
-const GUESTS: (usize, usize) = (4, 32);
-/// Spare workers a runtime may start by default: as many as workers, within these bounds.
-const SPARES: (usize, usize) = (4, 64);
-/// Stack sizes that make sense; below, Rust's own start-up of a thread does not fit.
-const STACK: (usize, usize) = (64 << 10, 1 << 40);
-/// The shortest `stuck_after`; below, watching would cost more than it saves.
-const MIN_STUCK_AFTER: Duration = Duration::from_micros(100);
-
-/// Builds a [`Runtime`] with other settings than the default ones.
+/// Configures and builds a [`Runtime`].
 ///
-/// Values that make no sense are reported by [`build`](Self::build), not adjusted.
+/// Invalid values are not adjusted: [`build`](Self::build) returns an error that names them.
 ///
 /// # Examples
 ///
@@ -40,22 +31,30 @@ const MIN_STUCK_AFTER: Duration = Duration::from_micros(100);
 #[derive(Debug, Clone)]
 #[must_use = "a builder does nothing until it builds"]
 pub struct Builder {
-    workers: Option<usize>,
-    thread_name: String,
-    stack_size: Option<usize>,
-    max_blocking: usize,
-    blocking_keep_alive: Duration,
-    stuck_after: Duration,
-    max_spares: Option<usize>,
-    manual_time: bool,
-    compute_share: u32,
+    pub(crate) workers: Option<usize>,
+    pub(crate) thread_name: String,
+    pub(crate) stack_size: Option<usize>,
+    pub(crate) max_blocking: usize,
+    pub(crate) blocking_keep_alive: Duration,
+    pub(crate) stuck_after: Duration,
+    pub(crate) max_spares: Option<usize>,
+    virtual_time: bool,
+    pub(crate) compute_share: u32,
     pub(crate) hooks: Hooks,
-    spawner: Option<Spawner>,
+    pub(crate) spawner: Option<Spawner>,
     without_first: bool,
 }
 
 impl Builder {
-    /// The default settings.
+    /// Returns a builder with the default settings.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().build()?;
+    /// assert_eq!(runtime.block_on(async { 42 }), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new() -> Self {
         Self {
             workers: None,
@@ -65,7 +64,7 @@ impl Builder {
             blocking_keep_alive: Duration::from_secs(10),
             stuck_after: Duration::from_millis(10),
             max_spares: None,
-            manual_time: false,
+            virtual_time: false,
             compute_share: 20,
             hooks: Hooks::default(),
             spawner: None,
@@ -73,73 +72,160 @@ impl Builder {
         }
     }
 
-    /// How many workers run tasks. By default as many as the process may use CPUs (its affinity
-    /// and its cgroup's quota count), or what the environment variable `WINDLASS_WORKERS` says.
+    /// Sets the number of workers, between 1 and 1024.
+    ///
+    /// The default is the value of the environment variable `WINDLASS_WORKERS`, or else the number of CPUs that the
+    /// process may use. On Linux that number takes the affinity mask and the quota of the cgroup (v1 or v2) into
+    /// account; a fractional quota is rounded up, so 1.5 CPUs make 2 workers.
+    ///
+    /// The CPUs are counted once, when the runtime is built. If the quota or the mask changes while a server runs, the
+    /// number of workers stays. With a smaller quota the server is slower, and the workers notice that they have to
+    /// wait for a CPU and spin less; with a larger one it uses no more CPUs than it has workers. To adapt to a new
+    /// quota, restart the process: a new runtime in the same process may still see the old one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(3).build()?;
+    /// assert_eq!(runtime.metrics().workers.len(), 3);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn workers(mut self, workers: usize) -> Self {
         self.workers = Some(workers);
         self
     }
 
-    /// What the threads' names begin with; `windlass` by default.
+    /// Sets the prefix of the threads' names; `windlass` by default. It must not contain a NUL character.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().thread_name("web").build()?;
+    /// let task = runtime.spawn(async { std::thread::current().name().map(str::to_owned) });
+    /// assert!(runtime.block_on(task).unwrap().unwrap().starts_with("web"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn thread_name(mut self, name: impl Into<String>) -> Self {
         self.thread_name = name.into();
         self
     }
 
-    /// The stack of each thread, in bytes; by default what `std` takes (2 MiB, or
-    /// `RUST_MIN_STACK`).
+    /// Sets the size of each thread's stack in bytes, at least 64 KiB. The default is that of `std`: 2 MiB, or the
+    /// value of `RUST_MIN_STACK`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// fn depth(left: u32) -> u32 {
+    ///     if left == 0 { 0 } else { 1 + std::hint::black_box(depth(left - 1)) }
+    /// }
+    ///
+    /// let runtime = windlass::Builder::new().workers(1).stack_size(16 << 20).build()?;
+    /// let task = runtime.spawn(async { depth(10_000) });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 10_000);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn stack_size(mut self, bytes: usize) -> Self {
         self.stack_size = Some(bytes);
         self
     }
 
-    /// The most threads of the blocking pool; 512 by default. Closures beyond that queue.
+    /// Sets the largest number of threads in the blocking pool, at least 1; 512 by default. Further closures of
+    /// [`spawn_blocking`](crate::spawn_blocking) wait for a thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().max_blocking(1).build()?;
+    /// let first = runtime.spawn_blocking(|| std::thread::current().id());
+    /// let second = runtime.spawn_blocking(|| std::thread::current().id());
+    /// assert_eq!(runtime.block_on(first).unwrap(), runtime.block_on(second).unwrap());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn max_blocking(mut self, threads: usize) -> Self {
         self.max_blocking = threads;
         self
     }
 
-    /// How long a thread of the blocking pool waits for the next closure before it ends; 10 s by
-    /// default.
+    /// Sets how long a thread of the blocking pool waits for another closure before it ends; 10 s by default.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = windlass::Builder::new().blocking_keep_alive(Duration::from_secs(60)).build()?;
+    /// runtime.block_on(runtime.spawn_blocking(|| ())).unwrap();
+    /// assert_eq!(runtime.metrics().blocking_threads, 1); // it waits for another closure
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn blocking_keep_alive(mut self, keep_alive: Duration) -> Self {
         self.blocking_keep_alive = keep_alive;
         self
     }
 
-    /// How long the workers may be held up, all of them in one poll each and with other work
-    /// waiting, before a spare worker takes over; 10 ms by default. While one of them gets on, it
-    /// comes to what waits, and no spare is started.
+    /// Sets how long all workers may be stuck, each in a single poll and with other tasks ready, before a spare worker
+    /// runs those tasks; 10 ms by default, at least 100 µs. No spare is started while at least one worker makes progress,
+    /// because that worker will run them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::mpsc;
+    /// use std::time::Duration;
+    ///
+    /// let runtime =
+    ///     windlass::Builder::new().workers(1).stuck_after(Duration::from_millis(1)).build()?;
+    /// let (sender, receiver) = mpsc::channel();
+    /// let stuck = runtime.spawn(async move { receiver.recv().unwrap() }); // blocks the only worker
+    /// runtime.spawn(async move { sender.send(42).unwrap() }); // runs on a spare
+    /// assert_eq!(runtime.block_on(stuck).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn stuck_after(mut self, time: Duration) -> Self {
         self.stuck_after = time;
         self
     }
 
-    /// The most spare workers at a time; by default as many as workers, but at least 4 and at most
-    /// 64. With 0, tasks behind a worker that blocks wait until it comes back.
+    /// Sets the largest number of spare workers at a time. The default is the number of workers, but at least 4 and at
+    /// most 64. With 0, tasks behind a worker that blocks wait until its call returns.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().max_spares(8).build()?;
+    /// assert_eq!(runtime.metrics().spares.len(), 8); // places; none is in use yet
+    /// assert_eq!(runtime.metrics().spares_active, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn max_spares(mut self, spares: usize) -> Self {
         self.max_spares = Some(spares);
         self
     }
 
-    /// Gives the runtime a clock of its own, for tests: an hour-long time-out is over in no time.
+    /// Runs the runtime in virtual time, for tests: a time-out of an hour is over at once.
     ///
-    /// The clock stands still while anything is going on: a task is ready or runs, a closure of the
-    /// blocking pool, a thread in this runtime's `block_on`. When everything waits in this runtime, it jumps to the
-    /// next deadline; a closure that waits in its `block_on` does, one that sleeps, or waits for another runtime, is
-    /// going on. [`timer::test::advance`](crate::timer::test::advance) moves it at once. So timers
-    /// fire in the order of their deadlines, whatever the number of workers, and code between two waits
-    /// takes no time. Code that asks for the time has to ask [`timer::now`](crate::timer::now).
+    /// Virtual time stands still while the runtime is busy: while a task is ready or running, a closure of the blocking
+    /// pool runs, or a thread in this runtime's `block_on` is not waiting. When the runtime is idle, time jumps to the
+    /// next deadline. So timers fire in the order of their deadlines, whatever the number of workers, and the code
+    /// between two waits takes no time. [`timer::test::advance`](crate::timer::test::advance) moves the time by hand, and
+    /// [`timer::now`](crate::timer::now) returns it; `Instant::now` does not know it.
     ///
-    /// I/O takes as long as it takes, and no time passes meanwhile if it is done within 5 ms. To wait
-    /// for another process for longer, with a time-out beside it, wants real time. A
-    /// [manual loop](crate::manual::Loop) does not wait for I/O: its clock jumps in
-    /// [`ready_tasks`](crate::manual::Loop::ready_tasks), as soon as there is nothing else to do.
+    /// A blocking closure that waits in this runtime's `block_on` does not keep the runtime busy. One that
+    /// sleeps, or waits for something else, does.
+    ///
+    /// I/O happens in real time. A runtime with sockets counts as idle after 5 ms in which no event has arrived, so
+    /// a test that waits longer for another process, with a time-out of its own, should use real time. A
+    /// [manual loop](crate::manual::Loop) does not wait for I/O: its time jumps in
+    /// [`ready_tasks`](crate::manual::Loop::ready_tasks) as soon as there is nothing else to do.
+    ///
+    /// # Examples
     ///
     /// ```
     /// use std::time::Duration;
     /// use windlass::timer::{now, sleep};
     ///
-    /// let runtime = windlass::Builder::new().manual_time().build()?;
+    /// let runtime = windlass::Builder::new().virtual_time().build()?;
     /// runtime.block_on(async {
     ///     let start = now();
     ///     sleep(Duration::from_secs(3600)).await;
@@ -148,31 +234,54 @@ impl Builder {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     #[cfg(not(loom))]
-    pub fn manual_time(mut self) -> Self {
-        self.manual_time = true;
+    pub fn virtual_time(mut self) -> Self {
+        self.virtual_time = true;
         self
     }
 
-    /// The percentage of its time that a worker leaves to a computation (fork-join work) while tasks
-    /// wait; 20 by default, 1 to 99. Tasks get the rest. Whichever of the two has less to do than
-    /// its share leaves the remainder to the other.
+    /// Sets the percentage of a worker's time that goes to a computation (fork-join work) while tasks wait, between 1
+    /// and 99; 20 by default. Tasks get the rest. Whichever of the two needs less than its share leaves the remainder to
+    /// the other.
     ///
-    /// It is kept at the split points of the computation: each `join` and each `spawn` of a scope. So
-    /// it is kept roughly, and best with polls of some tens of microseconds. A leaf
-    /// without split points has no share: if it lasts longer than some hundred microseconds and tasks
-    /// wait, a spare worker comes for these, and the OS divides the CPU between the two.
+    /// The share is enforced at the split points of a computation, which are each `join` and each `spawn` of a scope.
+    /// It is therefore approximate, and most accurate with polls of some tens of microseconds. It does not apply
+    /// to a leaf without split points: if the leaf runs longer than a few hundred microseconds and tasks wait, a spare
+    /// worker runs them, and the OS divides the CPU between the two.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().compute_share(50).build()?;
+    /// let sum = runtime.handle().install(|| {
+    ///     let (a, b) = windlass::join(|| (1..=50).sum::<u32>(), || (51..=100).sum::<u32>());
+    ///     a + b
+    /// });
+    /// assert_eq!(sum, 5050);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn compute_share(mut self, percent: u32) -> Self {
         self.compute_share = percent;
         self
     }
 
-    /// Starts the runtime.
+    /// Builds the runtime and starts its threads.
     ///
     /// # Errors
     ///
-    /// `InvalidInput` for settings that make no sense, with a message that says which would; the
-    /// OS's error if the poller's descriptors are not to be had, or if a thread can't be started, after
-    /// those already started have ended again.
+    /// Returns `InvalidInput` for an invalid setting, with a message that says which values are valid. Returns the OS's
+    /// error if the poller's descriptors can't be opened or a thread can't be started; threads that were already
+    /// started have ended by then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(2).build()?;
+    /// assert_eq!(runtime.block_on(async { 42 }), 42);
+    ///
+    /// let error = windlass::Builder::new().workers(0).build().unwrap_err();
+    /// assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn build(self) -> io::Result<Runtime> {
         let clock = self.clock();
         let first = usize::from(self.without_first);
@@ -191,7 +300,7 @@ impl Builder {
         Ok(runtime)
     }
 
-    /// Has workers' threads be started by `spawn`.
+    /// Starts the workers' threads with `spawn`.
     #[cfg(not(loom))]
     pub(crate) fn spawn_threads_with(
         mut self,
@@ -203,20 +312,32 @@ impl Builder {
         self
     }
 
-    /// Has no thread started for worker 0.
+    /// Starts no thread for worker 0.
     #[cfg(not(loom))]
     pub(crate) fn without_first(mut self) -> Self {
         self.without_first = true;
         self
     }
 
-    /// Makes a loop that is driven by hand, for a program that has a main loop of its own. It starts
-    /// no thread; of the settings, [`manual_time`](Self::manual_time) and those of the blocking pool count,
-    /// `thread_name` and `stack_size` among them.
+    /// Builds a [manual loop](crate::manual), for a program that has a main loop of its own.
+    ///
+    /// It starts no thread. The only settings that apply are [`virtual_time`](Self::virtual_time), those of the blocking
+    /// pool, and `thread_name` and `stack_size` for its threads.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build).
+    /// Returns the errors of [`build`](Self::build), and `InvalidInput` if a [`companion`](Self::companion) was set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut tasks = windlass::Builder::new().build_manual()?;
+    /// let task = tasks.spawn_local(async { 42 });
+    /// while !task.is_finished() {
+    ///     tasks.ready_tasks(None)?.for_each(|runnable| runnable.run());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[cfg(not(loom))]
     pub fn build_manual(self) -> io::Result<Loop> {
         check(
@@ -229,78 +350,11 @@ impl Builder {
     }
 
     fn clock(&self) -> Clock {
-        if self.manual_time {
+        if self.virtual_time {
             windlass_timer::expect_virtual_time();
-            return Clock::still();
+            return Clock::virtual_time();
         }
         Clock::of_the_os()
-    }
-
-    fn check(self) -> io::Result<Config> {
-        let (workers, cpus) = match self.workers {
-            Some(workers) => (workers, cpus_last_counted()),
-            None => {
-                let cpus = count_cpus();
-                (workers_from_environment()?.unwrap_or(cpus.min(MAX_WORKERS)), cpus)
-            }
-        };
-        let spares = self.max_spares.unwrap_or(workers.clamp(SPARES.0, SPARES.1));
-        check(
-            (1..=MAX_WORKERS).contains(&workers),
-            format!(
-                "{workers} workers: a runtime needs between 1 and {MAX_WORKERS}; leave `workers` \
-                 out to have one for each CPU"
-            ),
-        )?;
-        check(
-            spares <= MOST_WORKERS - MAX_WORKERS,
-            format!("max_spares of {spares}: at most {}", MOST_WORKERS - MAX_WORKERS),
-        )?;
-        check(
-            self.stack_size.is_none_or(|bytes| (STACK.0..=STACK.1).contains(&bytes)),
-            format!(
-                "a stack of {} bytes: give between {} KiB and 1 TiB, or leave `stack_size` out",
-                self.stack_size.unwrap_or_default(),
-                STACK.0 >> 10,
-            ),
-        )?;
-        check(
-            self.max_blocking > 0,
-            "max_blocking of 0: `spawn_blocking` and name look-ups need at least 1".to_owned(),
-        )?;
-        check(
-            self.stuck_after >= MIN_STUCK_AFTER,
-            format!(
-                "stuck_after of {:?}: give at least {MIN_STUCK_AFTER:?}; to switch spare workers \
-                 off, use `max_spares(0)`",
-                self.stuck_after
-            ),
-        )?;
-        check(
-            (1..=99).contains(&self.compute_share),
-            format!("compute_share of {} %: give between 1 and 99", self.compute_share),
-        )?;
-        check(
-            !self.thread_name.contains('\0'),
-            "thread_name contains a NUL character, which no thread's name may have".to_owned(),
-        )?;
-        Ok(Config {
-            workers,
-            spares,
-            guests: workers.clamp(GUESTS.0, GUESTS.1),
-            searchers: policy::searchers(workers),
-            awake_to_spin: if workers <= cpus { cpus - 1 } else { 0 },
-            cpus,
-            stuck_after: self.stuck_after,
-            next_job: Some(NEXT_JOB),
-            compute_share: self.compute_share,
-            max_blocking: self.max_blocking,
-            blocking_keep_alive: self.blocking_keep_alive,
-            thread_name: self.thread_name,
-            stack_size: self.stack_size,
-            hooks: self.hooks,
-            spawner: self.spawner,
-        })
     }
 }
 
@@ -308,38 +362,4 @@ impl Default for Builder {
     fn default() -> Self {
         Self::new()
     }
-}
-
-fn check(good: bool, message: String) -> io::Result<()> {
-    if good { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, message)) }
-}
-
-static CPUS: AtomicUsize = AtomicUsize::new(0);
-
-/// How many CPUs the process may use. On Linux that takes the reading of several files.
-fn count_cpus() -> usize {
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    CPUS.store(cpus, Plain::Relaxed);
-    cpus
-}
-
-/// As [`count_cpus`] the last time: for those who say how many workers they want. All that rests on it
-/// then is whether spinning is worth a try, and a worker learns by itself when it is not.
-fn cpus_last_counted() -> usize {
-    match CPUS.load(Plain::Relaxed) {
-        0 => count_cpus(),
-        cpus => cpus,
-    }
-}
-
-fn workers_from_environment() -> io::Result<Option<usize>> {
-    let Some(value) = std::env::var_os("WINDLASS_WORKERS") else {
-        return Ok(None);
-    };
-    let parsed = value.to_str().and_then(|text| text.trim().parse().ok());
-    check(
-        parsed.is_some(),
-        format!("the environment variable WINDLASS_WORKERS is {value:?}, which is not a number"),
-    )?;
-    Ok(parsed)
 }

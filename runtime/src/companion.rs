@@ -1,11 +1,11 @@
-//! A foreign runtime that stands beside ours, for crates that can't do without it.
+//! A foreign runtime beside ours, for crates that depend on it.
 //!
-//! Such a runtime wants to be known on each thread that polls futures, and to end with ours. Both are said here once, so
-//! that nothing else in this crate knows of any other runtime. A runtime without a companion pays a look at an `Option`
-//! for each `block_on` and for each thread.
+//! A foreign runtime has to be current on each thread that polls futures, and has to end with ours. Both are implemented
+//! here, and nothing else in this crate knows of other runtimes. Without a companion, the cost is one check of an
+//! `Option` for each `block_on` and each thread.
 //!
-//! The pool has the companion, and the companion may have a handle to the pool. Shutting down takes it out, which is what
-//! ends the circle.
+//! The pool owns the companion, which may hold a handle to the pool. Shutdown takes the companion out and so breaks the
+//! cycle.
 
 use std::io;
 use std::sync::Arc as StdArc;
@@ -15,43 +15,67 @@ use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::sched::Pool;
 
-/// What a thread of the runtime is there for.
+/// The purpose of one of the runtime's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ThreadKind {
-    /// Runs tasks, and should not block: a worker or a spare.
+    /// A worker or a spare, which runs tasks and should not block.
     Worker,
-    /// Runs closures that may block.
+    /// A thread for closures that may block, or for pinned tasks.
     Blocking,
-    /// Is in a `block_on`, for as long as that lasts.
+    /// Any thread, during a call of `block_on`.
     BlockOn,
 }
 
-/// Another runtime that stands beside this one. See [`Builder::companion`].
+/// Another runtime beside this one. See [`Builder::companion`].
 pub trait Companion: Send + Sync + 'static {
-    /// Calls `body` once, on the same thread, with the companion at hand. It lasts as long as the thread runs tasks or
-    /// closures of the runtime, or as long as its `block_on`.
+    /// Calls `body` once, on the same thread, with the companion as the current runtime of its kind. `body` lasts as long as
+    /// the thread runs tasks or closures of the runtime, or as long as the call of `block_on`.
     fn surround(&self, thread: ThreadKind, body: &mut dyn FnMut());
 
-    /// Calls `body` once, on the same thread, which is a worker, with the companion at hand and ready to be blocked on.
+    /// Calls `body` once, on the same thread, which is a worker. In `body`, blocking on the companion has to be allowed.
     fn block_in_place(&self, body: &mut dyn FnMut()) {
         body();
     }
 
-    /// Ends the companion, after the threads of the runtime have ended, or have had the time for it. Returns true if it
-    /// has ended within `patience`. Called once, on any thread.
+    /// Shuts the companion down and returns true if it has ended within `patience`. Called once, on any thread, after the
+    /// threads of the runtime have ended or the shutdown's deadline has passed.
     fn shut_down(&self, patience: Duration) -> bool;
 }
 
-/// Makes the companion of a runtime that is being built.
+/// Creates the companion of a runtime that is being built.
 pub(crate) type Make = StdArc<dyn Fn(&Handle) -> io::Result<Box<dyn Companion>> + Send + Sync>;
 
 impl Builder {
-    /// Sets another runtime beside this one: for a bridge to a foreign world, such as `windlass-tokio`, and hardly for a
-    /// program.
+    /// Runs another runtime beside this one. Meant for bridges to other ecosystems, such as `windlass-tokio`, rather than
+    /// for programs.
     ///
-    /// `make` is called by [`build`](Self::build), with a handle to the runtime whose threads have yet to be started. Its
-    /// error is that of `build`. A manual loop has no companion, and [`build_manual`](Self::build_manual) refuses one.
+    /// [`build`](Self::build) calls `make` with a handle to the runtime, before it starts any thread, and returns its
+    /// error if there is one. A manual loop can't have a companion: [`build_manual`](Self::build_manual) returns an error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_runtime::{Builder, Companion, ThreadKind};
+    ///
+    /// struct Beside;
+    ///
+    /// impl Companion for Beside {
+    ///     fn surround(&self, _thread: ThreadKind, body: &mut dyn FnMut()) {
+    ///         // enter the other runtime here
+    ///         body();
+    ///     }
+    ///
+    ///     fn shut_down(&self, _patience: Duration) -> bool {
+    ///         true
+    ///     }
+    /// }
+    ///
+    /// let runtime = Builder::new().companion(|_handle| Ok(Box::new(Beside))).build()?;
+    /// assert_eq!(runtime.block_on(async { 42 }), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn companion(
         mut self,
         make: impl Fn(&Handle) -> io::Result<Box<dyn Companion>> + Send + Sync + 'static,
@@ -61,7 +85,7 @@ impl Builder {
     }
 }
 
-/// Makes the companion that the builder was given.
+/// Creates the companion that was set with the builder, if any.
 pub(crate) fn start(handle: &Handle) -> io::Result<()> {
     if let Some(make) = &handle.pool().config.hooks.companion {
         let companion = make(handle)?;
@@ -70,13 +94,13 @@ pub(crate) fn start(handle: &Handle) -> io::Result<()> {
     Ok(())
 }
 
-/// Runs a thread, or a `block_on`, with the companion at hand.
+/// Runs a thread, or a `block_on`, inside of the companion.
 #[inline]
 pub(crate) fn surround<R>(pool: &Pool, thread: ThreadKind, f: impl FnOnce() -> R) -> R {
     call(pool, f, |companion, body| companion.surround(thread, body))
 }
 
-/// Runs what may block on a worker.
+/// Runs a closure that may block on a worker, inside of the companion.
 pub(crate) fn block_in_place<R>(pool: &Pool, f: impl FnOnce() -> R) -> R {
     call(pool, f, |companion, body| companion.block_in_place(body))
 }
@@ -90,7 +114,7 @@ fn call<R>(
     if pool.config.hooks.companion.is_none() {
         return f();
     }
-    // Without the lock, under which nothing foreign is called.
+    // Cloned, because no foreign code is called under the lock.
     let companion = pool.companion.lock().clone();
     let Some(companion) = companion else { return f() };
     let (mut f, mut result) = (Some(f), None);
@@ -98,7 +122,7 @@ fn call<R>(
     result.expect("a companion calls what it surrounds")
 }
 
-/// Ends the companion, if there is one that has not ended; true if it has come to its end.
+/// Shuts the companion down, if there is one that has not ended. Returns false if it has not ended in time.
 pub(crate) fn end(pool: &Pool, deadline: Option<Instant>) -> bool {
     let companion = pool.companion.lock().take();
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

@@ -1,8 +1,7 @@
-//! Which runtime, and which worker, the current thread belongs to.
+//! The runtime and the worker that the current thread belongs to.
 //!
-//! The worker is a bare pointer in a cell that is never destroyed, so that a waker called from the
-//! destructor of a thread-local still finds its way. The runtimes entered by a thread are owned
-//! handles: see [`entered`].
+//! The worker is a bare pointer in a cell that is never destroyed, so that a waker works in the destructor of a
+//! thread-local too. The runtimes that a thread has entered are owned handles: see [`entered`].
 
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
@@ -20,16 +19,16 @@ use crate::task::{self, Belonging, JoinHandle, Origin};
 pub(crate) use crate::entered::has_entered;
 
 thread_cell!(static WORKER: *const Worker = ptr::null());
-// What `join` and `scope` work with here: the worker, or a guest's place in a pool.
+// What `join` and `scope` use on this thread: the worker, or a guest's place in a pool.
 thread_cell!(static FORKER: *const Worker = ptr::null());
 thread_cell!(static ROLE: Role = Role::Foreign);
-// The pool that has started this thread. Compared, never followed.
+// The pool that has started this thread. Compared, never dereferenced.
 thread_cell!(static STARTED_BY: *const Pool = ptr::null());
 thread_cell!(static NUMBER: usize = 0);
-// Of a thread that was started to be a worker, from its start to its end.
+// Set on threads that were started as workers, from their start to their end.
 thread_cell!(static WORKER_INDEX: Option<usize> = None);
 
-/// A number of the current thread's own, to spread threads by.
+/// Returns a number of the current thread's own, by which threads are spread over shards.
 pub(crate) fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     NUMBER.with(|number| {
@@ -40,12 +39,12 @@ pub(crate) fn thread_number() -> usize {
     })
 }
 
-/// Returns the index of the worker that the current thread is: below the number of workers, or for a spare from there on
-/// up. Returns `None` on other threads.
+/// Returns the index of the current worker, or `None` on threads that are not workers. Workers are numbered from 0;
+/// spares follow.
 ///
-/// It is known from [`on_thread_start`](crate::Builder::on_thread_start) to
-/// [`on_thread_stop`](crate::Builder::on_thread_stop). Two threads of a runtime never have the same index at the same
-/// time; a spare that comes later may have that of one that left. The thread that drives a
+/// The index is set from [`on_thread_start`](crate::Builder::on_thread_start) to
+/// [`on_thread_stop`](crate::Builder::on_thread_stop). No two threads of a runtime have the same index at the same
+/// time, but a spare may reuse the index of one that has ended. The thread that drives a
 /// [manual loop](crate::manual::Loop) is worker 0 of that loop while it runs a task.
 ///
 /// # Examples
@@ -61,32 +60,32 @@ pub fn worker_index() -> Option<usize> {
     with_worker(|worker| worker.map(Worker::index)).or_else(|| WORKER_INDEX.with(Cell::get))
 }
 
-/// Declares that the current thread is started to be a worker.
+/// Declares that the current thread was started as a worker.
 pub(crate) fn set_worker_index(index: usize) {
     WORKER_INDEX.with(|cell| cell.set(Some(index)));
 }
 
-/// What a thread is to the runtimes.
+/// The role of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// None of ours.
+    /// Not one of ours.
     Foreign,
     /// Runs tasks.
     Worker,
-    /// Waits for the OS; what it wakes goes into the fast lane.
+    /// Delivers events and expired timers; tasks that it wakes go into the lane.
     Poller,
     /// Runs closures that block.
     Blocking,
-    /// Runs tasks, and is blocked in one.
+    /// A worker inside of `block_in_place`.
     InPlace,
 }
 
-/// What the current thread is.
+/// Returns the role of the current thread.
 pub(crate) fn role() -> Role {
     ROLE.with(Cell::get)
 }
 
-/// Declares what the current thread is, for the rest of its life.
+/// Sets the role of the current thread.
 pub(crate) fn set_role(role: Role) {
     ROLE.with(|cell| cell.set(role));
 }
@@ -96,12 +95,12 @@ pub(crate) fn set_thread_of(pool: &Arc<Pool>) {
     STARTED_BY.with(|cell| cell.set(Arc::as_ptr(pool)));
 }
 
-/// True on a thread that the pool has started, and that it would wait for at its end.
+/// Returns true on a thread that the pool has started, and so waits for at shutdown.
 pub(crate) fn is_thread_of(pool: &Arc<Pool>) -> bool {
     STARTED_BY.with(Cell::get) == Arc::as_ptr(pool)
 }
 
-/// Puts back what the current thread was.
+/// Restores the worker and the role of the current thread.
 struct Leave {
     worker: *const Worker,
     role: Role,
@@ -114,7 +113,7 @@ impl Drop for Leave {
     }
 }
 
-/// Makes `worker` the current one while `f` runs, also on a thread that has entered another runtime.
+/// Makes `worker` the current one while `f` runs, even if the thread has entered another runtime.
 pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     let _aside = set_aside();
     let _leave = Leave { worker: WORKER.with(|cell| cell.replace(worker)), role: role() };
@@ -122,7 +121,7 @@ pub(crate) fn enter_worker<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     enter_forker(worker, f)
 }
 
-/// Makes `guest` what forks and joins on the current thread while `f` runs. The thread stays what it is otherwise.
+/// Makes `join` and `scope` use `guest` on the current thread while `f` runs. Nothing else changes.
 pub(crate) fn enter_forker<R>(guest: &Worker, f: impl FnOnce() -> R) -> R {
     struct Leave(*const Worker);
     impl Drop for Leave {
@@ -134,7 +133,7 @@ pub(crate) fn enter_forker<R>(guest: &Worker, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Has the current thread be no worker while `f` runs. What was the current runtime still is.
+/// Runs `f` as if the current thread were not a worker. The current runtime stays the same.
 pub(crate) fn step_out<R>(pool: &Arc<Pool>, f: impl FnOnce() -> R) -> R {
     let _entered = (!has_entered()).then(|| Scope::enter(Handle::new(pool.clone())));
     let _back = Leave { worker: WORKER.with(|cell| cell.replace(ptr::null())), role: role() };
@@ -142,13 +141,13 @@ pub(crate) fn step_out<R>(pool: &Arc<Pool>, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Makes `worker` what forks and joins on the current thread, for the rest of its life.
+/// Makes `join` and `scope` use `worker` on the current thread from now on.
 #[cfg(not(loom))]
 pub(crate) fn stay_forker(worker: &'static Worker) {
     FORKER.with(|cell| cell.set(worker));
 }
 
-/// Gives `f` the worker of the current thread, or the place that it has as a guest, if any.
+/// Calls `f` with the worker of the current thread, or with its place as a guest, if any.
 #[inline(always)]
 pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let forker = FORKER.with(Cell::get).cast_mut();
@@ -157,7 +156,7 @@ pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     f(NonNull::new(forker).map(|forker| unsafe { forker.as_ref() }))
 }
 
-/// Gives `f` the worker of the current thread, if it is one.
+/// Calls `f` with the worker of the current thread, if it is one.
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let worker = WORKER.with(Cell::get).cast_mut();
@@ -166,8 +165,16 @@ pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
 }
 
-/// Gives `f` the pool of the current thread: of the runtime it has entered last, else of the one
-/// it works for.
+/// Calls `f` with the worker of the current thread if it is one of `pool`'s.
+///
+/// The pool is a pointer that is compared and never followed, so it may be one that the caller must not dereference.
+#[inline(always)]
+pub(crate) fn worker_of<R>(pool: *const Pool, f: impl FnOnce(Option<&Worker>) -> R) -> R {
+    with_worker(|worker| f(worker.filter(|worker| Arc::as_ptr(worker.pool()) == pool)))
+}
+
+/// Calls `f` with the pool of the current thread: that of the runtime it has entered last, or else of the one it works
+/// for.
 pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
     if has_entered() {
         if let Some(handle) = entered::last() {
@@ -177,7 +184,7 @@ pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
     with_forker(|worker| worker.map(|worker| f(worker.pool())))
 }
 
-/// As [`try_pool`], with the global runtime where there is no other.
+/// Calls `f` with the pool of the current thread as [`try_pool`] does, or else with that of the global runtime.
 pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
     let mut f = Some(f);
     let mut call = |pool: &Arc<Pool>| f.take().map(|f| f(pool));
@@ -187,18 +194,18 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
     }
 }
 
-/// What a thread has set aside, to run something that is none of its business.
+/// The state of a thread that is set aside while it runs unrelated code. Dropping it restores that state.
 pub(crate) struct Aside {
     _entered: Option<Scope>,
     _belonging: Belonging,
 }
 
-/// Has nothing be entered on the current thread, and what it runs belong to no task, until the result is dropped.
+/// Sets aside the runtimes that the current thread has entered and the task that it polls, until the result is dropped.
 pub(crate) fn set_aside() -> Aside {
     Aside { _entered: has_entered().then(Scope::work), _belonging: task::set_aside() }
 }
 
-/// Leaves what is entered by a guard that was forgotten, or that is kept for longer than is allowed.
+/// Leaves the runtimes whose guards were forgotten or are kept for too long.
 #[inline]
 pub(crate) fn leave_forgotten() {
     #[cold]

@@ -1,5 +1,5 @@
-//! The cooperative budget, as programs see it. The budget itself is [`windlass_sync::budget`], because the waits of
-//! that crate ask it too.
+//! The public interface of the cooperative budget. The budget itself is in [`windlass_sync::budget`], because the waits
+//! of that crate use it too.
 
 use std::future::{Future, IntoFuture, poll_fn};
 use std::pin::pin;
@@ -9,8 +9,8 @@ pub(crate) use windlass_sync::budget::{
     budgeted, has_budget, poll_proceed, spend, start, stop, unconstrained as uncounted,
 };
 
-/// Spends one unit of the task's budget, and yields if it is used up. For loops that make progress
-/// without ever waiting for one of windlass's own operations. Dropping the future changes nothing.
+/// Spends one unit of the task's budget, and yields if it is used up. Use it in loops that make progress without
+/// waiting for any of windlass's own operations. Dropping the future has no effect.
 ///
 /// # Examples
 ///
@@ -33,8 +33,8 @@ pub async fn consume_budget() {
     .await
 }
 
-/// Runs a future without a budget: it is never made to yield, and may keep the other tasks of its worker waiting for as
-/// long as it finds something to do. Dropping it drops the future.
+/// Runs a future without a budget. It is never forced to yield, so it may keep the other tasks of its worker waiting for
+/// as long as it has something to do. Dropping it drops the future.
 ///
 /// # Examples
 ///
@@ -52,8 +52,8 @@ pub async fn unconstrained<F: Future>(future: F) -> F::Output {
     poll_fn(|cx| uncounted(|| future.as_mut().poll(cx))).await
 }
 
-/// Returns true if the task that is being polled may go on without a yield. Outside of tasks and `block_on` nothing is
-/// counted, and it is always true.
+/// Returns true if the current task may continue without yielding. Always true outside of tasks and `block_on`, where
+/// there is no budget.
 ///
 /// # Examples
 ///
@@ -68,11 +68,11 @@ pub fn has_budget_remaining() -> bool {
     has_budget()
 }
 
-/// Awaits a future of another library as if it were one of windlass's own: if the task's budget is used up, it lets
-/// others run first, once, and the result counts against the budget. For futures that may be ready again and again
-/// without end, such as those of `windlass::channel` and `windlass::lock` under load.
+/// Awaits a future of another library like one of windlass's own: if the task's budget is used up, it first yields once,
+/// and the result counts against the budget. Use it for futures that may always be ready under load, such as those of
+/// `windlass::channel` and `windlass::lock`.
 ///
-/// Dropping it drops the future, which is not polled before the others have had their turn.
+/// Dropping it drops the future, which is not polled before the yield.
 ///
 /// # Examples
 ///
@@ -86,7 +86,7 @@ pub fn has_budget_remaining() -> bool {
 /// }
 /// drop(sender);
 /// let mut sum = 0;
-/// // However fast the sender is, other tasks have their turn.
+/// // However fast the sender is, other tasks run too.
 /// while let Ok(number) = cooperative(receiver.recv()).await {
 ///     sum += number;
 /// }
@@ -96,7 +96,7 @@ pub fn has_budget_remaining() -> bool {
 pub async fn cooperative<F: IntoFuture>(future: F) -> F::Output {
     let mut put_off = false;
     poll_fn(|cx| {
-        // Once: what is polled before it may use the budget up in every poll of the task.
+        // Once only, because a future polled before this one may use the budget up in every poll of the task.
         if !has_budget() && !put_off {
             put_off = true;
             return poll_proceed(cx);

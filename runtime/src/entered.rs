@@ -1,12 +1,14 @@
-//! Which runtimes the current thread has entered: a stack, of which the topmost counts.
+//! The runtimes that the current thread has entered: a stack, whose topmost entry is the current runtime.
 //!
-//! There are three kinds of entries. A *guard* is in the hands of the program, which may drop it too early, too
-//! late or never: it takes its own entry out, wherever that is, so what counts is always the guard made last of
-//! those there are. A *scope* is the runtime's own, for the time of a `block_on` or of a closure of the blocking
-//! pool: it leaves with it what was entered within and forgotten. A *worker* is the scope of a thread that works for a
-//! pool: as long as it is the topmost, nothing counts as entered.
+//! There are three kinds of entries:
 //!
-//! Nothing here runs foreign code while the stack is borrowed: handles are dropped after that.
+//! - A *guard* belongs to the program, which may drop it too early, too late or never. It removes its own entry, wherever
+//!   that is, so the current runtime is always that of the most recent guard still alive.
+//! - A *scope* belongs to a `block_on` or a blocking closure. Its end also removes all entries above it, whose guards
+//!   were forgotten.
+//! - A *worker* is the scope of a thread that works for a pool. While it is the topmost, no runtime counts as entered.
+//!
+//! No foreign code runs while the stack is borrowed: handles are dropped after that.
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -16,13 +18,13 @@ use windlass_sync::thread_cell;
 use crate::handle::Handle;
 
 struct Entry {
-    /// Not given twice on a thread, so that an entry that is gone is not mistaken for another.
+    /// Unique on the thread, so that an entry that is gone is not mistaken for another.
     number: u64,
     /// `None` for a worker.
     handle: Option<Handle>,
 }
 
-// True while the topmost entry has a handle; spares workers the look.
+// True while the topmost entry has a handle. Saves workers the look at the stack.
 thread_cell!(static HAS_ENTERED: bool = false);
 thread_cell!(static NUMBER: u64 = 0);
 
@@ -30,35 +32,35 @@ thread_local! {
     static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What became of a guard's entry.
+/// The state that a guard's entry was found in when it was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Left {
     /// It was the topmost.
     InOrder,
-    /// Others are still there that came later.
+    /// There are later entries above it.
     OutOfOrder,
-    /// It had been left before, with the scope that it was made in.
+    /// It had been removed before, with the scope that it was created in.
     Before,
 }
 
-/// True if the current thread has entered a runtime that it has not left.
+/// Returns true if the current thread has entered a runtime and not left it.
 #[inline]
 pub(crate) fn has_entered() -> bool {
     HAS_ENTERED.with(Cell::get)
 }
 
-/// The runtime that the current thread has entered last.
+/// Returns the runtime that the current thread has entered last.
 pub(crate) fn last() -> Option<Handle> {
     // After the thread-local's destruction nothing is entered.
     STACK.try_with(|stack| stack.borrow().last().and_then(|entry| entry.handle.clone())).ok()?
 }
 
-/// Enters a runtime; gives the number of the entry, for [`leave`].
+/// Enters a runtime, and returns the number of the entry for [`leave`].
 pub(crate) fn enter(handle: Handle) -> u64 {
     push(Some(handle))
 }
 
-/// Takes out the entry of a guard.
+/// Removes the entry of a guard.
 pub(crate) fn leave(number: u64) -> Left {
     let (left, _entry) = change(|stack| match stack.iter().rposition(|it| it.number == number) {
         Some(place) if place + 1 == stack.len() => (Left::InOrder, stack.pop()),
@@ -69,7 +71,7 @@ pub(crate) fn leave(number: u64) -> Left {
     left
 }
 
-/// Leaves what was entered since the thread began to work for its pool.
+/// Leaves all runtimes entered since the thread began to work for its pool.
 pub(crate) fn leave_all() {
     let _entries = change(|stack| {
         let workers = stack.iter().rposition(|entry| entry.handle.is_none());
@@ -94,7 +96,7 @@ fn change<R>(f: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
     result
 }
 
-/// An entry of the runtime's own. Dropping it leaves all that was entered later.
+/// An entry that belongs to the runtime. Dropping it also removes all later ones.
 #[must_use = "it is left at once"]
 pub(crate) struct Scope {
     number: u64,
@@ -103,12 +105,12 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// The runtime is the current one.
+    /// Makes a runtime the current one.
     pub(crate) fn enter(handle: Handle) -> Self {
         Self { number: enter(handle), not_send: PhantomData }
     }
 
-    /// The thread works for a pool, whatever it has entered before.
+    /// Marks that the thread works for a pool, whatever it has entered before.
     pub(crate) fn work() -> Self {
         Self { number: push(None), not_send: PhantomData }
     }

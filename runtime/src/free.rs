@@ -1,4 +1,4 @@
-//! The functions that need no handle: they find the runtime by themselves.
+//! The functions that need no handle: they use the current runtime, or else the global one.
 
 use std::future::Future;
 use std::io;
@@ -11,14 +11,14 @@ use crate::gone::gone;
 use crate::handle::{Handle, refuse_on_worker};
 use crate::task::{JoinHandle, Origin, boxed_if_large};
 
-/// Runs a future on the calling thread until it is done, with the current runtime, or else the
-/// global one, at hand for what it spawns. The future need not be `Send`.
+/// Runs a future on the calling thread until it is ready. What it spawns runs on the current runtime, or else on the
+/// global one. The future need not be `Send`.
 ///
 /// # Panics
 ///
-/// On a worker thread: await the future there instead, or move the blocking code to
-/// [`spawn_blocking`]. And outside of any runtime, if the global one can't be started: no thread to be
-/// had, or a bad `WINDLASS_WORKERS`.
+/// Panics on a worker thread: await the future there instead, or move the blocking code to [`spawn_blocking`]. Panics
+/// also outside of any runtime if the global one can't be started, because the OS refuses a thread or `WINDLASS_WORKERS`
+/// is invalid.
 ///
 /// # Examples
 ///
@@ -31,14 +31,16 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     Handle::current().block_on(future)
 }
 
-/// Spawns a task on the current runtime, or on the global one outside of any. It starts at once,
-/// whether its handle is awaited or not; dropping the handle lets it go on. A runtime that shuts down
-/// drops the task unpolled, and its handle says cancelled.
+/// Spawns a task on the current runtime, or on the global one outside of any.
+///
+/// The task starts at once, whether its handle is awaited or not, and dropping the handle detaches it. If the runtime is
+/// shutting down, the future is dropped without being polled, and the handle returns a cancelled
+/// [`JoinError`](crate::task::JoinError).
 ///
 /// # Panics
 ///
-/// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
-/// `WINDLASS_WORKERS`.
+/// Panics outside of any runtime if the global one can't be started, because the OS refuses a thread or
+/// `WINDLASS_WORKERS` is invalid.
 ///
 /// # Examples
 ///
@@ -56,18 +58,16 @@ where
     boxed_if_large!(future => context::spawn(future, origin))
 }
 
-/// Runs a closure that blocks (a file, a database driver, a long `sleep`) on a thread of its own
-/// from the blocking pool, so that it holds up no worker.
+/// Runs a closure that blocks (file access, a database driver) on a thread of the blocking pool, where it holds up no
+/// worker.
 ///
-/// The pool grows on demand to [`max_blocking`](crate::Builder::max_blocking) threads; beyond that,
-/// closures queue. One that has not begun is cancelled by `abort` and by shutdown, and also if the
-/// OS has no thread left to begin with.
+/// The pool grows on demand to [`max_blocking`](crate::Builder::max_blocking) threads; further closures wait for one. A
+/// closure that has not begun is cancelled by `abort` and by shutdown, and if the OS refuses the pool's first thread.
 ///
 /// # Panics
 ///
-/// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
-/// `WINDLASS_WORKERS`.
-/// A panic of the closure is reported by its handle.
+/// Panics outside of any runtime if the global one can't be started, because the OS refuses a thread or
+/// `WINDLASS_WORKERS` is invalid. A panic of the closure is returned by its handle.
 ///
 /// # Examples
 ///
@@ -87,8 +87,7 @@ where
     context::with_pool(|pool| blocking::spawn(pool, f, origin))
 }
 
-/// Lets the other ready tasks of the worker run before this one goes on. Dropping the future changes
-/// nothing.
+/// Lets the worker's other ready tasks run before this one continues. Dropping the future has no effect.
 ///
 /// # Examples
 ///
@@ -112,18 +111,18 @@ pub async fn yield_now() {
     .await
 }
 
-/// Continues through the pool's ready queue: the task is taken up by whichever worker comes
-/// first. On a thread that is no worker (in `block_on`) it waits for the pool to come round, and
-/// goes on there.
+/// Moves the task to the pool's ready queue, from which any worker may resume it.
 ///
-/// On Windows the way leads through a work item of the Win32 thread pool, whose callback puts the task
-/// into the ready queue.
+/// In `block_on`, whose future can't move, the calling thread waits until a worker has taken a task from the
+/// queue, and then continues on the same thread.
 ///
-/// Dropping the future leaves nothing behind.
+/// On Windows, the task is put into the ready queue by the callback of a Win32 thread-pool work item.
+///
+/// Dropping the future cancels the wait.
 ///
 /// # Errors
 ///
-/// If the runtime is shutting down; on Windows also if the OS has no work item to give.
+/// Returns an error if the runtime is shutting down, and on Windows also if the OS can't create a work item.
 ///
 /// # Examples
 ///
@@ -169,7 +168,7 @@ fn closing() -> io::Error {
     gone("the runtime is shutting down")
 }
 
-/// Wakes when it is dropped: by the task that holds it, or by that task's cancellation.
+/// Wakes a task when it is dropped, whether the task that holds it ran or was cancelled.
 struct WakeOnDrop(Waker);
 
 impl Drop for WakeOnDrop {

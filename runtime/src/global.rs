@@ -1,4 +1,4 @@
-//! The runtime that serves programs which make none of their own.
+//! The global runtime, for programs that build none.
 
 use std::sync::OnceLock;
 
@@ -6,11 +6,11 @@ use crate::runtime::Runtime;
 
 static GLOBAL: OnceLock<Runtime> = OnceLock::new();
 
-/// The global runtime, started at first use. It lives as long as the process.
+/// Returns the global runtime, which is started at first use and never shut down.
 ///
 /// # Panics
 ///
-/// If its threads can't be started.
+/// Panics if its threads can't be started.
 pub(crate) fn runtime() -> &'static Runtime {
     GLOBAL.get_or_init(|| {
         Runtime::new().unwrap_or_else(|error| {

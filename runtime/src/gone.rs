@@ -1,10 +1,10 @@
-//! The error of those who come too late: their runtime has shut down, or is about to.
+//! The error of operations on a runtime that has shut down or is shutting down.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// What is inside such an error.
+/// The inner error, by which [`is_shutdown_error`] recognises it.
 #[derive(Debug)]
 struct Gone(&'static str);
 
@@ -16,18 +16,19 @@ impl fmt::Display for Gone {
 
 impl Error for Gone {}
 
-/// An error by which [`is_shutdown_error`] knows that a runtime is gone.
+/// Returns an error for which [`is_shutdown_error`] is true.
 #[cold]
 pub(crate) fn gone(message: &'static str) -> io::Error {
     io::Error::other(Gone(message))
 }
 
-/// True if an operation failed because its runtime has shut down or is shutting down, and not because of what it was
-/// about. A task sees it seldom, as it is cancelled then. Sockets that outlive their runtime, or that are used from
-/// another one, report it from all that would have to wait; making one on a runtime that ends does, and so does
-/// [`resume_on_pool`](crate::resume_on_pool).
+/// Returns true if an operation failed because its runtime has shut down or is shutting down.
 ///
-/// An error of another type around it, as libraries make them, does not hide it if its `source` leads there.
+/// Tasks rarely see such an error, because they are cancelled at shutdown. Sockets that outlive their runtime return it
+/// from every operation that would have to wait. Creating a socket on a runtime that is shutting down returns it too,
+/// and so does [`resume_on_pool`](crate::resume_on_pool).
+///
+/// An error that a library has wrapped is recognised as well, provided that its `source` leads to the original.
 ///
 /// # Examples
 ///
@@ -48,7 +49,7 @@ pub fn is_shutdown_error(error: &io::Error) -> bool {
         if error.is::<Gone>() {
             return true;
         }
-        // Its source is that of what is inside, which would be passed over.
+        // The source of an `io::Error` is that of its inner error, which would be skipped.
         next = match error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {
             Some(inner) => Some(inner),
             None => error.source(),

@@ -1,4 +1,4 @@
-//! A reference to a runtime that anyone may hold.
+//! The handle to a runtime, which any thread may hold.
 
 use std::fmt;
 use std::future::Future;
@@ -18,8 +18,10 @@ use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::{JoinHandle, Origin, boxed_if_large};
 
-/// A cheap reference to a runtime, to spawn onto it from anywhere. It does not keep the runtime
-/// running: once that is shut down, what is spawned is cancelled at once.
+/// A cheap reference to a runtime, for spawning from anywhere.
+///
+/// It does not keep the runtime running. Once the runtime has been shut down, tasks spawned through a handle are cancelled
+/// at once.
 ///
 /// # Examples
 ///
@@ -35,7 +37,7 @@ pub struct Handle {
     pool: Arc<Pool>,
 }
 
-// A panic leaves nothing half done that a handle could show.
+// A panic leaves no broken invariant that could be observed through a handle.
 impl std::panic::UnwindSafe for Handle {}
 impl std::panic::RefUnwindSafe for Handle {}
 
@@ -48,23 +50,52 @@ impl Handle {
         &self.pool
     }
 
-    /// The runtime that the current thread works for or has entered; outside of any, the global
-    /// one, which is started if need be.
+    /// Returns a handle to the runtime that the current thread works for or has entered. Outside of any runtime, that is
+    /// the global one, which is started if necessary.
     ///
     /// # Panics
     ///
-    /// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
-    /// `WINDLASS_WORKERS`.
+    /// Panics outside of any runtime if the global one can't be started, because the OS refuses a thread or
+    /// `WINDLASS_WORKERS` is invalid.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::Handle;
+    ///
+    /// let runtime = windlass::Builder::new().thread_name("web").build()?;
+    /// let handle = runtime.block_on(async { Handle::current() });
+    /// assert_eq!(handle.thread_name(), "web");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn current() -> Handle {
         context::with_pool(|pool| Handle::new(pool.clone()))
     }
 
-    /// The runtime that the current thread works for or has entered.
+    /// Returns a handle to the runtime that the current thread works for or has entered, or `None` if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::Handle;
+    ///
+    /// assert!(Handle::try_current().is_none());
+    /// windlass::block_on(async { assert!(Handle::try_current().is_some()) });
+    /// ```
     pub fn try_current() -> Option<Handle> {
         context::try_pool(|pool| Handle::new(pool.clone()))
     }
 
-    /// Spawns a task; see [`spawn`](crate::spawn).
+    /// Spawns a task onto this runtime; see [`spawn`](crate::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = runtime.handle().spawn(async { 42 });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -75,7 +106,16 @@ impl Handle {
         boxed_if_large!(future => self.pool.spawn(future, origin))
     }
 
-    /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
+    /// Runs a closure that blocks on this runtime's blocking pool; see [`spawn_blocking`](crate::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let file = runtime.handle().spawn_blocking(|| std::fs::read("Cargo.toml"));
+    /// assert!(runtime.block_on(file).unwrap().is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -85,26 +125,42 @@ impl Handle {
         blocking::spawn(&self.pool, f, Origin::new(Location::caller(), None))
     }
 
-    /// Runs a future on the calling thread until it is done, with this runtime as the current one.
-    /// The future need not be `Send`: it never leaves the thread. Whoever has the handle of a
-    /// [manual loop](crate::manual::Loop::handle) has to drive that from another thread.
+    /// Runs a future on the calling thread until it is ready, with this runtime as the current one.
     ///
-    /// In the destructor of a thread-local, the place where a thread remembers what it has entered may be gone. Then the
-    /// future is run, but the runtime current for it is the global one: name the runtime, by
-    /// [`Handle::spawn`], rather than rely on it.
+    /// The future need not be `Send`, because it never leaves the thread. If the handle is that of a
+    /// [manual loop](crate::manual::Loop::handle), another thread has to drive the loop meanwhile.
+    ///
+    /// In the destructor of a thread-local, the thread's record of the runtimes it has entered may already be gone. The
+    /// future still runs, but its current runtime is the global one. Use [`Handle::spawn`] there, which does not depend on
+    /// the current runtime.
     ///
     /// # Panics
     ///
-    /// On a worker thread, where it would block other tasks. Await the future there, or move the
-    /// blocking code to [`spawn_blocking`](crate::spawn_blocking), where `block_on` is allowed. And in a waker of one's own
-    /// making, if it is the runtime's poller that calls it.
+    /// Panics on a worker thread, where it would block other tasks: await the future there, or move the blocking code to
+    /// [`spawn_blocking`](crate::spawn_blocking), where `block_on` is allowed. Panics also if a custom waker calls it
+    /// while the runtime's poller is calling that waker.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let runtime = windlass::Runtime::new()?;
+    /// let local = Rc::new(42); // not `Send`
+    /// let answer = runtime.handle().block_on(async {
+    ///     windlass::spawn(async {}).await.unwrap();
+    ///     *local
+    /// });
+    /// assert_eq!(answer, 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
         self.block_on_with(future, None)
     }
 
-    /// As [`block_on`](Self::block_on), on any thread, beside tasks that there are already.
+    /// Does the work of [`block_on`](Self::block_on), on any thread, and runs `tasks` beside the future.
     pub(crate) fn block_on_with<F: Future>(
         &self,
         future: F,
@@ -114,8 +170,8 @@ impl Handle {
         let future = pin!(future);
         let wait = || {
             let local = LocalScope::enter(tasks);
-            // As for a task, with a budget: without, one branch of the future that never has to wait would keep the
-            // others from their turn.
+            // With a budget, like a task: otherwise a branch of the future that never has to wait would starve the
+            // other branches.
             let future = local.poll_beside(future);
             if self.pool.poller().is_virtual() {
                 return outside::block_on(&self.pool, future);
@@ -125,19 +181,22 @@ impl Handle {
         companion::surround(&self.pool, ThreadKind::BlockOn, || coop::uncounted(wait))
     }
 
-    /// Makes this runtime the current one of the calling thread until the guard is dropped. The guard borrows nothing: a
-    /// runtime can be shut down while it is entered. It stays the current one, and cancels what is spawned. A guard that is made
-    /// within a task, a `block_on` or a closure of the blocking pool counts until the end of that poll, call or closure
-    /// at the latest, also if it is forgotten.
+    /// Makes this runtime the current one of the calling thread until the guard is dropped.
+    ///
+    /// The guard borrows nothing, so a runtime can be shut down while it is entered. It then stays the current one and
+    /// cancels every task that is spawned. A guard created inside a task, a `block_on` or a blocking closure has no effect
+    /// after the end of that poll, call or closure, even if it is kept or forgotten.
     ///
     /// # Panics
     ///
-    /// Not here, but where the guard is dropped: guards go in the reverse order of their making. If one is dropped
-    /// while a later one is still there, or was forgotten, or inside of a `block_on` that began later, that drop panics,
-    /// except while the thread is panicking already. This happens to futures that keep a guard over an `.await` and are
-    /// polled side by side; each would run with the other's runtime as the current one. Enter the runtime for the
-    /// time of a call, or use [`spawn`](Self::spawn). The runtime is left nevertheless, and
-    /// the one of the last guard that is there is the current one.
+    /// `enter` does not panic, but dropping the guard does if guards are not dropped in the reverse order of their
+    /// creation: while a later guard is still alive or was forgotten, or inside a `block_on` that began later. It does
+    /// not panic while the thread is already panicking. The guard leaves its runtime in any case, and the current
+    /// runtime is then that of the most recent guard still alive.
+    ///
+    /// A future that holds a guard across an `.await` runs into this when it is polled beside another that does the
+    /// same: each would see the other's runtime as the current one. Enter a runtime only for the duration of a call, or
+    /// use [`spawn`](Self::spawn).
     ///
     /// # Examples
     ///
@@ -154,13 +213,29 @@ impl Handle {
         EnterGuard { number: entered::enter(self.clone()), not_send: PhantomData }
     }
 
-    /// Returns what the names of the runtime's threads begin with; see
+    /// Returns the prefix of the names of the runtime's threads; see
     /// [`Builder::thread_name`](crate::Builder::thread_name).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().thread_name("web").build()?;
+    /// assert_eq!(runtime.handle().thread_name(), "web");
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn thread_name(&self) -> &str {
         &self.pool.config.thread_name
     }
 
-    /// What the runtime has done so far and what it does now.
+    /// Returns a snapshot of the runtime's counters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(2).build()?;
+    /// assert_eq!(runtime.handle().metrics().workers.len(), 2);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn metrics(&self) -> Metrics {
         Metrics::of(&self.pool)
     }
@@ -174,7 +249,7 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// Panics if the current thread is a worker, or looks after the OS.
+/// Panics if the current thread is a worker or is calling wakers for the poller.
 #[track_caller]
 pub(crate) fn refuse_on_worker() {
     assert!(
@@ -189,10 +264,10 @@ pub(crate) fn refuse_on_worker() {
     );
 }
 
-/// Keeps a runtime the current one of a thread. See [`Handle::enter`], also for the panics of its drop.
+/// Keeps a runtime the current one of a thread. See [`Handle::enter`], also for when dropping it panics.
 ///
-/// The lifetime is `'static` wherever windlass makes a guard. It is there because tokio's guard has one, so that programs
-/// that name it come over as they are.
+/// The lifetime is always `'static`. It exists because tokio's guard has one, so that programs that name the type
+/// compile unchanged.
 #[must_use = "the runtime is current only while the guard lives"]
 pub struct EnterGuard<'a> {
     number: u64,

@@ -1,8 +1,7 @@
-//! What a program wants to be told of: threads that start, sleep and stop, tasks that are spawned and end.
+//! Hooks: closures of the program, called when threads start, sleep and stop, and when tasks are spawned and end.
 //!
-//! A hook that is not set costs a look at an `Option` where a thread or a task begins or ends. One that is set is
-//! called on the thread that it is about, never under a lock. Its panics end here: the panic hook prints them, and the
-//! thread goes on.
+//! A hook that is not set costs one check of an `Option`. A hook that is set is called on the thread concerned, never
+//! under a lock. If it panics, the panic hook prints the panic, and the thread continues.
 
 use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
@@ -15,11 +14,11 @@ use crate::primitives::Arc;
 use crate::sched::{Pool, Worker};
 use crate::task::{Id, Origin, Runnable, quietly};
 
-/// A closure that takes nothing.
+/// A hook without arguments.
 type Hook = StdArc<dyn Fn() + Send + Sync>;
-/// A closure that is told which task it is about.
+/// A hook that is called for a task.
 pub(crate) type TaskHook = StdArc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
-/// A closure that names the worker with an index.
+/// A closure that names workers by their index.
 type Naming = StdArc<dyn Fn(usize) -> String + Send + Sync>;
 
 /// The hooks of one runtime.
@@ -35,27 +34,27 @@ pub(crate) struct Hooks {
     pub(crate) companion: Option<companion::Make>,
 }
 
-// A panic of a hook leaves nothing half done that a runtime could show.
+// A panic of a hook leaves no broken invariant that could be observed through a runtime.
 impl UnwindSafe for Hooks {}
 impl RefUnwindSafe for Hooks {}
 
 impl Hooks {
-    /// True if somebody wants to know when a thread sleeps.
+    /// Returns true if there is a hook for threads that sleep.
     pub(crate) fn has_park(&self) -> bool {
         self.park.is_some() || self.unpark.is_some()
     }
 
-    /// The thread is about to sleep.
+    /// Calls the hook for a thread that is about to sleep.
     pub(crate) fn parks(&self) {
         call(&self.park);
     }
 
-    /// The thread has slept.
+    /// Calls the hook for a thread that has slept.
     pub(crate) fn unparks(&self) {
         call(&self.unpark);
     }
 
-    /// A task was made, and nobody has run it yet.
+    /// Calls the hook for a task that was created and has not run yet.
     #[inline]
     pub(crate) fn spawned(&self, runnable: &Runnable) {
         if let Some(hook) = &self.task_spawn {
@@ -63,21 +62,21 @@ impl Hooks {
         }
     }
 
-    /// Whoever is to be told of the end of a task.
+    /// Returns the hook for the end of a task.
     #[inline]
     pub(crate) fn task_end(&self) -> Option<&TaskHook> {
         self.task_end.as_ref()
     }
 }
 
-/// Tells of a thread's start; what is returned tells of its end.
+/// Calls the hook for a thread's start. Dropping the result calls that for its end.
 pub(crate) fn thread_starts(pool: &Arc<Pool>) -> ThreadStops<'_> {
     call_in(pool, &pool.config.hooks.thread_start);
     ThreadStops(pool)
 }
 
 impl Worker {
-    /// Tells that this worker is about to sleep. If that brings it something to do, returns it.
+    /// Calls the hook for a worker that is about to sleep. If the hook has spawned a task, returns it.
     pub(crate) fn before_park(&self) -> Option<Runnable> {
         let hooks = &self.pool().config.hooks;
         if !hooks.has_park() {
@@ -98,7 +97,7 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// Says that a thread stops when it is dropped.
+/// Calls the hook for a thread's end when it is dropped.
 pub(crate) struct ThreadStops<'a>(&'a Arc<Pool>);
 
 impl Drop for ThreadStops<'_> {
@@ -121,7 +120,7 @@ fn call(hook: &Option<Hook>) {
     }
 }
 
-/// Tells a hook of a task.
+/// Calls a hook for a task.
 #[cold]
 pub(crate) fn call_for_task(hook: &TaskHook, id: Id, origin: &Origin) {
     let meta = TaskMeta { id, location: origin.location, name: origin.name.as_deref() };

@@ -1,9 +1,9 @@
-//! Code that blocks, in the middle of a task.
+//! Blocking in the middle of a task.
 //!
-//! The worker steps out of its place for the time of the call: its queue goes to where any worker takes from, and its slot
-//! says that it is blocked, so that the watch sends a spare as soon as something waits that nobody else comes to, and
-//! not only after `stuck_after`. The thread counts as none of the workers meanwhile: what it spawns goes through the
-//! injector, and `block_on` and `join` are those of any thread that is no worker.
+//! The worker steps out of its place during the call. Its queue is moved to the injector, and its slot is marked as
+//! blocked, so that the monitor starts a spare as soon as a task waits that no other worker will run, rather than after
+//! `stuck_after`. Meanwhile the thread does not count as a worker: tasks that it spawns go through the injector, and
+//! `block_on` and `join` behave as on any foreign thread.
 
 use crate::companion;
 use crate::context;
@@ -11,21 +11,22 @@ use crate::coop;
 use crate::primitives::plain::Ordering as Plain;
 use crate::sched::Worker;
 
-/// Runs a closure that blocks, on the current thread, in the middle of a task. The other tasks of the worker are handed
-/// over at once, and if all workers are blocked, a spare comes for them without delay. Inside,
-/// [`block_on`](crate::block_on) is allowed.
+/// Runs a closure that blocks on the current thread, in the middle of a task.
 ///
-/// The rest of the *same* task waits: what is polled beside this in a `select` or a `join` of futures does not go on
-/// before the closure returns. [`spawn_blocking`](crate::spawn_blocking) does not have that effect; this is for closures
-/// that borrow, or are not `Send`.
+/// The worker's other tasks are handed over to other workers at once, and if all workers are blocked, a spare runs them
+/// without delay. In the closure, [`block_on`](crate::block_on) is allowed.
 ///
-/// How many workers can be blocked at the same time without holding up tasks is up to
-/// [`max_spares`](crate::Builder::max_spares). On a thread that is no worker, and on that of a manual loop, it only calls
-/// the closure. Aborting the task does not end the closure.
+/// The rest of the *same* task waits: other branches of a `select` or a `join` of futures do not continue before the
+/// closure returns. [`spawn_blocking`](crate::spawn_blocking) does not have that effect. Prefer it, unless the closure
+/// borrows or is not `Send`.
+///
+/// [`max_spares`](crate::Builder::max_spares) limits the number of workers that can be blocked at the same time without
+/// holding up tasks. On other threads, and on that of a manual loop, `block_in_place` only calls the closure. Aborting the
+/// task does not end the closure.
 ///
 /// # Panics
 ///
-/// If the closure does.
+/// Panics if the closure does.
 ///
 /// # Examples
 ///
@@ -65,7 +66,7 @@ impl Worker {
         slot.blocked.store(true, Plain::Relaxed);
         self.hand_over();
         if pool.has_shared_work() || pool.has_root() {
-            // Whoever pushed that may have found the watch on, and looking in a while.
+            // Its pusher may have found the monitor on, which would look only after a while.
             pool.poller().kick();
         }
         context::step_out(pool, || coop::uncounted(|| companion::block_in_place(pool, f)))
@@ -77,7 +78,7 @@ impl Drop for Out<'_> {
         let slot = self.worker.slot();
         slot.blocked.store(false, Plain::Relaxed);
         slot.computing.store(self.computing, Plain::Relaxed);
-        // Moves on, and stays odd: the poll around this goes on.
+        // The tick advances and stays odd, because the surrounding poll continues.
         slot.counters.tick.add(2);
     }
 }

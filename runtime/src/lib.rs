@@ -4,24 +4,28 @@
 //!
 //! # The rooms
 //!
-//! - [`task`]: a future, its state and its output in one allocation. Knows no scheduler.
-//! - `sched`: workers, ready queues, sleeping and waking.
-//! - `poller`: the thread that blocks on the OS, and watches over the workers.
+//! - [`task`]: a future, its state and its output in one allocation. Does not depend on the scheduler.
+//! - `sched`: workers, ready queues, sleeping and waking, and the monitor that starts spare workers.
+//! - `poller`: waiting for I/O and for the next deadline. The worker that falls asleep last does it, and the poller's own
+//!   thread if no worker can.
+//! - `timers`: how timers find the runtime that they belong to.
 //! - `fork`: fork-join on the workers.
 //! - `blocking`: threads for calls that block.
 //! - `local`: tasks that stay on one thread.
-//! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: what programs see.
+//! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: the interface for programs.
 
-// Models use a part of it, with smaller constants and no OS.
+// Models use a part of the crate, with smaller constants and without an OS.
 #![cfg_attr(loom, allow(dead_code, clippy::modulo_one, clippy::unit_arg))]
 #![cfg_attr(loom, allow(clippy::reversed_empty_ranges))]
 
 mod blocking;
 mod builder;
+mod builder_check;
 mod builder_hooks;
 mod companion;
 mod context;
 mod coop;
+mod cpus;
 mod entered;
 mod fork;
 mod free;
@@ -43,14 +47,14 @@ mod shutdown;
 pub mod task;
 mod timers;
 
-/// What sockets are built on.
+/// Registration of descriptors with the poller: the base of all sockets.
 pub mod io {
     #[doc(hidden)]
     pub use crate::poller::os;
     pub use crate::poller::{Descriptor, Direction, RawDescriptor, Registration, Seen};
 }
 
-/// Waiting for points in time; the futures are `windlass_timer`'s.
+/// Sleeps, time-outs and intervals. The futures are those of `windlass_timer`, made for these runtimes.
 #[cfg(not(loom))]
 pub mod timer {
     #[doc(hidden)]

@@ -1,11 +1,11 @@
 //! A runtime driven by hand, for programs that have a main loop of their own.
 //!
-//! A [`Loop`] starts no worker and runs nothing by itself: [`Loop::ready_tasks`] says which tasks can
-//! go on, and the program runs them when and in which order it likes. Sockets, events and everything
-//! else that can be awaited on a [`Runtime`](crate::Runtime) works here too.
+//! A [`Loop`] starts no worker and runs nothing on its own: [`Loop::ready_tasks`] returns the tasks that are ready, and
+//! the program runs them when, and in the order, it likes. Sockets, events and everything else that can be awaited on a
+//! [`Runtime`](crate::Runtime) work here too.
 //!
-//! To wait for the loop together with other things, nest it: it is a descriptor (`AsFd`; on Windows a
-//! handle, `AsHandle`) that becomes readable (signalled) when `ready_tasks` has something to do.
+//! To wait for the loop together with other things, nest it in another event loop: it is a descriptor (`AsFd`; on Windows
+//! a handle, `AsHandle`) that becomes readable (signalled) when `ready_tasks` has something to do.
 //!
 //! ```
 //! use std::time::Duration;
@@ -37,17 +37,17 @@ use crate::sched::{Pool, Worker};
 use crate::shutdown;
 use crate::task::{self, JoinHandle, Origin};
 
-/// In virtual time: how long until the next look at what other threads do.
+/// The time between two checks of other threads, in virtual time.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A single-threaded runtime that the program drives. Made by
+/// A single-threaded runtime that the program drives. Created by
 /// [`Builder::build_manual`](crate::Builder::build_manual).
 ///
-/// Dropping it cancels all of its tasks, whose futures are dropped before it returns.
+/// Dropping it cancels all of its tasks; their futures are dropped before the drop returns.
 pub struct Loop {
     worker: Rc<Worker>,
     handle: Handle,
-    /// How many `Runnable`s the program has.
+    /// The number of `Runnable`s that the program holds.
     held: Rc<Cell<usize>>,
 }
 
@@ -58,8 +58,23 @@ impl Loop {
         Self { worker: Rc::new(worker), handle, held: Rc::default() }
     }
 
-    /// Spawns a task that stays on this thread; it need not be `Send`. Nothing of it runs before
-    /// it is handed out by [`ready_tasks`](Self::ready_tasks).
+    /// Spawns a task that stays on this thread and need not be `Send`. It does not run before
+    /// [`ready_tasks`](Self::ready_tasks) returns it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let mut tasks = windlass::Builder::new().build_manual()?;
+    /// let shared = Rc::new(42); // not `Send`
+    /// let task = tasks.spawn_local(async move { *shared });
+    /// while !task.is_finished() {
+    ///     tasks.ready_tasks(None)?.for_each(|runnable| runnable.run());
+    /// }
+    /// assert_eq!(windlass::block_on(task).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -78,29 +93,66 @@ impl Loop {
         handle
     }
 
-    /// A reference for other threads to spawn onto the loop, and for this one to
-    /// [`enter`](Handle::enter) it.
+    /// Returns a handle, by which other threads spawn onto the loop and this one [enters](Handle::enter) it.
     ///
-    /// [`Handle::block_on`] drives no loop: on another thread it waits for what comes while this one does, and on this
-    /// one a future that waits for a timer or a socket of the loop would wait for ever.
+    /// [`Handle::block_on`] does not drive the loop. Another thread may call it while this one drives the loop; on this
+    /// thread, a future that waits for a timer or a socket of the loop would wait forever.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut tasks = windlass::Builder::new().build_manual()?;
+    /// let handle = tasks.handle().clone();
+    /// let thread = std::thread::spawn(move || handle.block_on(handle.spawn(async { 42 })).unwrap());
+    /// while !thread.is_finished() {
+    ///     let timeout = Some(std::time::Duration::from_millis(1));
+    ///     tasks.ready_tasks(timeout)?.for_each(|runnable| runnable.run());
+    /// }
+    /// assert_eq!(thread.join().unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// What the loop has done so far.
+    /// Returns a snapshot of the loop's counters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tasks = windlass::Builder::new().build_manual()?;
+    /// tasks.spawn_local(async {});
+    /// assert_eq!(tasks.metrics().tasks_alive, 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn metrics(&self) -> Metrics {
         self.handle.metrics()
     }
 
-    /// Waits until tasks can go on, for `timeout` at the most (`None`: for as long as it takes;
-    /// zero: not at all), and gives them. None of them is run: call [`Runnable::run`].
+    /// Waits until tasks are ready and returns them, or returns none after `timeout`. `None` waits without a limit, and
+    /// zero does not wait. The tasks are not run: call [`Runnable::run`].
     ///
-    /// What is not run, because the iterator or a `Runnable` is dropped, is given again next time.
+    /// Tasks that are not run, because the iterator or a `Runnable` is dropped, are returned again by the next call.
     ///
     /// # Errors
     ///
-    /// If the OS refuses to wait, or has no descriptor left for the alarm that the first timer needs. Nothing is
-    /// lost by that: call it again.
+    /// Returns the OS's error if waiting fails, or if there is no descriptor left for the alarm that the first timer
+    /// needs. No task is lost: call it again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let mut tasks = windlass::Builder::new().build_manual()?;
+    /// tasks.spawn_local(async {});
+    /// assert_eq!(tasks.ready_tasks(None)?.count(), 1); // dropped, not run
+    /// for runnable in tasks.ready_tasks(None)? {
+    ///     runnable.run();
+    /// }
+    /// assert_eq!(tasks.ready_tasks(Some(Duration::ZERO))?.count(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn ready_tasks(
         &mut self,
         timeout: Option<Duration>,
@@ -113,7 +165,7 @@ impl Loop {
             if !ready.is_empty() {
                 return Ok(ready.into_iter());
             }
-            // Nothing yet: a signal, or an event that nobody waits for.
+            // Nothing yet: a signal, or an event that no task waits for.
             left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if !endless && left == Some(Duration::ZERO) {
                 return Ok(Vec::new().into_iter());
@@ -121,7 +173,7 @@ impl Loop {
         }
     }
 
-    /// What the platform's own traits give out.
+    /// Returns the descriptor behind `AsFd` or `AsHandle`.
     pub(crate) fn descriptor(&self) -> Descriptor<'_> {
         self.handle.pool().poller().descriptor()
     }
@@ -130,18 +182,17 @@ impl Loop {
         let pool = self.handle.pool();
         let poller = pool.poller();
         let jumps = poller.is_virtual() && poller.timers().in_use();
-        // Before the look at what is ready: what other threads have done until now is found there.
+        // Before the ready tasks are taken, so that what other threads have done until now is among them.
         let may_jump = jumps && poller.is_quiet_outside(pool);
         let timeout = match timeout {
-            // In virtual time nothing comes by waiting, as long as there is a deadline to jump to.
+            // In virtual time there is nothing to wait for while there is a deadline to jump to.
             _ if may_jump => Some(Duration::ZERO),
-            // Nobody tells when the last of the others is done.
+            // No one signals that the last of the other threads is done.
             _ if jumps => Some(timeout.unwrap_or(PAUSE).min(PAUSE)),
             _ => timeout,
         };
         context::enter_worker(&self.worker, || poller.wait_in_loop(timeout))?;
-        // Whoever pushes from here on kicks again; the fence is the partner of the one in
-        // `Pool::after_push`.
+        // A thread that pushes from here on kicks again. The fence pairs with the one in `Pool::after_push`.
         pool.monitor.settle();
         fence(Ordering::SeqCst);
         let ready = context::enter_worker(&self.worker, || {
@@ -151,9 +202,9 @@ impl Loop {
             }
             self.worker.take_ready()
         });
-        // From now on the loop's descriptor tells of the next deadline, too.
+        // From now on the loop's descriptor becomes readable at the next deadline, too.
         match poller.set_alarm() {
-            // What can go on comes first. If there still is no alarm the next time, that is said then.
+            // Ready tasks come first. If setting the alarm fails again in the next call, that returns the error.
             Err(error) if ready.is_empty() => return Err(error),
             _ => {}
         }
@@ -168,8 +219,8 @@ impl Drop for Loop {
         let pool = self.handle.pool();
         shutdown::begin(pool);
         context::enter_worker(&self.worker, || {
-            // What the program still holds keeps the pool alive. All else must be gone before the
-            // pool is, also a task that another thread has woken and not yet pushed.
+            // `Runnable`s that the program still holds keep the pool alive. All other tasks must end before the pool
+            // does, including one that another thread has woken and not yet pushed.
             while pool.unfinished() > self.held.get() as u64 {
                 if !run_all(&self.worker) {
                     thread::yield_now();
@@ -180,7 +231,7 @@ impl Drop for Loop {
     }
 }
 
-/// Runs what is ready, which in a loop that ends is to cancel it; true if there was anything.
+/// Runs the ready tasks, which cancels them in a loop that is ending. Returns true if there were any.
 fn run_all(worker: &Worker) -> bool {
     let ready = worker.take_ready();
     let any = !ready.is_empty();
@@ -194,10 +245,22 @@ impl fmt::Debug for Loop {
     }
 }
 
-/// A task of a [`Loop`] that can go on. Dropping it without running it puts it back.
+/// A task of a [`Loop`] that is ready. Dropping it without running it puts it back.
+///
+/// # Examples
+///
+/// ```
+/// let mut tasks = windlass::Builder::new().build_manual()?;
+/// tasks.spawn_local(async {});
+/// for runnable in tasks.ready_tasks(None)? {
+///     println!("{:?} was spawned at {}", runnable.name(), runnable.location());
+///     runnable.run();
+/// }
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[must_use = "a runnable that is dropped is only put back"]
 pub struct Runnable {
-    /// Taken by `run`, or else by the drop.
+    /// Taken by `run` or by the drop.
     inner: Option<task::Runnable>,
     origin: Origin,
     worker: Rc<Worker>,
@@ -210,27 +273,27 @@ impl Runnable {
         Self { origin: inner.origin(), inner: Some(inner), worker, held }
     }
 
-    /// Polls the task once. A panic of the task is reported by its [`JoinHandle`].
+    /// Polls the task once. If the task panics, its [`JoinHandle`] returns the panic.
     pub fn run(mut self) {
         if let Some(inner) = self.inner.take() {
             context::enter_worker(&self.worker, || {
                 self.worker.run_task(inner);
-                // The task may have dropped the loop, and then waited: nobody else would cancel it.
+                // The task may have dropped the loop and then waited: nothing else would cancel it.
                 while self.worker.pool().is_closing() && run_all(&self.worker) {}
                 if self.worker.has_own() {
-                    // A worker would come to its own queue by itself; a loop must be told to look.
+                    // A worker would get to its own queue; a loop must be told to look.
                     self.worker.pool().poller().kick();
                 }
             });
         }
     }
 
-    /// The task's name, if it was given one.
+    /// Returns the task's name, if it has one.
     pub fn name(&self) -> Option<&str> {
         self.origin.name.as_deref()
     }
 
-    /// Where the task was spawned.
+    /// Returns where the task was spawned.
     pub fn location(&self) -> &'static Location<'static> {
         self.origin.location
     }

@@ -1,10 +1,12 @@
-//! A look at what a runtime does.
+//! A snapshot of a runtime's counters.
 
 use crate::primitives::plain::Ordering;
 use crate::sched::{Counters, Pool};
 
-/// A snapshot of a runtime's counters. Each is exact, but they are read one after the other while
-/// the runtime goes on: sums need not add up to the last task.
+/// A snapshot of a runtime's counters.
+///
+/// Each counter is exact, but they are read one after the other while the runtime works, so sums may be off by the
+/// tasks that started or ended meanwhile.
 ///
 /// # Examples
 ///
@@ -19,25 +21,25 @@ use crate::sched::{Counters, Pool};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// The workers, spares not included.
+    /// The workers, without spares.
     pub workers: Vec<WorkerMetrics>,
-    /// The places for spare workers, whether one works there or not.
+    /// The places for spare workers, whether in use or not.
     pub spares: Vec<WorkerMetrics>,
     /// Spare workers at work.
     pub spares_active: usize,
-    /// Tasks spawned since the runtime started; closures of `spawn_blocking` don't count.
+    /// Tasks spawned since the runtime started, without closures of `spawn_blocking`.
     pub tasks_spawned: u64,
     /// Tasks spawned and not yet finished.
     pub tasks_alive: u64,
-    /// Tasks that ended, in whatever way.
+    /// Tasks that have ended: returned, panicked or cancelled.
     pub tasks_finished: u64,
-    /// Tasks that ended by a panic.
+    /// Tasks that have panicked.
     pub tasks_panicked: u64,
-    /// Tasks waiting in the queue for what foreign threads spawn and wake.
+    /// Tasks in the injector, the queue for tasks that foreign threads spawn and wake.
     pub injector_len: usize,
-    /// Tasks waiting in the queue for what the poller wakes.
+    /// Tasks in the lane, the queue for tasks that the poller wakes.
     pub lane_len: usize,
-    /// Computations that wait to be begun.
+    /// Computations that have not begun.
     pub compute_queued: usize,
     /// Threads of the blocking pool.
     pub blocking_threads: usize,
@@ -45,10 +47,10 @@ pub struct Metrics {
     pub blocking_idle: usize,
     /// Closures that wait for a thread of the blocking pool.
     pub blocking_queued: usize,
-    /// Timers that are armed.
+    /// Armed timers.
     pub timers: usize,
-    /// Times a sleeping thread was woken because a timer was armed that is due before it would have
-    /// woken up by itself.
+    /// How often arming a timer has woken a sleeping thread, because the timer was due before the thread would have
+    /// woken up.
     pub timer_rings: usize,
 }
 
@@ -56,16 +58,16 @@ pub struct Metrics {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
-    /// Polls of tasks, those in the middle of a computation included; and fork-join jobs that it took from other workers
-    /// when it had nothing else to do.
+    /// Polls of tasks, including those at split points of a computation, and fork-join jobs taken from other workers when
+    /// idle.
     pub polls: u64,
-    /// Times it took tasks, or a fork-join job, from another worker.
+    /// How often the worker has stolen tasks or a fork-join job from another worker.
     pub steals: u64,
-    /// Times it went to sleep.
+    /// How often the worker has gone to sleep.
     pub parks: u64,
-    /// Times it was woken.
+    /// How often the worker has been woken.
     pub wakeups: u64,
-    /// Tasks waiting in its own queue.
+    /// Tasks in the worker's own queue.
     pub queue_len: usize,
 }
 
@@ -92,7 +94,7 @@ impl Metrics {
         let counters =
             || pool.slots.iter().map(|slot| &slot.counters).chain(std::iter::once(&*pool.foreign));
         let sum = |what: fn(&Counters) -> u64| counters().map(what).sum::<u64>();
-        // Finished before spawned: a task that ends in between must not count as ended only.
+        // Finished before spawned, so that a task that ends in between does not count as finished only.
         let tasks_panicked = sum(|counters| counters.panicked.get());
         let refused = pool.refused.get();
         let tasks_finished = sum(|counters| counters.finished.get()) + refused;

@@ -1,4 +1,4 @@
-//! The runtime: what is built, used and shut down.
+//! The runtime, which owns the workers and shuts them down.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -16,9 +16,8 @@ use crate::task::JoinHandle;
 
 /// A pool of workers with its poller and its blocking pool.
 ///
-/// Dropping it shuts it down as [`shutdown`](Self::shutdown) does, with a deadline of 5 seconds. A
-/// runtime that is dropped by one of its own threads does not wait at all: its threads end by
-/// themselves.
+/// Dropping a runtime shuts it down as [`shutdown`](Self::shutdown) does, with a deadline of 5 seconds. If one of its own
+/// threads drops it, the drop does not wait, and the threads end on their own.
 ///
 /// # Examples
 ///
@@ -46,8 +45,16 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// `InvalidInput` if `WINDLASS_WORKERS` makes no sense; the OS's error if a thread or the poller's
-    /// descriptors are not to be had.
+    /// Returns `InvalidInput` if `WINDLASS_WORKERS` is invalid, and the OS's error if a thread can't be started or the
+    /// poller's descriptors can't be opened.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// assert_eq!(runtime.block_on(async { 42 }), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn new() -> std::io::Result<Runtime> {
         Builder::new().build()
     }
@@ -56,17 +63,34 @@ impl Runtime {
         Self { handle: Handle::new(pool), ended: false }
     }
 
-    /// Runs a future on the calling thread until it is done; see [`Handle::block_on`].
+    /// Runs a future on the calling thread until it is ready; see [`Handle::block_on`].
     ///
     /// # Panics
     ///
-    /// On a worker thread.
+    /// Panics on a worker thread.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// assert_eq!(runtime.block_on(async { 6 * 7 }), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         self.handle.block_on(future)
     }
 
-    /// Spawns a task; see [`spawn`](crate::spawn).
+    /// Spawns a task onto this runtime; see [`spawn`](crate::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = runtime.spawn(async { 42 });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -76,7 +100,16 @@ impl Runtime {
         self.handle.spawn(future)
     }
 
-    /// Runs a closure that blocks; see [`spawn_blocking`](crate::spawn_blocking).
+    /// Runs a closure that blocks on this runtime's blocking pool; see [`spawn_blocking`](crate::spawn_blocking).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let file = runtime.spawn_blocking(|| std::fs::read("Cargo.toml"));
+    /// assert!(runtime.block_on(file).unwrap().is_ok());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -86,18 +119,47 @@ impl Runtime {
         self.handle.spawn_blocking(f)
     }
 
-    /// A reference to this runtime that can be cloned and sent anywhere.
+    /// Returns the handle to this runtime, which can be cloned and sent to other threads.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// let thread = std::thread::spawn(move || handle.spawn(async { 42 }));
+    /// assert_eq!(runtime.block_on(thread.join().unwrap()).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], also for the panics of
-    /// the guard's drop.
+    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], also for when dropping the guard
+    /// panics.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let _entered = runtime.enter();
+    /// let task = windlass::spawn(async { 42 }); // on `runtime`
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn enter(&self) -> crate::EnterGuard<'static> {
         self.handle.enter()
     }
 
-    /// What the runtime has done so far and what it does now.
+    /// Returns a snapshot of the runtime's counters.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// runtime.block_on(runtime.spawn(async {})).unwrap();
+    /// assert_eq!(runtime.metrics().tasks_spawned, 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn metrics(&self) -> Metrics {
         self.handle.metrics()
     }
@@ -105,11 +167,24 @@ impl Runtime {
     /// Shuts the runtime down: cancels every task, waits for their futures to be dropped and for
     /// the running closures of `spawn_blocking` to end, and joins all threads.
     ///
-    /// What has not ended by the deadline goes on by itself and is named in the report: a closure
-    /// or a task that blocks its thread can't be stopped from outside. Spawning fails from the first
-    /// moment on, with a handle that says cancelled.
+    /// A closure or a task that blocks its thread can't be stopped from outside. If it has not ended by the
+    /// deadline, it continues, and the report names it. Tasks spawned after the shutdown has begun are cancelled at
+    /// once.
     ///
-    /// On a thread of this runtime it waits for nothing, and the report is not clean.
+    /// On a thread of this runtime, `shutdown` does not wait, and the report is not clean.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// let report = runtime.shutdown(Duration::from_secs(10));
+    /// assert!(report.is_clean(), "{report}");
+    /// assert!(windlass::block_on(task).unwrap_err().is_cancelled());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn shutdown(mut self, deadline: Duration) -> ShutdownReport {
         self.end(|pool, start| shutdown::finish(pool, start, deadline))
     }

@@ -1,4 +1,4 @@
-//! Shutting down, and what it came to.
+//! Shutting a runtime down, and the report on it.
 
 use std::fmt;
 use std::panic::Location;
@@ -12,10 +12,10 @@ use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::Origin;
 
-/// How long dropping a runtime waits for what can't be cancelled.
+/// How long dropping a runtime waits for code that can't be cancelled.
 const DROP_PATIENCE: Duration = Duration::from_secs(5);
 
-/// Lets nothing new in, and cancels what there is.
+/// Refuses new tasks and cancels all others.
 pub(crate) fn begin(pool: &Arc<Pool>) {
     pool.threads.begin_end();
     pool.close();
@@ -25,12 +25,12 @@ pub(crate) fn begin(pool: &Arc<Pool>) {
     pool.poller().kick();
 }
 
-/// Waits for the threads, and names what they have not come to an end with.
+/// Waits for the threads to end, and names the tasks and closures that did not end in time.
 pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, patience: Duration) -> ShutdownReport {
     finish_with_grace(pool, start, patience, None)
 }
 
-/// As [`finish`], for a runtime that is dropped, which may be anywhere.
+/// Does the work of [`finish`] for a runtime that is dropped, which may happen on any thread.
 pub(crate) fn finish_dropped(pool: &Arc<Pool>, start: Instant) -> ShutdownReport {
     finish_with_grace(pool, start, DROP_PATIENCE, poller::DROP_GRACE)
 }
@@ -43,7 +43,7 @@ fn finish_with_grace(
 ) -> ShutdownReport {
     let deadline = start.checked_add(patience);
     let joined = pool.threads.join_all(deadline, grace);
-    // Last, for what still runs may rely on it.
+    // Last, because tasks that still run may rely on it.
     let alone = companion::end(pool, deadline);
     let complete = joined && alone && pool.poller().end(deadline);
     let mut stragglers = Vec::new();
@@ -56,7 +56,30 @@ fn finish_with_grace(
     ShutdownReport { elapsed: start.elapsed(), complete, stragglers }
 }
 
-/// Tells how a runtime ended. See [`Runtime::shutdown`](crate::Runtime::shutdown).
+/// Reports how a runtime ended. See [`Runtime::shutdown`](crate::Runtime::shutdown).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+///
+/// let runtime = windlass::Runtime::new()?;
+/// let (sender, receiver) = std::sync::mpsc::channel::<()>();
+/// let (started, has_started) = std::sync::mpsc::channel();
+/// runtime.spawn_blocking(move || {
+///     started.send(()).unwrap();
+///     receiver.recv()
+/// });
+/// has_started.recv().unwrap();
+///
+/// let report = runtime.shutdown(Duration::from_millis(1));
+/// assert!(!report.is_clean());
+/// let straggler = &report.stragglers()[0];
+/// assert!(straggler.is_blocking() && straggler.name().is_none());
+/// println!("{report}, spawned at line {}", straggler.location().line());
+/// drop(sender); // lets the closure end
+/// # Ok::<(), std::io::Error>(())
+/// ```
 #[derive(Debug, Clone)]
 #[must_use = "a report may name work that did not end in time"]
 pub struct ShutdownReport {
@@ -66,24 +89,25 @@ pub struct ShutdownReport {
 }
 
 impl ShutdownReport {
-    /// The report of one who did not wait.
+    /// Returns the report of a shutdown that did not wait.
     pub(crate) fn unfinished(elapsed: Duration) -> Self {
         Self { elapsed, complete: false, stragglers: Vec::new() }
     }
 
-    /// True if everything ended before the deadline. Never true for a runtime that was shut down by
-    /// one of its own threads, which can't wait for itself. On Windows it is not true either if the OS's
-    /// thread pool is in a waker that does not return.
+    /// Returns true if everything ended before the deadline.
+    ///
+    /// It is never true for a runtime that was shut down by one of its own threads, which can't wait for itself. On
+    /// Windows it is not true either if the OS's thread pool is in a waker that does not return.
     pub fn is_clean(&self) -> bool {
         self.complete
     }
 
-    /// What was still running at the deadline, and goes on.
+    /// Returns the tasks and closures that were still running at the deadline, and that continue to run.
     pub fn stragglers(&self) -> &[Straggler] {
         &self.stragglers
     }
 
-    /// How long the shutdown took.
+    /// Returns the time that the shutdown took.
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
@@ -120,23 +144,23 @@ impl Straggler {
         Self { name, location, is_blocking: true }
     }
 
-    /// A task that others than the runtime waited for in vain.
+    /// Returns a straggler that somebody other than the runtime has waited for.
     #[doc(hidden)]
     pub fn named(name: String, location: &'static Location<'static>) -> Self {
         Self { name: Some(name), location, is_blocking: false }
     }
 
-    /// The name given with [`task::Builder`](crate::task::Builder), if there is one.
+    /// Returns the name given with [`task::Builder`](crate::task::Builder), if there is one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// Where it was spawned.
+    /// Returns where the task or closure was spawned.
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
 
-    /// True for a closure of `spawn_blocking`, false for a task that holds up its worker.
+    /// Returns true for a closure of `spawn_blocking`, and false for a task.
     pub fn is_blocking(&self) -> bool {
         self.is_blocking
     }

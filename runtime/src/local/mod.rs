@@ -1,8 +1,8 @@
 //! Tasks that stay on one thread, and so need not be `Send`.
 //!
-//! - `tasks`: the tasks of one thread, and how they are woken. The protocol is there.
+//! - `tasks`: the tasks of one thread, and the protocol by which they are woken.
 //! - this file: `spawn_local`, for tasks that run inside of a `block_on`.
-//! - `pinned`: threads of the runtime for such tasks.
+//! - `pinned`: the runtime's threads for such tasks.
 
 pub(crate) mod pinned;
 mod tasks;
@@ -26,15 +26,15 @@ thread_local! {
     static PLACES: RefCell<Vec<Option<Arc<LocalTasks>>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Spawns a task that stays on this thread; it need not be `Send`. It runs inside of the `block_on` that this is called
-/// in, beside the future of that, or on the thread of the [pinned](spawn_pinned) task that calls it.
+/// Spawns a task that stays on this thread and need not be `Send`. It runs inside of the current `block_on`, beside its
+/// future, or on the thread of the [pinned](spawn_pinned) task that spawns it.
 ///
-/// When the `block_on` returns, tasks that have not ended are cancelled: their futures are dropped before that. Dropping
-/// the handle lets the task go on until then.
+/// Before the `block_on` returns, it cancels the tasks that have not ended and drops their futures. Dropping the handle
+/// detaches the task until then.
 ///
 /// # Panics
 ///
-/// Outside of a `block_on`, and in ordinary tasks, which may go on on another thread at each `.await`.
+/// Panics outside of a `block_on`, and in ordinary tasks, which may continue on another thread after each `.await`.
 ///
 /// # Examples
 ///
@@ -65,7 +65,7 @@ where
     boxed_if_large!(future => unsafe { LocalTasks::spawn(&tasks, future, origin) })
 }
 
-/// The tasks of the innermost `block_on` of this thread.
+/// Returns the tasks of this thread's innermost `block_on`.
 fn current() -> Option<Arc<LocalTasks>> {
     let innermost = PLACES.try_with(|places| places.borrow().last().cloned()).ok().flatten();
     innermost.map(|tasks| {
@@ -81,11 +81,11 @@ fn current() -> Option<Arc<LocalTasks>> {
     })
 }
 
-/// The time of one `block_on`. Its end cancels the tasks.
+/// A call of `block_on`. Dropping it cancels the tasks.
 pub(crate) struct LocalScope(());
 
 impl LocalScope {
-    /// Begins, with the tasks there are already, if any.
+    /// Begins a call, with the tasks that it starts with, if any.
     pub(crate) fn enter(tasks: Option<Arc<LocalTasks>>) -> Self {
         // Where thread-locals are gone, there is nothing local.
         let _ = PLACES.try_with(|places| places.borrow_mut().push(tasks));
@@ -109,7 +109,7 @@ impl LocalScope {
         })
     }
 
-    /// The tasks, if there are any.
+    /// Returns the tasks, if there are any.
     fn tasks() -> Option<Arc<LocalTasks>> {
         PLACES.try_with(|places| places.borrow().last().cloned().flatten()).ok().flatten()
     }
@@ -117,7 +117,7 @@ impl LocalScope {
 
 impl Drop for LocalScope {
     fn drop(&mut self) {
-        // While it is still in its place, for what the tasks spawn when they are dropped is refused there.
+        // Before the place is removed, so that tasks spawned by the futures' drops are refused there.
         if let Some(tasks) = Self::tasks() {
             tasks.close();
         }

@@ -1,8 +1,8 @@
 //! Threads for tasks that are not `Send`.
 //!
-//! They are threads of their own and no workers. On a worker, a task that can't move would wait as long as that worker
-//! is stuck in somebody else's blocking call or computation, and no spare could help: it would be the one kind of task
-//! for which the runtime's promise does not hold. Here it waits for nobody but the other tasks that were pinned.
+//! They are not workers. On a worker, a task that can't move would wait as long as that worker is stuck in a blocking call
+//! or a computation, and no spare could help: it would be the one kind of task that can be held up. Here it waits only
+//! for other pinned tasks.
 
 use std::future::{Future, poll_fn};
 use std::panic::Location;
@@ -28,20 +28,21 @@ struct Inner {
     closed: bool,
 }
 
-/// Spawns a task that is made and run on one thread for its whole life, so that its future need not be `Send`: only the
-/// closure that makes it does.
+/// Spawns a task that stays on one thread from its creation to its end. Its future need not be `Send`; only the closure
+/// that creates it does.
 ///
-/// The thread is one of a few that the runtime starts for such tasks, when they are needed and as many as it has workers. It is
-/// no worker, so pinned tasks go on while all workers are busy or stuck. A pinned task that blocks holds up the others on its
-/// thread, and nothing else. A new task goes to the thread with the fewest. Inside, [`spawn_local`](crate::task::spawn_local)
-/// spawns onto the same thread.
+/// The runtime starts threads for such tasks on demand, at most as many as it has workers, and a new task goes to the
+/// thread with the fewest. These threads are not workers, so pinned tasks run even while all workers are busy or stuck.
+/// A pinned task that blocks holds up only the others on its thread. In a pinned task,
+/// [`spawn_local`](crate::task::spawn_local) spawns onto the same thread.
 ///
-/// The handle can be used as that of any task. Shutting the runtime down cancels it. If the OS has no thread to
-/// begin with, the task is cancelled at once. Dropping the handle lets it go on.
+/// Dropping the handle detaches the task. Shutting the runtime down cancels it. If the OS refuses the first thread, the
+/// task is cancelled at once.
 ///
 /// # Panics
 ///
-/// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad `WINDLASS_WORKERS`.
+/// Panics outside of any runtime if the global one can't be started, because the OS refuses a thread or
+/// `WINDLASS_WORKERS` is invalid.
 ///
 /// # Examples
 ///
@@ -69,11 +70,22 @@ where
     Fut::Output: Send + 'static,
 {
     let origin = Origin::new(Location::caller(), None);
-    context::with_pool(|pool| spawn_on(pool, f, origin))
+    context::with_pool(|pool| spawn(pool, f, origin))
 }
 
 impl Handle {
     /// Spawns a task that stays on one thread; see [`task::spawn_pinned`](crate::task::spawn_pinned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = runtime.handle().spawn_pinned(|| async { *Rc::new(42) });
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_pinned<F, Fut>(&self, f: F) -> JoinHandle<Fut::Output>
     where
@@ -81,11 +93,12 @@ impl Handle {
         Fut: Future + 'static,
         Fut::Output: Send + 'static,
     {
-        spawn_on(self.pool(), f, Origin::new(Location::caller(), None))
+        spawn(self.pool(), f, Origin::new(Location::caller(), None))
     }
 }
 
-fn spawn_on<F, Fut>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<Fut::Output>
+/// Spawns a task onto one of the pool's threads for pinned tasks.
+fn spawn<F, Fut>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<Fut::Output>
 where
     F: FnOnce() -> Fut + Send + 'static,
     Fut: Future + 'static,
@@ -93,12 +106,13 @@ where
 {
     let tasks = choose(pool);
     let future = async move { f().await };
-    // SAFETY: before its first poll it is the closure, which is `Send`; so is the output, which is all that the handle
-    // gets.
+    // SAFETY: before its first poll the future holds only the closure, which is `Send`. So is the output, which is all
+    // that the handle can reach.
     boxed_if_large!(future => unsafe { LocalTasks::spawn(&tasks, future, origin) })
 }
 
-/// The thread with the fewest tasks, or a new one. Without any, tasks that take in nothing.
+/// Returns the tasks of the thread with the fewest, or of a new thread. If there is no thread, returns closed tasks, which
+/// refuse everything.
 fn choose(pool: &Arc<Pool>) -> Arc<LocalTasks> {
     let mut inner = pool.pinned.0.lock();
     let fewest = inner.threads.iter().min_by_key(|tasks| tasks.unfinished()).cloned();
@@ -111,7 +125,7 @@ fn choose(pool: &Arc<Pool>) -> Arc<LocalTasks> {
     if !full {
         let name = format!("{}-pinned-{}", pool.config.thread_name, inner.threads.len());
         let (tasks, expected) = (new.clone(), Expected::new(pool));
-        // Under the lock, so that as many are started as are counted; nothing of the program runs here.
+        // Under the lock, so that no more are started than are counted; no code of the program runs here.
         if sched::start_thread(pool, name, move |pool| run_thread(pool, tasks, expected)).is_ok() {
             inner.threads.push(new.clone());
             return new;
@@ -124,13 +138,13 @@ fn choose(pool: &Arc<Pool>) -> Arc<LocalTasks> {
     })
 }
 
-/// The life of one thread.
+/// Runs a thread until shutdown.
 fn run_thread(pool: &Arc<Pool>, tasks: Arc<LocalTasks>, expected: Expected) {
     companion::surround(pool, ThreadKind::Blocking, || {
         let _stops = hooks::thread_starts(pool);
         let (ours, mut expected) = (tasks.clone(), Some(expected));
         let end = poll_fn(move |_| {
-            // It counts by itself from here on.
+            // From here on, the thread is counted by `block_on`.
             drop(expected.take());
             if ours.is_ending() { Poll::Ready(()) } else { Poll::Pending }
         });
@@ -138,7 +152,7 @@ fn run_thread(pool: &Arc<Pool>, tasks: Arc<LocalTasks>, expected: Expected) {
     });
 }
 
-/// Has the threads cancel their tasks and come to their end.
+/// Asks the threads to cancel their tasks and to end.
 pub(crate) fn close(pool: &Pool) {
     let mut inner = pool.pinned.0.lock();
     inner.closed = true;
@@ -147,13 +161,13 @@ pub(crate) fn close(pool: &Pool) {
     threads.iter().for_each(|tasks| tasks.ask_to_end());
 }
 
-/// The pinned tasks that are being polled at this moment.
+/// Returns the pinned tasks that are being polled.
 pub(crate) fn running(pool: &Pool) -> Vec<Origin> {
     let threads = pool.pinned.0.lock().threads.clone();
     threads.iter().filter_map(|tasks| tasks.running()).collect()
 }
 
-/// Lets go of the threads, which have ended or will by themselves.
+/// Releases the threads, which have ended or will end on their own.
 pub(crate) fn forget(pool: &Pool) {
     let threads = std::mem::take(&mut pool.pinned.0.lock().threads);
     drop(threads);

@@ -1,23 +1,25 @@
-//! The tasks of one thread: a queue that any thread may wake into, and that its own thread alone empties.
+//! The tasks of one thread: a queue that any thread may push woken tasks into, and that only its own thread empties.
 //!
-//! | what | who |
+//! | field | who may touch it |
 //! |---|---|
-//! | a task's future | the executor's thread, from the first poll to the drop; before the first poll it has not begun to be what is not `Send` |
+//! | a task's future | the executor's thread, from the first poll to the drop; before the first poll it is `Send` |
 //! | the queue, the executor's waker | the holder of the lock |
-//! | `unfinished` | counted up before a task can be run, and down by whoever brings it to its end |
+//! | `unfinished` | incremented before a task can run, decremented by the thread that completes it |
 //!
 //! # Protocol
 //!
-//! A task points to the `LocalTasks` without counting. It may, as long as it is unfinished: the executor does not let go
-//! of them before `unfinished` is 0. A waker uses the pointer only if it has just made an idle, and so unfinished, task
-//! scheduled; that task stays unfinished until the executor has taken it out of the queue. For the time after the push
-//! the waker takes a counted reference first, for then all may be over before it has woken the executor.
+//! A task points to its `LocalTasks` without counting a reference. The pointer is valid while the task is unfinished,
+//! because the executor keeps the `LocalTasks` until `unfinished` is 0. A waker uses the pointer only if it has just
+//! scheduled the task, which was idle and so unfinished; the task stays unfinished until the executor has taken it out of
+//! the queue. Before the push, the waker takes a counted reference, because after it everything may be over
+//! before the executor has been woken.
 //!
-//! To wake: push, take the executor's waker, let go of the lock, wake. To wait: the executor leaves its waker *under the
-//! lock*, and if the queue is not empty it does not wait. So either it sees the task, or whoever pushes sees the waker.
+//! To wake: push, take the executor's waker, release the lock, wake. To wait: the executor stores its waker *under the
+//! lock*, and does not wait if the queue is not empty. So either the executor sees the task, or the pusher sees the
+//! executor's waker.
 //!
-//! To end: `close` lets no task in any more and queues all that are idle, cancelled. The executor runs the queue until
-//! nothing is unfinished. A task that another thread has made scheduled, but has yet to push, it waits for.
+//! To end: `close` refuses further tasks, cancels all idle ones and queues them. The executor runs the queue until no task
+//! is unfinished. It also waits for a task that another thread has scheduled and not yet pushed.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -29,7 +31,7 @@ use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering, thread};
 use crate::sched::Pool;
 use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Runnable, Schedule};
 
-/// The shard that all of them are in.
+/// The only shard of the list.
 const SHARD: usize = 0;
 
 /// Tasks that are run by one thread.
@@ -46,9 +48,9 @@ struct Inner {
     ready: VecDeque<Runnable>,
     /// Wakes the executor, if it waits.
     waker: Option<Waker>,
-    /// What is being polled.
+    /// The task that is being polled.
     running: Option<Origin>,
-    /// The executor should come to its end.
+    /// Set when the executor should end.
     ending: bool,
 }
 
@@ -62,7 +64,7 @@ impl LocalTasks {
         })
     }
 
-    /// Spawns a task. If the executor is at its end, the future is dropped at once and the handle tells so.
+    /// Spawns a task. If the executor is ending, the future is dropped at once, and the handle returns a cancelled error.
     ///
     /// # Safety
     ///
@@ -76,8 +78,8 @@ impl LocalTasks {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let home = Home(Arc::as_ptr(tasks));
-        let (runnable, handle) = task::new_task(future, home, origin, Listing::AtSpawn);
+        let scheduler = InLocalTasks(Arc::as_ptr(tasks));
+        let (runnable, handle) = task::new_task(future, scheduler, origin, Listing::AtSpawn);
         tasks.pool.config.hooks.spawned(&runnable);
         // Relaxed: published with the task, by the lock.
         tasks.unfinished.fetch_add(1, Ordering::Relaxed);
@@ -99,8 +101,8 @@ impl LocalTasks {
         }
     }
 
-    /// Runs what is ready at this moment, each task once, on the executor's thread. If there is more afterwards, or once
-    /// there is, or if it should come to its end, the executor is woken.
+    /// Runs the tasks that are ready now, each once, on the executor's thread. Wakes the executor if more are ready
+    /// afterwards or it should end; otherwise the next push will.
     pub(crate) fn run_ready(&self, cx: &mut Context<'_>) {
         let batch = self.inner.lock().ready.len();
         for _ in 0..batch {
@@ -114,7 +116,7 @@ impl LocalTasks {
             let known = inner.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker()));
             let old = if known { None } else { inner.waker.replace(cx.waker().clone()) };
             drop(inner);
-            // Without the lock: it may be anybody's.
+            // Without the lock, because a waker's drop may run user code.
             drop(old);
         } else {
             drop(inner);
@@ -122,34 +124,34 @@ impl LocalTasks {
         }
     }
 
-    /// Runs the next task, on the executor's thread; false if none is ready.
+    /// Runs the next task, on the executor's thread. Returns false if none is ready.
     fn run_next(&self) -> bool {
         let mut inner = self.inner.lock();
         let Some(runnable) = inner.ready.pop_front() else { return false };
         inner.running = Some(runnable.origin());
         drop(inner);
-        // What the executor is called from is none of the task's business.
+        // The task must not see the state of the code that called the executor.
         let _belonging = task::set_aside();
         coop::budgeted(|| runnable.run());
         true
     }
 
-    /// How many tasks have not ended.
+    /// Returns the number of tasks that have not ended.
     pub(super) fn unfinished(&self) -> usize {
         self.unfinished.load(Ordering::Relaxed)
     }
 
-    /// What is being polled.
+    /// Returns the task that is being polled.
     pub(super) fn running(&self) -> Option<Origin> {
         self.inner.lock().running.clone()
     }
 
-    /// True if the executor should come to its end.
+    /// Returns true if the executor should end.
     pub(super) fn is_ending(&self) -> bool {
         self.inner.lock().ending
     }
 
-    /// Tells the executor to come to its end.
+    /// Asks the executor to end.
     pub(super) fn ask_to_end(&self) {
         let mut inner = self.inner.lock();
         inner.ending = true;
@@ -160,12 +162,12 @@ impl LocalTasks {
         }
     }
 
-    /// Cancels all tasks, and waits for them to be gone, on the executor's thread.
+    /// Cancels all tasks and waits until they have ended, on the executor's thread.
     pub(crate) fn close(&self) {
         for runnable in self.owned.close() {
             self.push(runnable);
         }
-        // Acquire pairs with the Release in `release`: they have let go.
+        // Acquire pairs with the Release in `release`: no task uses this any more.
         while self.unfinished.load(Ordering::Acquire) > 0 {
             if !self.run_next() {
                 thread::yield_now();
@@ -179,18 +181,18 @@ impl LocalTasks {
     }
 }
 
-/// Where a task of one thread belongs: see *Protocol*.
+/// The scheduler of these tasks: see *Protocol*.
 #[derive(Clone, Copy)]
-struct Home(*const LocalTasks);
+struct InLocalTasks(*const LocalTasks);
 
 // SAFETY: `LocalTasks` is `Sync`, and the pointer is used as described above only.
-unsafe impl Send for Home {}
+unsafe impl Send for InLocalTasks {}
 // SAFETY: as above.
-unsafe impl Sync for Home {}
+unsafe impl Sync for InLocalTasks {}
 
-impl Schedule for Home {
+impl Schedule for InLocalTasks {
     fn schedule(self, runnable: Runnable) {
-        // SAFETY: the task is unfinished until `runnable` was run, so they are alive, in the `Arc` they were made in.
+        // SAFETY: the task is unfinished until `runnable` has run, so the `LocalTasks` are alive, in their `Arc`.
         let tasks = unsafe {
             Arc::increment_strong_count(self.0);
             Arc::from_raw(self.0)
@@ -209,7 +211,7 @@ impl Schedule for Home {
         if end.listed {
             tasks.owned.remove(SHARD, task);
         }
-        // Release pairs with the Acquire in `close`: from here on they may be gone.
+        // Release pairs with the Acquire in `close`: from here on the `LocalTasks` may be gone.
         tasks.unfinished.fetch_sub(1, Ordering::Release);
     }
 }

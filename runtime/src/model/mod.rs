@@ -1,6 +1,6 @@
-//! How the models in `loom-tests` reach the real tasks and the real scheduler.
+//! Access to the real tasks and the real scheduler for the models in `loom-tests`.
 //!
-//! A thin layer: what it adds of its own is schedulers for models of a single task and of the owner's list.
+//! It is a thin layer. All that it adds is schedulers for models of a single task and of the owner's list.
 
 mod local;
 mod owner;

@@ -1,18 +1,18 @@
-//! Parts of the scheduler that are modelled by themselves.
+//! Parts of the scheduler that have models of their own.
 
 use super::Runnable;
 use crate::sched;
 
-/// Who sleeps and who searches.
+/// The stack of sleeping workers and the count of searching ones.
 pub struct Sleepers(sched::Sleepers);
 
 impl Sleepers {
-    /// Everybody awake.
+    /// Creates a stack with all workers awake.
     pub fn new(workers: usize) -> Self {
         Self(sched::Sleepers::new(workers))
     }
 
-    /// A worker announces that it sleeps, and stops searching if it did.
+    /// Announces that a worker sleeps, and that it has stopped searching if it did.
     pub fn announce(&self, index: usize, searching: bool) {
         self.0.announce(index, sched::Place::Parker, searching);
     }
@@ -22,27 +22,27 @@ impl Sleepers {
         self.0.announce(index, sched::Place::Seat, false);
     }
 
-    /// The worker in the seat wakes up by itself; false if it was popped.
+    /// Removes the worker in the seat, which woke up by itself. Returns false if it was popped.
     pub fn leave_seat(&self, index: usize) -> bool {
         self.0.leave_seat(index)
     }
 
-    /// Takes all sleepers off the stack, as searchers, and gives them to `wake` one by one.
+    /// Pops all sleepers, as searchers, and calls `wake` with each.
     pub fn pop_all(&self, wake: impl FnMut(usize)) {
         self.0.pop_all().map(|popped| popped.index).for_each(wake);
     }
 
-    /// A searcher has found work; true if it was the last.
+    /// Records that a searcher has found work. Returns true if it was the last searcher.
     pub fn stop_search(&self) -> bool {
         self.0.stop_search()
     }
 
-    /// Takes a sleeper off the stack, as a searcher, unless somebody searches.
+    /// Pops a sleeper, as a searcher, unless another worker searches.
     pub fn pop(&self) -> Option<usize> {
         self.0.pop().map(|popped| popped.index)
     }
 
-    /// How many sleep and how many search.
+    /// Returns the number of sleeping and of searching workers.
     pub fn counts(&self) -> (usize, usize) {
         (self.0.sleeping(), self.0.searching())
     }
@@ -57,7 +57,7 @@ impl LifoSlot {
         Self(sched::LifoSlot::new())
     }
 
-    /// Puts a task in, by the owner, and gives the one that was there.
+    /// Puts a task in, as the owner does, and returns the one that was there.
     pub fn put(&self, runnable: Runnable) -> Option<Runnable> {
         self.0.put(runnable.0).map(Runnable)
     }

@@ -1,4 +1,4 @@
-//! A pool for models: the real one, whose threads are the model's to start.
+//! A pool for models: the real one, whose threads are started by the model.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -18,24 +18,24 @@ use crate::task::JoinHandle;
 pub struct Pool(Arc<sched::Pool>);
 
 impl Pool {
-    /// A pool with so many places for workers and for spares. It is watched as closely as can be,
-    /// so that asking for it costs a model nothing.
+    /// Creates a pool with this many places for workers and for spares. Its monitor is always on, so that switching it
+    /// on costs a model nothing.
     pub fn new(workers: usize, spares: usize) -> Self {
         Self::unwatched(workers, spares).watched()
     }
 
-    /// As [`new`](Self::new), with workers that wait so long for their next job while a spare looks after tasks. Time
-    /// does not pass in models: any but none has no end.
+    /// Creates a pool like [`new`](Self::new), whose workers wait for their next job for `next_job` while a spare runs
+    /// tasks. Time does not pass in models, so any duration other than zero never ends.
     pub fn patient(workers: usize, spares: usize, next_job: Duration) -> Self {
         Self::of(workers, spares, Some(next_job), 0).watched()
     }
 
-    /// As [`new`](Self::new), with the watch switched off.
+    /// Creates a pool like [`new`](Self::new) whose monitor is off.
     pub fn unwatched(workers: usize, spares: usize) -> Self {
         Self::of(workers, spares, None, 0)
     }
 
-    /// As [`new`](Self::new), with so many places for guests in place of spares.
+    /// Creates a pool like [`new`](Self::new) with this many places for guests, and none for spares.
     pub fn hospitable(workers: usize, guests: usize) -> Self {
         Self::of(workers, 0, None, guests).watched()
     }
@@ -191,7 +191,7 @@ impl Pool {
         self.0.slots[index].retire.store(true, Ordering::Release);
     }
 
-    /// Has a worker find, when it comes back from a poll, that a spare stands in for it.
+    /// Lets a worker find, at the end of a poll, that a spare has replaced it.
     pub fn relieve(&self, index: usize, spare: usize) {
         self.0.slots[index].relief.store(spare + 1, Ordering::Relaxed);
     }
@@ -202,22 +202,22 @@ impl Pool {
         self.relieve(index, spare);
     }
 
-    /// Has a spare leave computing to others.
+    /// Makes a spare leave computations to others.
     pub fn keep_for_tasks(&self, spare: usize) {
         self.0.slots[spare].for_tasks.store(true, Plain::Relaxed);
     }
 
-    /// Has a worker that is not there lie on the sleepers' stack.
+    /// Puts a worker that does not exist onto the sleepers' stack.
     pub fn pretend_asleep(&self, index: usize) {
         self.0.sleepers.announce(index, Place::Parker, false);
     }
 
-    /// How many workers sleep.
+    /// Returns the number of sleeping workers.
     pub fn sleeping(&self) -> usize {
         self.0.sleepers.sleeping()
     }
 
-    /// True if no task waits that no particular worker answers for.
+    /// Returns true if no task waits in a shared queue.
     pub fn is_idle(&self) -> bool {
         !self.0.has_shared_work()
     }
@@ -240,14 +240,14 @@ impl Pool {
     }
 }
 
-/// What the poller's thread remembers of the workers.
+/// The monitor's record of the workers.
 pub struct Monitor {
     inner: sched::Monitor,
     start: Instant,
 }
 
 impl Monitor {
-    /// Looks at the workers, so long after the beginning.
+    /// Checks the workers, at this time after the start.
     pub fn look(&mut self, pool: &Pool, after: Duration) {
         self.inner.look(&pool.0, self.start + after);
     }

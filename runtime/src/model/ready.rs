@@ -10,8 +10,8 @@ use crate::task::{self, End, Header, JoinHandle, Listing, Schedule};
 
 /// The scheduler of a model with one task: a place for its `Runnable`.
 ///
-/// The place orders no more than every queue must: who takes the `Runnable` sees the task as who put it
-/// there did. All else rests on the task's state word. The model keeps the place until the task is
+/// The place orders no more than any queue must: the thread that takes the `Runnable` sees what the thread that put it
+/// there did before. Everything else rests on the task's state word. The model keeps the place until the task is
 /// complete.
 #[derive(Debug)]
 pub struct Ready {
@@ -47,7 +47,7 @@ impl Ready {
         }
     }
 
-    /// How often the task left its owner.
+    /// Returns how often the task has left its owner.
     pub fn released(&self) -> usize {
         self.released.load(Plain::Relaxed)
     }

@@ -1,4 +1,7 @@
-//! A runtime's time: the OS's, or in tests one that moves only when it is told to.
+//! A runtime's clock: the OS's monotonic clock, or *virtual time*, which the runtime moves itself.
+//!
+//! The value is a plain atomic because it is a value and not a protocol: it only grows, and nothing else is published
+//! with it. Timers that are due are found under the locks of their wheels.
 
 use std::time::{Duration, Instant};
 
@@ -6,29 +9,30 @@ use windlass_timer::nanos;
 
 use crate::primitives::plain::{AtomicU64, Ordering as Plain};
 
-/// Counts in nanoseconds since the process's epoch.
+/// A clock that counts nanoseconds since the process's epoch.
 pub(crate) struct Clock {
-    /// The time, if it is not the OS's.
+    /// The current time, in virtual time only.
     virtual_now: Option<AtomicU64>,
 }
 
 impl Clock {
-    /// The OS's monotonic clock. Models have no time of their own.
+    /// Returns the OS's monotonic clock; in models, where no time passes, a clock that stands at 0.
     pub(crate) fn of_the_os() -> Self {
         let virtual_now = if cfg!(loom) { Some(AtomicU64::new(0)) } else { None };
         Self { virtual_now }
     }
 
-    /// A clock that stands still until it is moved.
-    pub(crate) fn still() -> Self {
+    /// Returns a clock in virtual time, which starts now and stands still until it is moved.
+    pub(crate) fn virtual_time() -> Self {
         Self { virtual_now: Some(AtomicU64::new(nanos(Instant::now()))) }
     }
 
-    /// True for a clock that stands still until it is moved.
+    /// Returns true in virtual time.
     pub(crate) fn is_virtual(&self) -> bool {
         self.virtual_now.is_some() && cfg!(not(loom))
     }
 
+    /// Returns the current time.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
         match &self.virtual_now {
@@ -37,19 +41,19 @@ impl Clock {
         }
     }
 
-    /// The OS's time, also if the clock is a virtual one. Models have none.
+    /// Returns the OS's time, in virtual time too.
     pub(crate) fn lasting(&self) -> u64 {
         if cfg!(loom) { self.now() } else { nanos(Instant::now()) }
     }
 
-    /// Moves a virtual clock forward to a time; it is never moved back.
+    /// Moves virtual time forward to `time`; it never moves back.
     pub(crate) fn move_to(&self, time: u64) {
         if let Some(now) = &self.virtual_now {
             now.fetch_max(time, Plain::Relaxed);
         }
     }
 
-    /// How long it is until `time` comes; `None` if that is never.
+    /// Returns the time left until `time`, or `None` if that is never.
     pub(crate) fn until(&self, time: u64) -> Option<Duration> {
         (time != windlass_timer::NEVER)
             .then(|| Duration::from_nanos(time.saturating_sub(self.now())))

@@ -17,10 +17,10 @@ mod seat;
 mod slab;
 mod source;
 mod sys;
-mod test_clock;
 mod thread;
 mod timers;
 mod until;
+mod virtual_time;
 
 use std::io;
 use std::task::Waker;

@@ -1,10 +1,20 @@
-//! Who can make things happen in a runtime with virtual time, beside its workers: threads in its `block_on`, and
-//! closures of its blocking pool.
+//! Activity outside of the workers, counted in virtual time only: threads in the runtime's `block_on`, and closures of
+//! its blocking pool.
 //!
-//! A thread in `block_on` is *busy* from the moment it is woken until it waits again. If it got there from another
-//! `block_on` of the same runtime, or from a closure of its blocking pool, it counts once: the outer poll, or the
-//! closure, gets on only after the inner call has, so as long as that lasts it is set aside. The same goes for a worker
-//! that got there by way of `block_in_place`.
+//! A thread in `block_on` is *busy* from the moment it is woken until it waits again. If the call is nested in another
+//! `block_on` of the same runtime, or in a closure of its blocking pool, the thread counts once: the outer poll or closure
+//! can't continue before the inner call returns, so it is set aside until then. The same holds for a worker that calls
+//! `block_on` inside of `block_in_place`.
+//!
+//! # Protocol
+//!
+//! A thread is counted before the activity that it stands for can be observed: when it is woken, and when it enters
+//! `block_on`, before whatever is around the call is set aside. It is uncounted after it has decided to wait. So an observer
+//! that finds all counts at rest, and the same number of `activations` before and after it has read them, has seen no
+//! thread in transition. All accesses are `SeqCst`, because the observer reads several words and needs one order for them.
+//!
+//! Models build these counts with loom's atomics like everything else, but none of them exercises the protocol: it runs
+//! in virtual time alone, and a model has no time. `tests/timer_clock.rs` and `tests/timer_order.rs` do.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -13,17 +23,16 @@ use std::task::{Context, Wake, Waker};
 
 use super::Poller;
 use crate::context::{self, Role};
-use crate::primitives::Arc;
-use crate::primitives::plain::{AtomicU64, AtomicUsize, Ordering as Plain};
+use crate::primitives::{Arc, AtomicU64, AtomicUsize, Ordering};
 use crate::sched::Pool;
 
-/// The counts of one runtime.
+/// The counts of a runtime.
 #[derive(Default)]
 pub(super) struct Outside {
-    /// Threads in `block_on` that are being polled or were woken.
+    /// Threads in `block_on` that are being polled or have been woken.
     busy: AtomicUsize,
-    /// How often one has become so.
-    turns: AtomicU64,
+    /// How often a thread has become busy.
+    activations: AtomicU64,
     /// Closures of the blocking pool that are in `block_on`.
     set_aside: AtomicUsize,
     /// Workers that are in `block_on`, by way of `block_in_place`.
@@ -31,75 +40,76 @@ pub(super) struct Outside {
 }
 
 impl Outside {
-    /// How many workers wait in `block_on`, or are in its polls, which are counted as such.
+    /// Returns the number of workers that are in `block_on`, whose polls are counted as busy.
     pub(super) fn workers(&self) -> usize {
-        self.workers.load(Plain::SeqCst)
+        self.workers.load(Ordering::SeqCst)
     }
 
-    pub(super) fn turns(&self) -> u64 {
-        self.turns.load(Plain::SeqCst)
+    /// Returns how often a thread has become busy.
+    pub(super) fn activations(&self) -> u64 {
+        self.activations.load(Ordering::SeqCst)
     }
 }
 
 impl Poller {
-    /// True if no thread but the calling one, which may be in `block_on`, makes anything happen.
+    /// Returns true if no thread other than the calling one, which may be in `block_on`, is busy.
     pub(crate) fn is_quiet_outside(&self, pool: &Pool) -> bool {
         let outside = &self.outside;
-        let turns = outside.turns();
-        let busy = outside.busy.load(Plain::SeqCst);
+        let activations = outside.activations();
+        let busy = outside.busy.load(Ordering::SeqCst);
         let blocking = pool.blocking.counts();
-        let waiting = blocking.idle + outside.set_aside.load(Plain::SeqCst);
+        let waiting = blocking.idle + outside.set_aside.load(Ordering::SeqCst);
         busy == usize::from(is_here(self))
             && blocking.queued == 0
             && waiting == blocking.threads
-            // Whoever has begun to count in between has been seen in part.
-            && turns == outside.turns()
+            // A thread that became busy meanwhile has been seen in part only.
+            && activations == outside.activations()
     }
 }
 
 thread_local! {
-    // The turns of the calls of `block_on` that this thread is in, the innermost last.
-    static TURNS: RefCell<Vec<Arc<Turn>>> = const { RefCell::new(Vec::new()) };
+    // The calls of `block_on` that this thread is in, the innermost last.
+    static CALLS: RefCell<Vec<Arc<Activity>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// True if this thread is in the `block_on` of a runtime with that poller.
+/// Returns true if this thread is in the `block_on` of the runtime with that poller.
 fn is_here(poller: &Poller) -> bool {
-    let is_own = |turn: &Arc<Turn>| std::ptr::eq(&raw const *turn.poller, poller);
-    TURNS.try_with(|turns| turns.borrow().iter().any(is_own)).unwrap_or(false)
+    let is_own = |activity: &Arc<Activity>| std::ptr::eq(&raw const *activity.poller, poller);
+    CALLS.try_with(|activations| activations.borrow().iter().any(is_own)).unwrap_or(false)
 }
 
-/// Runs a future on the calling thread, which counts as busy except while it waits.
+/// Runs a future on the calling thread, which is busy except while it waits.
 pub(crate) fn block_on<F: Future>(pool: &Arc<Pool>, future: F) -> F::Output {
     let mut future = pin!(future);
     let stay = Stay::new(pool);
-    let turn = &stay.turn;
-    let mut own: Option<(Waker, std::sync::Arc<TurnWaker>)> = None;
+    let activity = &stay.activity;
+    let mut own: Option<(Waker, std::sync::Arc<ActivityWaker>)> = None;
     windlass_sync::block_on(poll_fn(|cx| {
         let kept = own.take().filter(|(waker, _)| waker.will_wake(cx.waker()));
         let (_, waker) = own.insert(kept.unwrap_or_else(|| {
             let inner = cx.waker().clone();
-            let waker = TurnWaker { inner: inner.clone(), turn: turn.clone() };
+            let waker = ActivityWaker { inner: inner.clone(), activity: activity.clone() };
             (inner, std::sync::Arc::new(waker))
         }));
-        turn.begin();
+        activity.begin();
         let waker = Waker::from(waker.clone());
         let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
         if polled.is_pending() {
-            turn.pause();
+            activity.pause();
         }
         polled
     }))
 }
 
-/// A thread that is about to be in `block_on`: it counts as busy, in virtual time, until this is dropped.
+/// A thread that has been started and will call `block_on`: it counts as busy, in virtual time, until this is dropped.
 pub(crate) struct Expected(Option<Arc<Poller>>);
 
 impl Expected {
     pub(crate) fn new(pool: &Pool) -> Self {
         let poller = pool.poller().is_virtual().then(|| pool.poller().clone());
         if let Some(poller) = &poller {
-            poller.outside.busy.fetch_add(1, Plain::SeqCst);
-            poller.outside.turns.fetch_add(1, Plain::SeqCst);
+            poller.outside.busy.fetch_add(1, Ordering::SeqCst);
+            poller.outside.activations.fetch_add(1, Ordering::SeqCst);
         }
         Self(poller)
     }
@@ -108,19 +118,19 @@ impl Expected {
 impl Drop for Expected {
     fn drop(&mut self) {
         if let Some(poller) = &self.0 {
-            poller.outside.busy.fetch_sub(1, Plain::SeqCst);
+            poller.outside.busy.fetch_sub(1, Ordering::SeqCst);
             poller.kick();
         }
     }
 }
 
-/// The time that a thread is in `block_on`, also if the future panics, and whoever keeps its wakers.
+/// A call of `block_on`. Dropping it ends the call, also after a panic and while others still hold its wakers.
 struct Stay {
-    turn: Arc<Turn>,
+    activity: Arc<Activity>,
     around: Around,
 }
 
-/// What the thread would count as besides.
+/// What the call is nested in.
 #[derive(Clone, Copy)]
 enum Around {
     Nothing,
@@ -130,7 +140,7 @@ enum Around {
 }
 
 impl Stay {
-    /// The thread counts from now on.
+    /// Counts the calling thread from now on.
     fn new(pool: &Arc<Pool>) -> Self {
         let poller = pool.poller();
         let around = if is_here(poller) {
@@ -142,94 +152,96 @@ impl Stay {
                 _ => Around::Nothing,
             }
         };
-        let turn = Arc::new(Turn { state: AtomicUsize::new(RUNNING), poller: poller.clone() });
-        // Counted before the other is set aside, and the other way round in the end: who looks finds one of them.
-        turn.count();
+        let activity =
+            Arc::new(Activity { state: AtomicUsize::new(RUNNING), poller: poller.clone() });
+        // Counted before what is around it is set aside, and the other way round at the end: an observer finds at least
+        // one of the two.
+        activity.count();
         match around {
             Around::Nothing => {}
-            Around::BlockOn => _ = poller.outside.busy.fetch_sub(1, Plain::SeqCst),
-            Around::Closure => _ = poller.outside.set_aside.fetch_add(1, Plain::SeqCst),
-            Around::Task => _ = poller.outside.workers.fetch_add(1, Plain::SeqCst),
+            Around::BlockOn => _ = poller.outside.busy.fetch_sub(1, Ordering::SeqCst),
+            Around::Closure => _ = poller.outside.set_aside.fetch_add(1, Ordering::SeqCst),
+            Around::Task => _ = poller.outside.workers.fetch_add(1, Ordering::SeqCst),
         }
-        let _ = TURNS.try_with(|turns| turns.borrow_mut().push(turn.clone()));
-        Self { turn, around }
+        let _ = CALLS.try_with(|activations| activations.borrow_mut().push(activity.clone()));
+        Self { activity, around }
     }
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let _turn = TURNS.try_with(|turns| turns.borrow_mut().pop());
-        self.turn.begin();
-        let outside = &self.turn.poller.outside;
+        let _activity = CALLS.try_with(|activations| activations.borrow_mut().pop());
+        self.activity.begin();
+        let outside = &self.activity.poller.outside;
         match self.around {
             Around::Nothing => {}
-            Around::BlockOn => _ = outside.busy.fetch_add(1, Plain::SeqCst),
-            Around::Closure => _ = outside.set_aside.fetch_sub(1, Plain::SeqCst),
-            Around::Task => _ = outside.workers.fetch_sub(1, Plain::SeqCst),
+            Around::BlockOn => _ = outside.busy.fetch_add(1, Ordering::SeqCst),
+            Around::Closure => _ = outside.set_aside.fetch_sub(1, Ordering::SeqCst),
+            Around::Task => _ = outside.workers.fetch_sub(1, Ordering::SeqCst),
         }
-        self.turn.end();
+        self.activity.end();
     }
 }
 
 const IDLE: usize = 0;
 const RUNNING: usize = 1;
 const WOKEN: usize = 2;
-/// For good: whoever kept a waker may still use it.
+/// Never left again, even if a waker that was kept is used.
 const ENDED: usize = 3;
 
 /// Counts a thread in `block_on` from the moment it is woken until it waits again.
-struct Turn {
+struct Activity {
     state: AtomicUsize,
     poller: Arc<Poller>,
 }
 
-impl Turn {
+impl Activity {
     fn begin(&self) {
-        if self.state.swap(RUNNING, Plain::SeqCst) == IDLE {
+        if self.state.swap(RUNNING, Ordering::SeqCst) == IDLE {
             self.count();
         }
     }
 
     fn wake(&self) {
         let woken = |state| (state != ENDED).then_some(WOKEN);
-        if self.state.fetch_update(Plain::SeqCst, Plain::SeqCst, woken) == Ok(IDLE) {
+        if self.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, woken) == Ok(IDLE) {
             self.count();
         }
     }
 
     fn count(&self) {
-        self.poller.outside.busy.fetch_add(1, Plain::SeqCst);
-        self.poller.outside.turns.fetch_add(1, Plain::SeqCst);
+        self.poller.outside.busy.fetch_add(1, Ordering::SeqCst);
+        self.poller.outside.activations.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// The thread waits, unless it was woken in the meantime.
+    /// Uncounts the thread, which is about to wait, unless it was woken in the meantime.
     fn pause(&self) {
-        if self.state.compare_exchange(RUNNING, IDLE, Plain::SeqCst, Plain::SeqCst).is_ok() {
+        if self.state.compare_exchange(RUNNING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             self.uncount();
         }
     }
 
     fn end(&self) {
-        if self.state.swap(ENDED, Plain::SeqCst) != IDLE {
+        if self.state.swap(ENDED, Ordering::SeqCst) != IDLE {
             self.uncount();
         }
     }
 
     fn uncount(&self) {
-        self.poller.outside.busy.fetch_sub(1, Plain::SeqCst);
-        // Perhaps everything is idle now.
+        self.poller.outside.busy.fetch_sub(1, Ordering::SeqCst);
+        // The runtime may be idle now.
         self.poller.kick();
     }
 }
 
-struct TurnWaker {
+struct ActivityWaker {
     inner: Waker,
-    turn: Arc<Turn>,
+    activity: Arc<Activity>,
 }
 
-impl Wake for TurnWaker {
+impl Wake for ActivityWaker {
     fn wake(self: std::sync::Arc<Self>) {
-        self.turn.wake();
+        self.activity.wake();
         self.inner.wake_by_ref();
     }
 }

@@ -1,41 +1,40 @@
-//! One registered descriptor: what is known of its readiness, and who waits for it.
+//! A registered descriptor: its readiness, and the wakers that wait for it.
 //!
-//! The two directions are independent: a write event never disturbs what is known about reading.
+//! The two directions are independent: a write event does not affect the readiness for reading.
 //!
 //! # Readiness
 //!
-//! A direction's word counts the events it has seen (the generation) and says whether it is ready.
-//! An operation that met `EAGAIN` clears the readiness *of the generation it started from*; if an
-//! event has come since, the generation differs and the newer readiness stands. Without that, this
-//! would lose a wake-up: try, `EAGAIN`, **event**, clear, wait for ever.
+//! Each direction has a word with the number of events so far (the generation) and a flag for readiness. An operation
+//! that met `EAGAIN` clears the readiness *of the generation it started from*. If an event has arrived since, the
+//! generation differs, and the newer readiness stands. Otherwise a wake-up would be lost by this sequence: try, `EAGAIN`,
+//! **event**, clear, wait forever.
 //!
 //! # Waiting
 //!
-//! A waiter puts its waker into the list and looks at the word again, both under the lock. An
-//! event sets the word first and then, under the lock, takes the wakers out. So either the event
-//! finds the waker, or the waiter finds the event.
+//! A waiter puts its waker into the list and reads the word again, both under the lock. An event sets the word first and
+//! then, under the lock, takes the wakers out. So either the event finds the waker, or the waiter finds the event.
 
 use std::task::Waker;
 
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
 
-/// Reading or writing.
+/// The direction of an operation: reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Data, a connection or the end of the stream can be had.
+    /// Ready when there is data, a connection or the end of the stream.
     Read = 0,
-    /// Data can be sent, or a connection attempt has ended.
+    /// Ready when data can be sent, or a connection attempt has ended.
     Write = 1,
 }
 
-/// What an event of the OS said.
+/// The readiness that an event of the OS reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Readiness {
     /// Reading will not block.
     pub(crate) read: bool,
     /// Writing will not block.
     pub(crate) write: bool,
-    /// The peer will send no more, or a read will stop before what is there; implies `read`.
+    /// The peer will send no more, or a read may stop before the end of the available data; implies `read`.
     pub(crate) read_ends: bool,
     /// The descriptor is in error or hung up; implies both.
     pub(crate) broken: bool,
@@ -43,56 +42,56 @@ pub(crate) struct Readiness {
 
 /// Ready: an operation may be tried.
 const READY: usize = 1 << 0;
-/// A short result says nothing about what is left: there may be the end itself, or what lies behind
-/// the mark of urgent data. Never cleared.
+/// A short read does not mean that nothing is left: the end of the stream, or data behind the mark of urgent data, may
+/// follow. Never cleared.
 const CLOSED: usize = 1 << 1;
-/// The poller is gone: nobody will report events any more.
+/// The poller has shut down and will report no more events.
 const GONE: usize = 1 << 2;
 /// One event.
 const GENERATION: usize = 1 << 3;
 
-/// A direction's state at one moment; clearing its readiness wants it back.
+/// A snapshot of a direction's state, which is needed to clear its readiness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Seen(usize);
 
 impl Seen {
-    /// An operation is worth trying.
+    /// Returns true if an operation is worth trying.
     pub(crate) fn is_ready(self) -> bool {
         self.0 & (READY | GONE) != 0
     }
 
-    /// Nothing has been reported or tried yet: taken to be ready.
+    /// Returns true if nothing has been reported or tried yet, so that readiness is only assumed.
     fn is_assumed(self) -> bool {
         self.0 == READY
     }
 
-    /// Nothing has been reported yet, and it is not taken to be ready.
+    /// Returns true if nothing has been reported yet and readiness is not assumed.
     pub(crate) fn is_silent(self) -> bool {
         self.0 == 0
     }
 
-    /// The OS says that it is ready, whatever has become of the poller.
+    /// Returns true if the OS has reported readiness, even if the poller has shut down since.
     pub(crate) fn is_event(self) -> bool {
         self.0 & READY != 0
     }
 
-    /// A short result does not mean that nothing is left.
+    /// Returns true if a short read does not mean that nothing is left.
     pub(crate) fn is_closed(self) -> bool {
         self.0 & (CLOSED | GONE) != 0
     }
 
-    /// The poller has shut down.
+    /// Returns true if the poller has shut down.
     pub(crate) fn is_gone(self) -> bool {
         self.0 & GONE != 0
     }
 }
 
-/// Names a waiter of a source, so that it can be replaced and removed.
+/// Identifies a waiter of a source, so that it can be replaced and removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WaiterKey(u64);
 
 impl WaiterKey {
-    /// The waiter of the poll-based interface, of which there is one a direction: the last.
+    /// The waiter of the poll-based interface. There is one per direction: the last.
     pub(crate) const POLL: WaiterKey = WaiterKey(0);
 }
 
@@ -115,7 +114,7 @@ struct WakerList {
 }
 
 impl Source {
-    /// A source that is taken to be ready: the first operation will tell.
+    /// Creates a source that is assumed to be ready; the first operation finds out.
     pub(crate) fn new() -> Self {
         Self {
             words: [AtomicUsize::new(READY), AtomicUsize::new(READY)],
@@ -123,21 +122,20 @@ impl Source {
         }
     }
 
-    /// As [`new`](Self::new), for what is known to be writable, as if the OS had said so.
+    /// Creates a source like [`new`](Self::new) that is known to be writable, as if the OS had reported it.
     pub(crate) fn writable() -> Self {
         let source = Self::new();
         source.set(Direction::Write, 0);
         source
     }
 
-    /// What is known of a direction.
+    /// Returns the state of a direction.
     pub(crate) fn look(&self, direction: Direction) -> Seen {
         // Acquire pairs with the Release in `event`.
         Seen(self.words[direction as usize].load(Ordering::Acquire))
     }
 
-    /// Does not take the direction for ready any more if nobody has said so. The OS reports, after the
-    /// registration, what is ready already.
+    /// Clears readiness that was only assumed. After the registration, the OS reports what is already ready.
     pub(crate) fn assume_nothing(&self, direction: Direction) {
         let seen = self.look(direction);
         if seen.is_assumed() {
@@ -145,7 +143,7 @@ impl Source {
         }
     }
 
-    /// Takes note of an event and gives the wakers to be woken, after all locks are released.
+    /// Records an event and collects the wakers, which are to be woken after all locks are released.
     pub(crate) fn event(&self, readiness: Readiness, wake: &mut Vec<Waker>) {
         let Readiness { read, write, read_ends, broken } = readiness;
         if read || read_ends || broken {
@@ -177,7 +175,7 @@ impl Source {
         }
     }
 
-    /// The poller goes away: every operation fails from now on.
+    /// Records that the poller has shut down: every operation fails from now on.
     pub(crate) fn gone(&self, wake: &mut Vec<Waker>) {
         self.set(Direction::Read, GONE);
         self.set(Direction::Write, GONE);
@@ -185,8 +183,7 @@ impl Source {
         waiters.lists.iter_mut().for_each(|list| list.drain(wake));
     }
 
-    /// An operation that started from `seen` found nothing: the direction is not ready, unless an
-    /// event has come since.
+    /// Clears the readiness after an operation that started from `seen` met `EAGAIN`, unless an event has arrived since.
     pub(crate) fn clear(&self, direction: Direction, seen: Seen) {
         // Nothing is published. If it fails, a newer event has changed the generation.
         let _ = self.words[direction as usize].compare_exchange(
@@ -197,8 +194,8 @@ impl Source {
         );
     }
 
-    /// Has `waker` woken by the next event, unless the direction is ready. `key` is the waiter's
-    /// name; a waiter without one gets one.
+    /// Registers `waker` for the next event, unless the direction is ready. `key` identifies the waiter; if it is `None`,
+    /// the waiter gets a new one.
     pub(crate) fn wait(
         &self,
         direction: Direction,
@@ -225,14 +222,14 @@ impl Source {
         seen
     }
 
-    /// Takes a waiter out that waits no more.
+    /// Removes a waiter.
     pub(crate) fn forget(&self, direction: Direction, key: WaiterKey) {
         let _waker = self.waiters.lock().lists[direction as usize].remove(key);
     }
 }
 
 impl WakerList {
-    /// Puts a waiter in, or replaces its waker, which is returned.
+    /// Adds a waiter, or replaces and returns its waker.
     fn insert(&mut self, key: WaiterKey, waker: Waker) -> Option<Waker> {
         let others = self.others.iter_mut();
         if let Some(entry) = self.first.iter_mut().chain(others).find(|entry| entry.0 == key) {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use windlass_sync::{Parker, Unparker};
 
 use super::Poller;
-use super::test_clock::Idleness;
+use super::virtual_time::Idleness;
 use crate::context::{self, Role};
 use crate::entered::Scope;
 use crate::handle::Handle;

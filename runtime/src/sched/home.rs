@@ -63,8 +63,8 @@ impl Schedule for Home {
     fn schedule(self, runnable: Runnable) {
         // SAFETY: the task was idle, so it is in its shard, and stays there until `runnable` was run.
         let (pool, _) = unsafe { self.get() };
-        context::with_worker(|worker| {
-            if let Some(worker) = worker.filter(|worker| Arc::as_ptr(worker.pool()) == pool) {
+        context::worker_of(pool, |worker| {
+            if let Some(worker) = worker {
                 return worker.push_woken(runnable);
             }
             // Once pushed, the task may be run and the pool may end before we have looked for a
@@ -108,8 +108,8 @@ impl Schedule for Home {
         if end.listed {
             pool.owned.remove(shard, task);
         }
-        context::with_worker(|worker| {
-            match worker.filter(|worker| ptr::eq(Arc::as_ptr(worker.pool()), pool)) {
+        context::worker_of(pool, |worker| {
+            match worker {
                 Some(worker) => {
                     let counters = &worker.slot().counters;
                     if end.panicked {

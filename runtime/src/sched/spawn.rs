@@ -1,8 +1,6 @@
 //! How new tasks get into a pool: onto the queue of the worker that spawns them, or to where any worker
 //! takes them from. When they are listed, and when they are counted, is what shutdown rests on.
 
-use std::ptr;
-
 use super::pool::Pool;
 use super::worker::Worker;
 use crate::context;
@@ -17,7 +15,7 @@ impl Pool {
         F::Output: Send + 'static,
     {
         // SAFETY: both are `Send`.
-        unsafe { self.spawn_unchecked(future, origin) }
+        unsafe { self.spawn_as(future, origin, Kind::Task) }
     }
 
     /// As [`spawn`](Self::spawn), for a fork-join root.
@@ -30,6 +28,8 @@ impl Pool {
         unsafe { self.spawn_as(future, origin, Kind::Root) }
     }
 
+    /// Spawns a future that need not be `Send`, for a manual loop.
+    ///
     /// # Safety
     ///
     /// The future and its output are `Send`, or the pool runs its tasks on the current thread only.
@@ -46,25 +46,26 @@ impl Pool {
         unsafe { self.spawn_as(future, origin, Kind::Task) }
     }
 
+    /// Spawns a task or a root: onto the queue of the current worker ([`spawn_own`](Self::spawn_own)), or into a shared
+    /// queue ([`spawn_shared`](Self::spawn_shared)).
+    ///
     /// # Safety
     ///
-    /// As [`spawn_unchecked`](Self::spawn_unchecked).
+    /// The same as for [`spawn_unchecked`](Self::spawn_unchecked).
     unsafe fn spawn_as<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
     {
-        context::with_worker(|worker| {
-            match worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
-                Some(worker) if matches!(kind, Kind::Task) => self.spawn_on(worker, future, origin),
-                _ => self.spawn_shared(future, origin, kind),
-            }
+        context::worker_of(self, |worker| match worker {
+            Some(worker) if matches!(kind, Kind::Task) => self.spawn_own(worker, future, origin),
+            _ => self.spawn_shared(future, origin, kind),
         })
     }
 
     /// Spawns onto the queue of the current worker.
     #[inline]
-    fn spawn_on<F>(&self, worker: &Worker, future: F, origin: Origin) -> JoinHandle<F::Output>
+    fn spawn_own<F>(&self, worker: &Worker, future: F, origin: Origin) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
@@ -109,8 +110,8 @@ impl Pool {
             }
         } else {
             // A worker counts what ends in its hands as finished, so this must have been spawned.
-            context::with_worker(|worker| {
-                if let Some(worker) = worker.filter(|worker| ptr::eq(&**worker.pool(), self)) {
+            context::worker_of(self, |worker| {
+                if let Some(worker) = worker {
                     worker.slot().counters.spawned.bump();
                 }
             });

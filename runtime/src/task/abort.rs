@@ -1,4 +1,4 @@
-//! The handle that can only cancel.
+//! The handle that cancels a task and does not own its output.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -7,9 +7,21 @@ use super::header::Header;
 use super::id::Id;
 use super::waker;
 
-/// Cancels a task from anywhere, without owning its output. Made by
-/// [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle) and by
-/// [`JoinSet::spawn`](super::JoinSet::spawn). Dropping it does nothing.
+/// Cancels a task without owning its output. Returned by [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle) and
+/// [`JoinSet::spawn`](super::JoinSet::spawn). Dropping it has no effect.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// let task = windlass::spawn(std::future::pending::<()>());
+/// let abort = task.abort_handle();
+/// assert_eq!(abort.id(), task.id());
+/// abort.abort();
+/// assert!(task.await.unwrap_err().is_cancelled());
+/// assert!(abort.is_finished());
+/// # });
+/// ```
 pub struct AbortHandle {
     header: NonNull<Header>,
 }
@@ -41,12 +53,12 @@ impl AbortHandle {
         unsafe { waker::abort(self.header) }
     }
 
-    /// True once the task has ended.
+    /// Returns true if the task has ended.
     pub fn is_finished(&self) -> bool {
         self.header().state.load().is_complete()
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> Id {
         self.header().id
     }

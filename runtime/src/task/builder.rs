@@ -8,7 +8,7 @@ use crate::blocking;
 use crate::context;
 use crate::handle::Handle;
 
-/// Spawns tasks that carry a name, which shutdown reports and debuggers show.
+/// Spawns tasks with a name, which appears in shutdown reports and hooks.
 ///
 /// # Examples
 ///
@@ -26,19 +26,18 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder for a task without a name.
+    /// Returns a builder for a task without a name.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Names the task.
+    /// Sets the task's name.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Spawns on the current runtime, or on the global one outside of any; as
-    /// [`spawn`](crate::spawn).
+    /// Spawns the task on the current runtime, or on the global one outside of any, as [`spawn`](crate::spawn) does.
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where
@@ -49,7 +48,18 @@ impl Builder {
         boxed_if_large!(future => context::spawn(future, origin))
     }
 
-    /// Spawns on the runtime of the handle.
+    /// Spawns the task on the runtime of the handle.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task;
+    ///
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = task::Builder::new().name("answer").spawn_on(async { 42 }, runtime.handle());
+    /// assert_eq!(runtime.block_on(task).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(self, future: F, handle: &Handle) -> JoinHandle<F::Output>
     where
@@ -60,8 +70,16 @@ impl Builder {
         boxed_if_large!(future => handle.pool().spawn(future, origin))
     }
 
-    /// Runs a closure that blocks on the blocking pool; as
-    /// [`spawn_blocking`](crate::spawn_blocking).
+    /// Runs a closure that blocks on the blocking pool, as [`spawn_blocking`](crate::spawn_blocking) does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::task::Builder::new().name("sum").spawn_blocking(|| 1 + 1);
+    /// assert_eq!(task.await.unwrap(), 2);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, T>(self, f: F) -> JoinHandle<T>
     where

@@ -22,7 +22,7 @@ use crate::primitives::loom::alloc;
 #[cfg(not(loom))]
 use std::alloc;
 
-/// What a task gives its joiner.
+/// The result that a joiner receives.
 pub(crate) type Output<T> = Result<T, JoinError>;
 
 /// The future, then its output, then nothing.
@@ -62,8 +62,7 @@ where
         free: Self::free,
     };
 
-    /// Allocates a task with one reference for its owner and one for its `JoinHandle`. The
-    /// `Runnable` that comes with it is the caller's.
+    /// Allocates a task with one reference for its owner and one for its `JoinHandle`. The caller owns its `Runnable`.
     ///
     /// The future is built in place: `spawn` of a large future moves it once, into the heap.
     pub(crate) fn allocate(
@@ -74,7 +73,7 @@ where
         listing: Listing,
     ) -> NonNull<Header> {
         let layout = Layout::new::<Self>();
-        // SAFETY: the layout has a size, for the header has one.
+        // SAFETY: the layout is not zero-sized, because the header is not.
         let memory = unsafe { alloc::alloc(layout) };
         let Some(cell) = NonNull::new(memory.cast::<Self>()) else {
             std::alloc::handle_alloc_error(layout)
@@ -124,7 +123,7 @@ where
                 // SAFETY: we run the task, which is bound now.
                 return unsafe { Self::pause(header, State::end_poll_listed, lending) };
             }
-            // Cancelled, or pending in a runtime that takes in no task any more.
+            // Cancelled, or pending in a runtime that refuses further tasks.
             // SAFETY: we run the task.
             _ => unsafe { cell.drop_future() }
                 .and_then(|()| Err(JoinError::cancelled(cell.header.id))),
@@ -193,7 +192,7 @@ where
         }
     }
 
-    /// Drops the future where it lies; a panic in its drop becomes the error.
+    /// Drops the future in place. A panic in its drop becomes the error.
     ///
     /// # Safety
     ///
@@ -210,8 +209,7 @@ where
             .map_err(|payload| JoinError::panic(self.header.id, payload))
     }
 
-    /// Stores the result, tells the joiner and leaves the owner's list. Of the lendable references, `left`
-    /// are left.
+    /// Stores the result, wakes the joiner and leaves the owner's list. `left` of the lendable references remain.
     ///
     /// # Safety
     ///
@@ -328,20 +326,19 @@ where
     }
 }
 
-/// Runs `f` and swallows its panic.
+/// Runs `f` and discards its panic.
 pub(crate) fn quietly(f: impl FnOnce()) {
     if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
         drop_payload(payload);
     }
 }
 
-/// Drops a value and swallows the panic of its drop.
+/// Drops a value and discards a panic of its drop.
 pub(crate) fn drop_quietly<T>(value: T) {
     quietly(|| drop(value));
 }
 
-/// Drops a panic's payload, which may panic in its own drop, and so on; the third in a row is
-/// leaked.
+/// Drops a panic's payload, whose drop may panic with another payload, and so on. The third in a row is leaked.
 fn drop_payload(payload: Box<dyn Any + Send>) {
     if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
         if let Err(third) = panic::catch_unwind(AssertUnwindSafe(|| drop(second))) {

@@ -1,4 +1,4 @@
-//! Why a task gave no output.
+//! The error of a task that has panicked or been cancelled.
 
 use std::any::Any;
 use std::fmt;
@@ -6,8 +6,22 @@ use std::io;
 
 use super::id::Id;
 
-/// Why awaiting a [`JoinHandle`](super::JoinHandle) gave no output: the task panicked, or it was
-/// cancelled by [`abort`](super::JoinHandle::abort) or by the runtime's shutdown.
+/// The error returned by a [`JoinHandle`](super::JoinHandle): the task panicked, or it was cancelled by
+/// [`abort`](super::JoinHandle::abort) or by the runtime's shutdown.
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// # std::panic::set_hook(Box::new(|_| ()));
+/// let task = windlass::spawn(async { panic!("oops") });
+/// let id = task.id();
+/// let error = task.await.unwrap_err();
+/// assert!(error.is_panic() && !error.is_cancelled());
+/// assert_eq!(error.id(), id);
+/// assert_eq!(*error.into_panic().downcast::<&str>().unwrap(), "oops");
+/// # });
+/// ```
 pub struct JoinError {
     id: Id,
     cause: Cause,
@@ -18,7 +32,7 @@ enum Cause {
     Panic(Payload),
 }
 
-/// What a panic threw.
+/// The payload of a panic.
 struct Payload(Box<dyn Any + Send>);
 
 // SAFETY: a shared payload is only ever looked at as `&'static str` or `String`, which are `Sync`;
@@ -37,28 +51,43 @@ impl JoinError {
         Self { id, cause: Cause::Panic(Payload(payload)) }
     }
 
-    /// True if the task was cancelled before it ended.
+    /// Returns true if the task was cancelled before it ended.
     pub fn is_cancelled(&self) -> bool {
         matches!(self.cause, Cause::Cancelled)
     }
 
-    /// True if the task panicked.
+    /// Returns true if the task panicked.
     pub fn is_panic(&self) -> bool {
         matches!(self.cause, Cause::Panic(_))
     }
 
-    /// The panic's payload, for [`std::panic::resume_unwind`].
+    /// Returns the panic's payload, for [`std::panic::resume_unwind`].
     ///
     /// # Panics
     ///
-    /// If the task did not panic; see [`try_into_panic`](Self::try_into_panic).
+    /// Panics if the task was cancelled; see [`try_into_panic`](Self::try_into_panic).
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic()
             .expect("JoinError::into_panic on a task that was cancelled: check is_panic() first")
     }
 
-    /// The panic's payload, or the error back if the task did not panic.
+    /// Returns the panic's payload.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error itself if the task was cancelled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// let error = task.await.unwrap_err().try_into_panic().unwrap_err();
+    /// assert!(error.is_cancelled());
+    /// # });
+    /// ```
     pub fn try_into_panic(self) -> Result<Box<dyn Any + Send + 'static>, JoinError> {
         match self.cause {
             Cause::Panic(Payload(payload)) => Ok(payload),
@@ -66,12 +95,12 @@ impl JoinError {
         }
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub fn id(&self) -> Id {
         self.id
     }
 
-    /// The panic's message, where it has one.
+    /// Returns the panic's message, if it has one.
     fn message(&self) -> Option<String> {
         let Cause::Panic(Payload(payload)) = &self.cause else {
             return None;

@@ -8,17 +8,17 @@ use super::id::Id;
 use super::state::{Listing, State};
 use crate::primitives::UnsafeCell;
 
-/// What can be done with a task whose future's type is forgotten.
+/// The operations on a task whose future's type is erased.
 pub(crate) struct Vtable {
     /// Polls or cancels; consumes the `Runnable`.
     pub(crate) run: unsafe fn(NonNull<Header>),
     /// Queues the `Runnable`, which the caller owns.
     pub(crate) schedule: unsafe fn(NonNull<Header>),
-    /// Moves the output to where the pointer says; it must be an `Option<Result<T, JoinError>>`.
+    /// Moves the output to the place behind the pointer, which must be an `Option<Result<T, JoinError>>`.
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     /// Drops the output in place.
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
-    /// A copy of the task's name.
+    /// Returns a copy of the task's name.
     pub(crate) name: unsafe fn(NonNull<Header>) -> Option<String>,
     /// Frees the task.
     pub(crate) free: unsafe fn(NonNull<Header>),
@@ -44,7 +44,7 @@ impl Origin {
     }
 }
 
-/// A task's name as it lies in its allocation: nothing at all for the many that have none.
+/// A task's name in its allocation. It takes no space in tasks without a name.
 pub(crate) trait Name: Send + Sync + 'static {
     fn get(&self) -> Option<&str>;
 }
@@ -98,8 +98,8 @@ impl Header {
         }
     }
 
-    /// The task's name and spawn site. By pointer, for the name is not in the header: a reference to that reaches
-    /// no further.
+    /// Returns the task's name and spawn site. Takes a pointer, because the name is behind the header, where a reference
+    /// to the header does not reach.
     ///
     /// # Safety
     ///

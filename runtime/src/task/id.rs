@@ -1,4 +1,4 @@
-//! Names for tasks that never repeat.
+//! Task ids.
 
 use std::cell::Cell;
 use std::fmt;
@@ -6,13 +6,13 @@ use std::num::NonZeroU64;
 
 use crate::primitives::plain::{AtomicU64, Ordering};
 
-/// Identifies a task for as long as the process lives; no two tasks share one.
+/// Identifies a task. No two tasks of a process have the same id.
 ///
-/// Ids say nothing about order: threads take them in blocks.
+/// Ids are not in the order of spawning, because threads take them in blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Id(NonZeroU64);
 
-/// How many ids a thread takes at a time, so that spawning shares no cache line.
+/// The number of ids that a thread takes at a time, so that spawning threads rarely share a cache line.
 const BLOCK: u64 = 1024;
 
 static NEXT_BLOCK: AtomicU64 = AtomicU64::new(0);
@@ -35,11 +35,11 @@ impl Id {
     }
 }
 
-/// Returns the id of the task that is being polled.
+/// Returns the id of the current task.
 ///
 /// # Panics
 ///
-/// Outside of any task. The future of a `block_on` is none; the closures of `spawn_blocking` and `compute` are.
+/// Panics outside of any task. The closures of `spawn_blocking` and `compute` are tasks; the future of a `block_on` is not.
 ///
 /// # Examples
 ///
@@ -55,7 +55,7 @@ pub fn id() -> Id {
     try_id().expect("`task::id` was called outside of any task: use `task::try_id` there")
 }
 
-/// Returns the id of the task that is being polled, or `None` outside of any.
+/// Returns the id of the current task, or `None` outside of any.
 ///
 /// # Examples
 ///

@@ -16,18 +16,18 @@ use super::state::JoinStep;
 use super::waker;
 use crate::coop;
 
-/// Owns the output of a spawned task: await it to get the output or the [`JoinError`].
+/// Owns the output of a spawned task. Awaiting it returns the output or a [`JoinError`].
 ///
-/// Dropping the handle **detaches** the task: it goes on, and its output is dropped when it ends.
-/// To cancel a task, call [`abort`](Self::abort).
+/// Dropping the handle **detaches** the task: it continues, and its output is dropped when it ends. To cancel a task,
+/// call [`abort`](Self::abort).
 ///
 /// # Cancel safety
 ///
-/// Awaiting through `&mut handle` can be given up at any time and taken up again.
+/// Awaiting `&mut handle` can be cancelled at any time and started again.
 ///
 /// # Panics
 ///
-/// Polling it again after it gave its output panics.
+/// Panics if it is polled again after it has returned the output.
 ///
 /// # Examples
 ///
@@ -66,31 +66,70 @@ impl<T> JoinHandle<T> {
         unsafe { self.header.as_ref() }
     }
 
-    /// Cancels the task: its future is dropped by a worker at the next opportunity, at once if it
-    /// is not being polled, and awaiting the handle gives a [`JoinError`] for which
-    /// [`is_cancelled`](JoinError::is_cancelled) holds. A task that has ended, or ends with the poll
-    /// it is in, is not affected. A closure given to `spawn_blocking` can't be interrupted; only one
-    /// that has not begun is cancelled, and that when its turn comes: behind
-    /// [`max_blocking`](crate::Builder::max_blocking) closures that are stuck, its handle waits for one of
-    /// them.
+    /// Cancels the task. A worker drops its future, at once if it is not being polled, and awaiting the handle returns a
+    /// [`JoinError`] for which [`is_cancelled`](JoinError::is_cancelled) is true. A task that has ended, or that ends with
+    /// its current poll, is not affected.
+    ///
+    /// A closure of `spawn_blocking` can't be interrupted. One that has not begun is cancelled when a thread takes it, so
+    /// if [`max_blocking`](crate::Builder::max_blocking) closures are stuck, its handle waits until one of them ends.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort(&self) {
         // SAFETY: the handle has a reference.
         unsafe { waker::abort(self.header) }
     }
 
-    /// True once the task has ended, by any of the ways there are.
+    /// Returns true if the task has ended: returned, panicked or been cancelled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// assert!(!task.is_finished());
+    /// # });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.header().state.load().is_complete()
     }
 
-    /// A handle that can abort the task, but does not own its output.
+    /// Returns a handle that can abort the task, but does not own its output.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// let abort = task.abort_handle();
+    /// abort.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort_handle(&self) -> AbortHandle {
         self.header().state.retain();
         // SAFETY: the reference was just taken for it.
         unsafe { AbortHandle::new(self.header) }
     }
 
-    /// The task's id.
+    /// Returns the task's id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(async { windlass::task::id() });
+    /// let id = task.id();
+    /// assert_eq!(task.await.unwrap(), id);
+    /// # });
+    /// ```
     pub fn id(&self) -> Id {
         self.header().id
     }
@@ -128,7 +167,7 @@ impl<T> Future for JoinHandle<T> {
         // SAFETY: COMPLETE was seen with our interest standing, so the output is ours, and it has
         // the type of `output`.
         unsafe { (self.header().vtable.take_output)(self.header, (&raw mut output).cast()) };
-        Poll::Ready(output.expect("a JoinHandle was polled after it had given its output"))
+        Poll::Ready(output.expect("a JoinHandle was polled after it had returned its output"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! A set of tasks awaited in the order in which they end.
+//! A set of tasks that are awaited in the order in which they end.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -17,8 +17,8 @@ use crate::coop;
 use crate::handle::Handle;
 use crate::primitives::Mutex;
 
-/// Tasks with the same output type, awaited together. Dropping the set **aborts** what it holds;
-/// [`detach_all`](Self::detach_all) lets the tasks go on instead.
+/// A set of tasks with the same output type. Dropping the set **aborts** its tasks; [`detach_all`](Self::detach_all)
+/// detaches them instead.
 ///
 /// # Examples
 ///
@@ -41,7 +41,7 @@ pub struct JoinSet<T> {
     ended: Arc<Ended>,
 }
 
-/// The slots whose tasks have ended, in that order, and who waits for the next.
+/// The slots whose tasks have ended, in that order, and the waker of the task that waits for the next.
 #[derive(Default)]
 struct Ended(Mutex<EndedInner>);
 
@@ -64,7 +64,7 @@ impl Ended {
     }
 }
 
-/// The waker registered with one task: its wake-up says which slot has ended.
+/// The waker registered with one task. It queues the task's slot.
 struct SlotWaker {
     slot: usize,
     ended: Arc<Ended>,
@@ -77,17 +77,28 @@ impl Wake for SlotWaker {
 }
 
 impl<T> JoinSet<T> {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new() -> Self {
         Self { slots: Vec::new(), vacant: Vec::new(), ended: Arc::default() }
     }
 
-    /// How many tasks the set holds, ended ones that were not yet taken included.
+    /// Returns the number of tasks in the set, including those that have ended and whose result was not taken.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set: windlass::task::JoinSet<i32> = [1, 2].map(|i| async move { i }).into_iter().collect();
+    /// assert_eq!(set.len(), 2);
+    /// set.join_next().await;
+    /// assert_eq!(set.len(), 1);
+    /// # });
+    /// ```
     pub fn len(&self) -> usize {
         self.slots.len() - self.vacant.len()
     }
 
-    /// True if the set holds no task.
+    /// Returns true if the set holds no task.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -107,22 +118,44 @@ impl<T> JoinSet<T> {
         abort
     }
 
-    /// Waits for the next task to end; `None` if the set is empty.
+    /// Waits for the next task to end and returns its result, or `None` if the set is empty.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future takes nothing out of the set.
+    /// Dropping the future takes no result out of the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn(async { 42 });
+    /// while let Some(result) = set.join_next().await {
+    ///     assert_eq!(result.unwrap(), 42);
+    /// }
+    /// # });
+    /// ```
     pub async fn join_next(&mut self) -> Option<Result<T, JoinError>> {
         std::future::poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// As [`join_next`](Self::join_next), with the id of the task that ended. Dropping the future takes
-    /// nothing out of the set.
+    /// Waits for the next task to end and returns its id and its result, or `None` if the set is empty. Dropping the future
+    /// takes no result out of the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// let task = set.spawn(async { 42 });
+    /// assert_eq!(set.join_next_with_id().await.unwrap().unwrap(), (task.id(), 42));
+    /// # });
+    /// ```
     pub async fn join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         std::future::poll_fn(|cx| self.poll_next_with_id(cx)).await
     }
 
-    /// The poll behind [`join_next`](Self::join_next).
+    /// Polls for the next task to end; see [`join_next`](Self::join_next).
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_next_with_id(cx).map(|next| next.map(|result| result.map(|(_, output)| output)))
     }
@@ -153,7 +186,17 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// The result of a task that has ended already, if there is one.
+    /// Returns the result of a task that has already ended, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// assert!(set.try_join_next().is_none());
+    /// # });
+    /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
         let slot = self.ended.0.lock().slots.pop_front()?;
         Some(self.take(slot).map(|(_, output)| output))
@@ -172,12 +215,21 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// Waits for all tasks and gives their outputs, in the order in which they ended. Dropping the future
-    /// aborts the tasks that are left.
+    /// Waits for all tasks and returns their outputs, in the order in which they ended. Dropping the future aborts the
+    /// remaining tasks.
     ///
     /// # Panics
     ///
-    /// If a task panicked, with its payload, or if one was aborted.
+    /// Panics with a task's payload if the task panicked, and if a task was cancelled.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let set: windlass::task::JoinSet<i32> = [1, 2].map(|i| async move { i }).into_iter().collect();
+    /// assert_eq!(set.join_all().await.iter().sum::<i32>(), 3);
+    /// # });
+    /// ```
     pub async fn join_all(mut self) -> Vec<T> {
         let mut outputs = Vec::with_capacity(self.len());
         while let Some(result) = self.join_next().await {
@@ -190,19 +242,53 @@ impl<T> JoinSet<T> {
         outputs
     }
 
-    /// Aborts every task; [`join_next`](Self::join_next) then reports each of them.
+    /// Aborts all tasks. They stay in the set, and [`join_next`](Self::join_next) returns the result of each.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// set.abort_all();
+    /// assert!(set.join_next().await.unwrap().unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort_all(&self) {
         self.slots.iter().flatten().for_each(JoinHandle::abort);
     }
 
-    /// Aborts every task and waits until all have ended. Dropping the future leaves them aborted, and
-    /// what they came to in the set.
+    /// Aborts all tasks and waits until they have ended. If the future is dropped, they are aborted all the same, and
+    /// results not yet discarded stay in the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn(std::future::pending::<()>());
+    /// set.shutdown().await;
+    /// assert!(set.is_empty());
+    /// # });
+    /// ```
     pub async fn shutdown(&mut self) {
         self.abort_all();
         while self.join_next().await.is_some() {}
     }
 
-    /// Lets all tasks go on by themselves and empties the set.
+    /// Detaches all tasks and empties the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// let task = set.spawn(std::future::pending::<()>());
+    /// set.detach_all();
+    /// assert!(set.is_empty() && !task.is_finished());
+    /// # task.abort();
+    /// # });
+    /// ```
     pub fn detach_all(&mut self) {
         self.slots.clear();
         self.vacant.clear();
@@ -212,7 +298,7 @@ impl<T> JoinSet<T> {
 }
 
 impl<T: Send + 'static> JoinSet<T> {
-    /// Spawns a task into the set, on the current runtime or the global one.
+    /// Spawns a task into the set, on the current runtime or else on the global one.
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where
@@ -224,6 +310,16 @@ impl<T: Send + 'static> JoinSet<T> {
     }
 
     /// Spawns a task into the set, on the runtime of the handle.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn_on(async { 42 }, runtime.handle());
+    /// assert_eq!(runtime.block_on(set.join_all()), [42]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
     where
@@ -235,6 +331,16 @@ impl<T: Send + 'static> JoinSet<T> {
     }
 
     /// Runs a closure that blocks on the blocking pool, as a member of the set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn_blocking(|| 42);
+    /// assert_eq!(set.join_all().await, [42]);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F>(&mut self, f: F) -> AbortHandle
     where

@@ -1,13 +1,12 @@
-//! Values that belong to a task, whatever thread polls it.
+//! Task-local values, which belong to a task on whatever thread it is polled.
 //!
-//! Each poll of a scope puts a *frame* onto a list that runs down the stack of the thread: the key, and a reference to
-//! the value, which stays in the scope's future. The end of the poll takes it off again. A look-up goes down the list to
-//! the first frame with its key, so inner scopes shadow outer ones, and a scope that is not being polled is not there.
+//! Each poll of a scope pushes a *frame* onto a list in the thread's stack: the key, and a reference to the value, which
+//! stays in the scope's future. The end of the poll pops it. A look-up walks the list to the first frame with its key, so
+//! inner scopes shadow outer ones, and a scope that is not being polled is not found.
 //!
-//! A worker may run something else on top of a poll: a task that is polled in place at a split point, or the job of
-//! another computation while it waits in a join. For that time [`set_aside`] has the list begin anew, so that neither
-//! sees the other's values. A list of frames makes that one store; with a thread-local a key, every key would have to be
-//! swapped.
+//! A worker may run other code on top of a poll: a task that it polls at a split point, or the job of another
+//! computation while it waits in a join. Meanwhile [`set_aside`] starts an empty list, so that neither sees the other's
+//! values. With a list of frames that is one store; with a thread-local per key, every key would have to be swapped.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -23,7 +22,7 @@ use windlass_sync::thread_cell;
 
 /// A value in the scope that is being polled, and what is below it.
 struct Frame<'a> {
-    /// The address of the key. Compared, never followed.
+    /// The address of the key. Compared, never dereferenced.
     key: *const (),
     value: &'a dyn Any,
     below: *const Frame<'a>,
@@ -32,7 +31,7 @@ struct Frame<'a> {
 // The innermost frame of this thread; null for none.
 thread_cell!(static TOP: *const Frame<'static> = ptr::null());
 
-/// Puts the list back as it was, also after a panic.
+/// Restores the list when it is dropped, also after a panic.
 pub(crate) struct Restore(*const Frame<'static>);
 
 impl Drop for Restore {
@@ -41,7 +40,7 @@ impl Drop for Restore {
     }
 }
 
-/// Has no value be there on this thread until the result is dropped.
+/// Hides all values on this thread until the result is dropped.
 pub(crate) fn set_aside() -> Restore {
     Restore(TOP.with(|top| top.replace(ptr::null())))
 }
@@ -69,7 +68,7 @@ fn with_found<R>(key: *const (), f: impl FnOnce(Option<&dyn Any>) -> R) -> R {
     f(None)
 }
 
-/// Declares values that belong to tasks: for each, a key of type [`LocalKey`](crate::task::LocalKey).
+/// Declares task-local values: for each, a key of type [`LocalKey`](crate::task::LocalKey).
 ///
 /// # Examples
 ///
@@ -81,7 +80,7 @@ fn with_found<R>(key: *const (), f: impl FnOnce(Option<&dyn Any>) -> R) -> R {
 ///
 /// # windlass::block_on(async {
 /// let task = windlass::spawn(REQUEST.scope(7, async {
-///     windlass::yield_now().await; // may go on on another thread
+///     windlass::yield_now().await; // may continue on another thread
 ///     REQUEST.get()
 /// }));
 /// assert_eq!(task.await.unwrap(), 7);
@@ -97,16 +96,16 @@ macro_rules! task_local {
     };
 }
 
-/// The key of a value that belongs to a task, declared with [`task_local!`](crate::task_local).
+/// The key of a task-local value, declared with [`task_local!`](crate::task_local).
 ///
-/// A value is there within [`scope`](Self::scope), in whatever the future of the scope calls while it is polled, and
-/// nowhere else: tasks that are spawned there do not inherit it. Neither do tasks that a worker polls in between, at the
-/// split points of a computation inside of the scope.
+/// A value is set by [`scope`](Self::scope), and visible to everything that the future of the scope calls while it is
+/// polled. Tasks spawned in the scope do not inherit it, and neither do other tasks that a worker polls at the split
+/// points of a computation inside of the scope.
 ///
-/// The closures of [`join`](crate::join) and [`Scope::spawn`](crate::Scope::spawn) may be run by any worker, and so may or
-/// may not see a value. Take it out with [`get`](Self::get) before, and give it to them.
+/// The closures of [`join`](crate::join) and [`Scope::spawn`](crate::Scope::spawn) may run on any worker, and so may or
+/// may not see a value. Read it with [`get`](Self::get) before, and pass it to them.
 pub struct LocalKey<T: 'static> {
-    // Statics without a size may share an address, which is what tells keys apart.
+    // Zero-sized statics may share an address, and keys are told apart by their addresses.
     _address: u8,
     value: PhantomData<fn() -> T>,
 }
@@ -117,14 +116,24 @@ impl<T: 'static> LocalKey<T> {
         Self { _address: 0, value: PhantomData }
     }
 
-    /// Returns a future that runs `future` with the value in place. When it is done, the value is dropped with it.
+    /// Returns a future that runs `future` with the value set. The value is dropped when the future is.
     ///
     /// Dropping it drops `future` first, which still sees the value, and then the value.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::task_local! { static USER: &'static str; }
+    ///
+    /// # windlass::block_on(async {
+    /// assert_eq!(USER.scope("ann", async { USER.get() }).await, "ann");
+    /// # });
+    /// ```
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
         TaskLocalFuture { key: self, value: Some(value), future: Some(future) }
     }
 
-    /// Runs a closure with the value in place.
+    /// Runs a closure with the value set.
     ///
     /// # Examples
     ///
@@ -141,7 +150,15 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     ///
-    /// Outside of any scope of this key.
+    /// Panics outside of any scope of this key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::task_local! { static USER: String; }
+    ///
+    /// assert_eq!(USER.sync_scope("ann".to_owned(), || USER.with(|user| user.len())), 3);
+    /// ```
     #[track_caller]
     pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
         match self.try_with(f) {
@@ -154,7 +171,15 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Errors
     ///
-    /// Outside of any scope of this key; `f` is not called then.
+    /// Returns an error outside of any scope of this key, without calling `f`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::task_local! { static USER: String; }
+    ///
+    /// assert!(USER.try_with(|user| user.len()).is_err());
+    /// ```
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
         with_found(self.address(), |value| {
             value.and_then(|value| value.downcast_ref()).map(f).ok_or(AccessError(()))
@@ -165,7 +190,15 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Panics
     ///
-    /// Outside of any scope of this key.
+    /// Panics outside of any scope of this key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::task_local! { static NUMBER: u32; }
+    ///
+    /// assert_eq!(NUMBER.sync_scope(7, || NUMBER.get()), 7);
+    /// ```
     #[track_caller]
     pub fn get(&'static self) -> T
     where
@@ -178,7 +211,15 @@ impl<T: 'static> LocalKey<T> {
     ///
     /// # Errors
     ///
-    /// Outside of any scope of this key.
+    /// Returns an error outside of any scope of this key.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::task_local! { static NUMBER: u32; }
+    ///
+    /// assert!(NUMBER.try_get().is_err());
+    /// ```
     pub fn try_get(&'static self) -> Result<T, AccessError>
     where
         T: Clone,
@@ -197,7 +238,7 @@ impl<T: 'static> fmt::Debug for LocalKey<T> {
     }
 }
 
-/// A future with a value that belongs to it. Made by [`LocalKey::scope`].
+/// A future with a task-local value. Returned by [`LocalKey::scope`].
 #[must_use = "futures do nothing unless polled"]
 pub struct TaskLocalFuture<T: 'static, F> {
     key: &'static LocalKey<T>,
@@ -210,7 +251,7 @@ pub struct TaskLocalFuture<T: 'static, F> {
 impl<T: 'static, F: Unpin> Unpin for TaskLocalFuture<T, F> {}
 
 impl<T: 'static, F> TaskLocalFuture<T, F> {
-    /// Takes the value out. What is polled afterwards is outside of the scope.
+    /// Takes the value out. Later polls run without it.
     ///
     /// # Examples
     ///
@@ -273,7 +314,7 @@ impl<T: 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
     }
 }
 
-/// Says that a task-local value was asked for outside of its scope.
+/// The error of reading a task-local value outside of its scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessError(());
 

@@ -1,31 +1,29 @@
 //! Spawned futures and the handles to them.
 //!
-//! A task is a future that the runtime polls until it is done. [`spawn`](crate::spawn) gives a
-//! [`JoinHandle`] to its output; [`Builder`] gives it a name; a [`JoinSet`] awaits many. A panic in a task
-//! ends that task alone, and its handle tells.
+//! A task is a future that the runtime polls until it is ready. [`spawn`](crate::spawn) returns a [`JoinHandle`] to its
+//! output; [`Builder`] names a task; a [`JoinSet`] awaits many. A panic in a task ends only that task, and its handle
+//! returns it.
 
 // # Inside
 //
 // A future, its state and its output lie in one allocation. The handles to it:
 //
-// - `Runnable`: the right to run a task, one word. At any moment at most one exists for a task: it is
-//   made by the transition that sets SCHEDULED on an idle task, lives in a queue, and is consumed by
-//   running the task. It holds no reference; the owner's stands until the task is complete, and only
-//   the `Runnable` leads there.
+// - `Runnable`: the right to run a task, one word. At most one exists for a task at any moment: it is created by the
+//   transition that sets SCHEDULED on an idle task, lies in a queue, and is consumed by running the task. It holds no
+//   reference: the owner's stands until the task is complete, and only the `Runnable` can complete it.
 // - `JoinHandle`, `AbortHandle` and wakers: a counted reference each.
-// - The owner (`OwnedTasks`, or the blocking pool): one counted reference until COMPLETE, also as long
-//   as the task is not in the owner's list yet. That is so until its first poll has returned `Pending`,
-//   for tasks that a worker spawns in a poll; most of those end in that poll and are never listed.
+// - The owner (`OwnedTasks`, or the blocking pool): one counted reference until COMPLETE, even before the task is in the
+//   owner's list. A task that a worker spawns in a poll is listed when its first poll returns `Pending`; most end in that
+//   poll and are never listed.
 //
-// Only the thread that runs a task ever completes it. Aborting and shutting down set a flag and queue
-// the task; the worker that takes it drops the future. So a future is polled and dropped on workers
-// only, never under a lock, and a `Runnable` can't be taken from under its holder.
+// Only the thread that runs a task ever completes it. Aborting and shutting down set a flag and queue the task; the
+// worker that takes it drops the future. So a future is polled and dropped on workers only, never under a lock, and no
+// other thread can take a `Runnable` away from its holder.
 //
-// A panic in a poll, in the future's drop, in the output's drop or in a joiner's waker ends where it
-// happened: the first two become the task's `JoinError`, the others are swallowed, for nobody is left
-// to be told.
+// A panic in a poll, in the future's drop, in the output's drop or in a joiner's waker is caught where it happens: the
+// first two become the task's `JoinError`, the others are dropped, because no one is left to receive them.
 //
-// This room knows no scheduler: it sees one through `Schedule`.
+// This folder does not depend on the scheduler: it uses one through `Schedule`.
 
 mod abort;
 mod builder;
@@ -67,21 +65,21 @@ pub(crate) use owned::OwnedTasks;
 pub(crate) use state::Listing;
 pub(crate) use waker::{waker_vtable, wakes_polled_task};
 
-/// What the code that a thread runs belongs to: which task is being polled, and its values.
+/// The task that a thread polls, and its task-local values. Dropping it restores them.
 pub(crate) struct Belonging {
     _polled: waker::RestorePolled,
     _values: local::Restore,
 }
 
-/// Has what this thread runs belong to no task until the result is dropped.
+/// Lets this thread run code that belongs to no task, until the result is dropped.
 pub(crate) fn set_aside() -> Belonging {
     Belonging { _polled: waker::set_aside(), _values: local::set_aside() }
 }
 
-/// Where the ready tasks of a kind go, and who owns them.
+/// The scheduler and owner of a kind of tasks.
 ///
-/// A copy lies in each task. It is copied out before the task is queued, because from then on the
-/// task may be run, completed and freed by another thread.
+/// Each task contains a copy. It is copied out before the task is queued, because from then on another thread may run,
+/// complete and free the task.
 pub(crate) trait Schedule: Copy + Send + Sync + 'static {
     /// Takes the `Runnable` of a task that was idle.
     fn schedule(self, runnable: Runnable);
@@ -91,22 +89,21 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
         self.schedule(runnable);
     }
 
-    /// The first poll of a task with [`Listing::Late`] has returned `Pending`: takes it into the
-    /// owner's list. False if the owner takes in nothing more; then the task is cancelled. Called by
-    /// its runner.
+    /// Adds a task with [`Listing::Late`], whose first poll has returned `Pending`, to the owner's list. Returns false if
+    /// the owner refuses further tasks; the task is then cancelled. Called by its runner.
     fn bind(self, _task: NonNull<Header>) -> bool {
         unreachable!("this owner's tasks are bound when they are spawned");
     }
 
-    /// A task is complete: takes it off the owner's list. Called by its runner, which gives up
-    /// the owner's reference afterwards.
+    /// Removes a task that is complete from the owner's list. Called by its runner, which then drops the owner's
+    /// reference.
     fn release(self, task: NonNull<Header>, end: End);
 }
 
 /// How a task has ended.
 #[derive(Clone, Copy)]
 pub(crate) struct End {
-    /// It is in the owner's list, or was refused there when it was spawned.
+    /// True if it is in the owner's list, or was refused there when it was spawned.
     pub(crate) listed: bool,
     pub(crate) panicked: bool,
 }

@@ -1,13 +1,12 @@
 //! The list of a runtime's unfinished tasks, so that shutdown reaches every one of them.
 //!
-//! The list is cut into shards, each with a lock of its own: what a worker spawns belongs to its
-//! own shards in turn, and other threads spread over the rest. A task stays in its shard until it is
-//! complete, and that is also what keeps the runtime in memory for the task's wakers: workers
-//! leave only when every shard is empty.
+//! The list consists of shards, each with its own lock. The tasks that a worker spawns go to its own shards in turn;
+//! other threads are spread over the rest. A task stays in its shard until it is complete. That also keeps the runtime
+//! in memory for the task's wakers, because workers leave only when every shard is empty.
 //!
-//! Nobody but its waker knows an idle task, so every task is bound here before it is idle for the first
-//! time; what a worker spawns in a poll is bound no sooner. Until then it lies in a queue, which workers
-//! empty, or is being run by one of them.
+//! Only its wakers can reach an idle task, so every task is bound to the list before it is idle for the first time. A
+//! task that a worker spawns in a poll is bound no sooner: until then it is in a queue, which workers empty, or is
+//! being run by one of them.
 
 use std::ptr::NonNull;
 
@@ -18,8 +17,8 @@ use super::header::{Header, Links, Origin};
 use super::state::Notify;
 use crate::primitives::Mutex;
 
-/// Shards of each worker, used in turn: tasks end in about the order in which they began, so that a
-/// thief who ends them rarely meets the worker that spawns more.
+/// Shards of each worker, used in turn. Tasks end in about the order in which they began, so a worker that ends stolen
+/// tasks rarely contends with the one that spawns more.
 const SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
 /// Shards for threads that are not workers of the runtime.
 const FOREIGN_SHARDS: usize = if cfg!(loom) { 1 } else { 8 };
@@ -39,36 +38,36 @@ pub(crate) struct OwnedTasks {
 }
 
 impl OwnedTasks {
-    /// An empty list with shards for so many workers.
+    /// Creates an empty list with shards for this many workers.
     pub(crate) fn new(workers: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(List { head: None, closed: false }));
         Self { shards: (0..workers * SHARDS + FOREIGN_SHARDS).map(shard).collect() }
     }
 
-    /// How many shards there are.
+    /// Returns the number of shards.
     pub(crate) fn shards(&self) -> usize {
         self.shards.len()
     }
 
-    /// The shard for a task that a worker spawns as its `count`th.
+    /// Returns the shard for the `count`th task that a worker spawns.
     pub(crate) fn worker_shard(&self, worker: usize, count: u64) -> usize {
         worker * SHARDS + count as usize % SHARDS
     }
 
-    /// The shard for a task that a foreign thread spawns.
+    /// Returns the shard for a task that a foreign thread spawns.
     pub(crate) fn foreign_shard(&self, spread: usize) -> usize {
         self.shards.len() - 1 - spread % FOREIGN_SHARDS
     }
 
-    /// Takes a task into a shard, whose `Runnable` the caller holds or which it runs. False if the
-    /// runtime is shutting down: then the caller must cancel the task.
+    /// Adds a task, whose `Runnable` the caller holds or which it runs, to a shard. Returns false if the runtime is
+    /// shutting down; the caller must then cancel the task.
     #[must_use]
     pub(crate) fn bind(&self, shard: usize, header: NonNull<Header>) -> bool {
         self.bind_counted(shard, header, || {})
     }
 
-    /// As [`bind`](Self::bind), and has `count` count the task under the shard's lock: whoever closes the shard
-    /// finds either the task counted, or none that will be.
+    /// Does the same as [`bind`](Self::bind), and calls `count` under the shard's lock, so that the thread that closes the
+    /// shard either finds the task counted or knows that it never will be.
     #[must_use]
     pub(crate) fn bind_counted(
         &self,
@@ -92,7 +91,7 @@ impl OwnedTasks {
         true
     }
 
-    /// Takes a task off its shard; one that was never bound is left alone.
+    /// Removes a task from its shard, if it was bound.
     pub(crate) fn remove(&self, shard: usize, header: NonNull<Header>) {
         let mut list = self.shards[shard].lock();
         // SAFETY: we hold the shard's lock, and all tasks in the list are alive.
@@ -109,7 +108,7 @@ impl OwnedTasks {
         }
     }
 
-    /// Lets no task in any more, and cancels all there are. What was idle is returned, to be queued.
+    /// Refuses further tasks and cancels all others. Returns those that were idle, to be queued.
     pub(crate) fn close(&self) -> Vec<Runnable> {
         let mut idle = Vec::new();
         for shard in &self.shards {
@@ -126,8 +125,8 @@ impl OwnedTasks {
         idle
     }
 
-    /// True if every task that was bound is complete and no other can be. A shard that is not closed yet does
-    /// not count as empty: a task could be bound to it after the look.
+    /// Returns true if every task that was bound is complete and no other can be bound. A shard that is not closed yet
+    /// does not count as empty, because a task could still be bound to it.
     pub(crate) fn is_over(&self) -> bool {
         self.shards.iter().all(|shard| {
             let list = shard.lock();
@@ -135,7 +134,7 @@ impl OwnedTasks {
         })
     }
 
-    /// Those of the tasks that are being polled at this moment.
+    /// Returns the tasks that are being polled.
     pub(crate) fn running(&self, is_polled: impl Fn(NonNull<Header>) -> bool) -> Vec<Origin> {
         let mut running = Vec::new();
         for shard in &self.shards {
@@ -150,7 +149,7 @@ impl OwnedTasks {
     }
 }
 
-/// Touches a task's links.
+/// Calls `f` with a task's links.
 ///
 /// # Safety
 ///

@@ -25,10 +25,9 @@
 //!
 //! # Who knows the task
 //!
-//! While it is idle, its owner's list does, for nothing else can be counted on to. A task that is
-//! SCHEDULED is known to whoever has the queue or runs it, so it need not be in the list
-//! before it is idle for the first time: UNLISTED says that it is not. Many tasks end in their first
-//! poll, and never are.
+//! An idle task is known to its owner's list, because nothing else can be relied on to know it. A SCHEDULED task is
+//! known to its queue or its runner, so it need not be in the list before it is idle for the first time: UNLISTED means
+//! that it is not. Many tasks end in their first poll and are never listed.
 
 use crate::primitives::{AtomicUsize, Ordering};
 
@@ -94,7 +93,7 @@ pub(crate) enum EndPoll {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Complete {
-    /// Nobody will ask for the output: drop it.
+    /// The handle is gone: drop the output.
     DropOutput,
     /// Take the joiner's waker and wake it.
     WakeJoiner,

@@ -1,10 +1,12 @@
-//! Waiting for tasks whose results nobody wants.
+//! Waiting for tasks without collecting their results.
 //!
-//! The word has twice the number of what is tracked, plus one while the tracker is closed. When it becomes 1, closed and
-//! empty, whoever made it so takes the waiters out, under the lock, and wakes them after it. A waiter leaves its waker
-//! under the lock and looks at the word once more there: if it does not see 1, that comes later, and whoever brings it
-//! about finds the waker. `passed` counts how often it came to that, so that a waiter that was woken knows it, also if
-//! more is tracked by then.
+//! # Protocol
+//!
+//! The word is twice the number of tracked tasks, plus one while the tracker is closed. The thread that makes it 1, which
+//! means closed and empty, takes the waiters' wakers under the lock and wakes them after it. A waiter stores its waker
+//! under the lock and reads the word again there: if it does not see 1, the word becomes 1 later, and the thread that
+//! makes it so finds the waker. `passed` counts how often that has happened, so that a waiter that was woken knows it
+//! even if more tasks are tracked by then.
 
 use std::fmt;
 use std::future::Future;
@@ -23,12 +25,12 @@ const CLOSED: usize = 1;
 /// One that is tracked.
 const ONE: usize = 2;
 
-/// Tracks tasks until they have ended, without keeping their results: for a server that waits at its end for the
-/// connections it has left.
+/// Tracks tasks until they have ended, without keeping their results. A server uses it to wait for its remaining
+/// connections at shutdown.
 ///
-/// [`wait`](Self::wait) is over when the tracker is both [closed](Self::close) and empty. Unlike a
-/// [`JoinSet`](super::JoinSet) it keeps nothing of a task that has ended, and dropping it cancels none. Clones are the same
-/// tracker.
+/// [`wait`](Self::wait) returns when the tracker is both [closed](Self::close) and empty. Unlike a
+/// [`JoinSet`](super::JoinSet), a tracker keeps nothing of a task that has ended, and dropping it cancels no task. Clones
+/// share the same tracker.
 ///
 /// # Examples
 ///
@@ -66,12 +68,12 @@ struct Waiters {
 }
 
 impl TaskTracker {
-    /// Makes a tracker that is open and empty.
+    /// Creates a tracker that is open and empty.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Spawns a tracked task on the current runtime, or on the global one outside of any; as [`spawn`](crate::spawn).
+    /// Spawns a tracked task on the current runtime, or on the global one outside of any, as [`spawn`](crate::spawn) does.
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -84,6 +86,17 @@ impl TaskTracker {
     }
 
     /// Spawns a tracked task on the runtime of the handle.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// tracker.spawn_on(async {}, runtime.handle());
+    /// tracker.close();
+    /// runtime.block_on(tracker.wait());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     #[track_caller]
     pub fn spawn_on<F>(&self, future: F, handle: &Handle) -> JoinHandle<F::Output>
     where
@@ -95,7 +108,18 @@ impl TaskTracker {
         boxed_if_large!(future => handle.pool().spawn(future, origin))
     }
 
-    /// Runs a tracked closure that blocks; as [`spawn_blocking`](crate::spawn_blocking).
+    /// Runs a tracked closure that blocks, as [`spawn_blocking`](crate::spawn_blocking) does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// tracker.spawn_blocking(|| std::fs::read("Cargo.toml"));
+    /// tracker.close();
+    /// tracker.wait().await;
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
     where
@@ -110,7 +134,19 @@ impl TaskTracker {
         })
     }
 
-    /// Returns a future that is tracked until it is dropped or done, whoever polls it.
+    /// Returns a future that is tracked until it is ready or dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// let future = tracker.track_future(async { 42 });
+    /// assert_eq!(tracker.len(), 1);
+    /// assert_eq!(future.await, 42);
+    /// assert!(tracker.is_empty());
+    /// # });
+    /// ```
     pub fn track_future<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
         let token = self.token();
         async move {
@@ -120,15 +156,35 @@ impl TaskTracker {
         }
     }
 
-    /// Returns a token that counts as a task for as long as it is there.
+    /// Returns a token that counts as a tracked task until it is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// let token = tracker.token();
+    /// assert_eq!(tracker.len(), 1);
+    /// drop(token);
+    /// assert!(tracker.is_empty());
+    /// ```
     pub fn token(&self) -> TaskTrackerToken {
-        // Relaxed: it orders nothing. Whoever counts it down publishes what it did.
+        // Relaxed: it orders nothing. The drop of the token publishes what the task did.
         self.0.word.fetch_add(ONE, Ordering::Relaxed);
         TaskTrackerToken(self.clone())
     }
 
-    /// Closes the tracker, so that [`wait`](Self::wait) is over once it is empty; true if it was open. Further tasks are
-    /// tracked nevertheless.
+    /// Closes the tracker, so that [`wait`](Self::wait) returns once it is empty. Returns true if it was open. Tasks can
+    /// still be added.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// assert!(tracker.close());
+    /// assert!(tracker.is_closed());
+    /// assert!(tracker.reopen());
+    /// assert!(!tracker.is_closed());
+    /// ```
     pub fn close(&self) -> bool {
         // Release pairs with the Acquire in `is_done`; Acquire with the Release of the tokens.
         let before = self.0.word.fetch_or(CLOSED, Ordering::AcqRel);
@@ -138,7 +194,7 @@ impl TaskTracker {
         before & CLOSED == 0
     }
 
-    /// Opens the tracker again; true if it was closed.
+    /// Opens the tracker again. Returns true if it was closed.
     pub fn reopen(&self) -> bool {
         // Relaxed: it publishes nothing.
         self.0.word.fetch_and(!CLOSED, Ordering::Relaxed) & CLOSED != 0
@@ -159,8 +215,8 @@ impl TaskTracker {
         self.len() == 0
     }
 
-    /// Waits until the tracker is closed and empty at the same time, be it for a moment. Dropping the future loses
-    /// nothing.
+    /// Waits until the tracker is closed and empty at the same time, even if only for a moment. Dropping the future has no
+    /// effect.
     pub fn wait(&self) -> TaskTrackerWait<'_> {
         TaskTrackerWait { shared: &self.0, waiting: None }
     }
@@ -177,11 +233,11 @@ impl fmt::Debug for TaskTracker {
 
 impl Shared {
     fn is_done(&self) -> bool {
-        // Acquire pairs with the Release of whoever made it so, and by way of that of all that were tracked.
+        // Acquire pairs with the Release of the thread that made it so, and through it with those of all tracked tasks.
         self.word.load(Ordering::Acquire) == CLOSED
     }
 
-    /// The tracker has become closed and empty.
+    /// Wakes the waiters of a tracker that has become closed and empty.
     #[cold]
     fn wake_waiters(&self) {
         let mut waiters = self.waiters.lock();
@@ -192,7 +248,7 @@ impl Shared {
     }
 }
 
-/// Counts as a task of a [`TaskTracker`] for as long as it is there.
+/// Counts as a task of a [`TaskTracker`] until it is dropped. Returned by [`TaskTracker::token`].
 pub struct TaskTrackerToken(TaskTracker);
 
 impl Drop for TaskTrackerToken {
@@ -215,7 +271,7 @@ impl fmt::Debug for TaskTrackerToken {
 #[must_use = "futures do nothing unless polled"]
 pub struct TaskTrackerWait<'a> {
     shared: &'a Shared,
-    /// Its number among the waiters, and what had passed when it began to wait.
+    /// Its number among the waiters, and the value of `passed` when it began to wait.
     waiting: Option<(u64, u64)>,
 }
 
@@ -227,7 +283,7 @@ impl Future for TaskTrackerWait<'_> {
         if shared.is_done() {
             return Poll::Ready(());
         }
-        // Before the lock, and what it replaces after it: they may be anybody's.
+        // Cloned before the lock, and the old one dropped after it: both may run user code.
         let waker = cx.waker().clone();
         let mut waiters = shared.waiters.lock();
         let Waiters { passed, next, wakers } = &mut *waiters;

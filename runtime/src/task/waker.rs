@@ -1,7 +1,7 @@
 //! Wakers: a counted reference to a task behind `std`'s waker interface.
 //!
-//! A future that has to wait clones the waker of the task it is polled in, and most wakers are made that
-//! way. The runner of the task has references for that in stock, see [`Lending`].
+//! Most wakers are created by a future that has to wait and clones the waker of its task. The runner of the task has a
+//! stock of references for that: see [`Lending`].
 
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
@@ -16,8 +16,8 @@ use super::header::Header;
 use super::id::Id;
 use super::state::{LENDABLE, Notify};
 
-/// The task that this thread polls, the innermost if it is one in another, and how many of its
-/// references are to be had without counting.
+/// The task that this thread polls (the innermost, if polls are nested), and the number of its references that can be
+/// taken without counting.
 #[derive(Clone, Copy)]
 struct Stock {
     task: *const Header,
@@ -26,24 +26,23 @@ struct Stock {
 
 thread_cell!(static STOCK: Stock = Stock { task: ptr::null(), left: 0 });
 
-/// The time in which a runner lends the references that the task's state word counts in advance.
+/// A period in which a runner lends references that the task's state word counts in advance.
 ///
-/// Wakers of the task that are cloned meanwhile on this thread get theirs from the stock; those that are
-/// dropped give them back to it. Nothing else is different about them: as soon as one is cloned, its
-/// reference is its own.
+/// Meanwhile, a waker of the task that is cloned on this thread takes its reference from the stock, and one that is
+/// dropped returns its reference to it. They do not differ otherwise: a cloned waker owns its reference.
 pub(super) struct Lending {
     around: Stock,
 }
 
 impl Lending {
-    /// Begins, after `start`. The caller must come to `end`, and before the poll's end.
+    /// Begins lending, after `start`. The caller must call `end` before it ends the poll.
     #[inline]
     pub(super) fn begin(task: NonNull<Header>) -> Self {
         let stock = Stock { task: task.as_ptr(), left: LENDABLE };
         Self { around: STOCK.with(|cell| cell.replace(stock)) }
     }
 
-    /// Gives the number of references that are left, which are the caller's to account for.
+    /// Ends lending and returns the number of references that remain, for which the caller has to account.
     #[inline]
     pub(super) fn end(self) -> usize {
         STOCK.with(Cell::get).left
@@ -57,7 +56,7 @@ impl Drop for Lending {
     }
 }
 
-/// Puts back which task this thread polls.
+/// Restores the task that this thread polls when it is dropped.
 pub(super) struct RestorePolled(Stock);
 
 impl Drop for RestorePolled {
@@ -66,18 +65,18 @@ impl Drop for RestorePolled {
     }
 }
 
-/// Has this thread poll no task until the result is dropped.
+/// Hides the task that this thread polls until the result is dropped.
 pub(super) fn set_aside() -> RestorePolled {
     RestorePolled(STOCK.with(|cell| cell.replace(Stock { task: ptr::null(), left: 0 })))
 }
 
-/// The id of the task that this thread polls, the innermost if it is one in another.
+/// Returns the id of the task that this thread polls (the innermost, if polls are nested).
 pub(super) fn polled_id() -> Option<Id> {
     // SAFETY: null, or a task that this thread runs: `Lending` is over before the runner lets go of it.
     unsafe { STOCK.with(Cell::get).task.as_ref() }.map(|task| task.id)
 }
 
-/// Takes a reference of `task` from the stock; false if there is none.
+/// Takes a reference of `task` from the stock. Returns false if there is none.
 #[inline]
 fn borrow_from_stock(task: NonNull<Header>) -> bool {
     STOCK.with(|cell| {
@@ -90,7 +89,7 @@ fn borrow_from_stock(task: NonNull<Header>) -> bool {
     })
 }
 
-/// Puts the caller's reference of `task` into the stock; false if that is not there.
+/// Returns the caller's reference of `task` to the stock. Returns false if this thread does not poll the task.
 #[inline]
 fn return_to_stock(task: NonNull<Header>) -> bool {
     STOCK.with(|cell| {
@@ -110,7 +109,7 @@ pub(crate) struct WakerRef<'a> {
 }
 
 impl<'a> WakerRef<'a> {
-    /// A waker for the duration of the borrow.
+    /// Returns a waker for the duration of the borrow.
     pub(crate) fn new(header: &'a NonNull<Header>) -> Self {
         // SAFETY: the vtable below keeps the contract of `RawWaker` for a pointer to a live
         // header. No reference was taken, and none is given up: the waker is never dropped.
@@ -133,19 +132,19 @@ fn raw(header: NonNull<Header>) -> RawWaker {
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-/// What all wakers of tasks have in common. Dropping one never panics: by the time the last reference goes, the
-/// future and its output are gone, and a joiner's waker is dropped quietly.
+/// The vtable of all wakers of tasks. Dropping a waker never panics: when the last reference is dropped, the future
+/// and its output are gone, and a panic in the drop of a joiner's waker is discarded.
 pub(crate) fn waker_vtable() -> &'static RawWakerVTable {
     &VTABLE
 }
 
-/// True if it wakes the task that this thread polls, the innermost if it is one in another.
+/// Returns true if `waker` wakes the task that this thread polls (the innermost, if polls are nested).
 pub(crate) fn wakes_polled_task(waker: &Waker) -> bool {
     ptr::eq(waker.vtable(), &VTABLE)
         && ptr::eq(waker.data(), STOCK.with(Cell::get).task.cast::<()>())
 }
 
-/// The header behind a waker's data pointer.
+/// Returns the header behind a waker's data pointer.
 ///
 /// # Safety
 ///
@@ -203,7 +202,7 @@ unsafe fn drop_waker(data: *const ()) {
     }
 }
 
-/// Gives up a counted reference, and frees the task if it was the last.
+/// Drops a counted reference, and frees the task if it was the last.
 ///
 /// # Safety
 ///
@@ -219,7 +218,7 @@ pub(super) unsafe fn release(header: NonNull<Header>) {
     }
 }
 
-/// Asks for the cancellation of a task.
+/// Cancels a task.
 ///
 /// # Safety
 ///

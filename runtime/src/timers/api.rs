@@ -1,25 +1,23 @@
-//! The timers as programs see them: `windlass_timer`'s, made for these runtimes.
+//! The public interface of the timers: the types of `windlass_timer`, made for these runtimes.
 
 use std::future::{Future, IntoFuture};
 use std::time::{Duration, Instant};
 
 use super::Runtimes;
 
-/// Waits for a point in time. Made by [`sleep`] and [`sleep_until`].
+/// Waits until a point in time. Created by [`sleep`] and [`sleep_until`].
 ///
-/// Nothing is armed before the first poll that has to wait. From then on the timer belongs to the runtime
-/// that was current in that poll, also if the future moves to another one, which it then wakes. When
-/// that runtime shuts down, whoever waits is polled again, and the timer moves to the runtime that is
-/// current there, or to the global one. On the executor of another library, timers belong to the global
-/// runtime, which is started for the first of them.
+/// The timer is armed by the first poll that has to wait, and belongs to the runtime that is current in that poll, even if
+/// the future then moves to another one. When that runtime shuts down, the future is polled again, and the timer moves to
+/// the runtime that is current there, or to the global one. On the executor of another library, timers belong to the
+/// global runtime, which the first of them starts.
 ///
-/// Polling it after it was ready gives ready again, until [`reset`](windlass_timer::Sleep::reset).
+/// Polling it again after it was ready returns `Ready`, until [`reset`](windlass_timer::Sleep::reset).
 pub type Sleep = windlass_timer::Sleep<Runtimes>;
 
-/// A timer that can be awaited any number of times: each `(&mut timer).await` waits for its duration anew.
+/// A timer that can be awaited repeatedly: each `(&mut timer).await` waits for its duration again.
 ///
-/// Nothing is armed when it is made: the time runs from the first poll of each wait, and dropping the
-/// wait disarms it.
+/// The time runs from the first poll of each wait, and dropping the wait disarms the timer.
 ///
 /// # Examples
 ///
@@ -39,28 +37,43 @@ pub type Timer = windlass_timer::Timer<Runtimes>;
 /// One wait for a [`Timer`]. Dropping it disarms the timer.
 pub type TimerWait<'a> = windlass_timer::TimerWait<'a, Runtimes>;
 
-/// Ticks at a regular pace. Made by [`interval`] and [`interval_at`].
+/// Ticks with a fixed period. Created by [`interval`] and [`interval_at`].
 ///
-/// Being somewhat late is no reason to drift: ticks are due at multiples of the period after the start,
-/// unless one was missed altogether and [`MissedTick`](windlass_timer::MissedTick) says otherwise.
+/// Late ticks do not make it drift: ticks are due at multiples of the period after the start, unless one was missed
+/// altogether and [`MissedTick`](windlass_timer::MissedTick) says otherwise.
 pub type Interval = windlass_timer::Interval<Runtimes>;
 
-/// A future that has to be ready in time. Made by [`timeout`], [`timeout_at`] and [`FutureExt`].
+/// A future with a time-out. Created by [`timeout`], [`timeout_at`] and [`FutureExt`].
 pub type Timeout<F> = windlass_timer::Timeout<F, Runtimes>;
 
-/// The time: that of the current runtime if it has a clock of its own
-/// ([`Builder::manual_time`](crate::Builder::manual_time)), and else `Instant::now()`.
+/// Returns the current runtime's time if it runs in [virtual time](crate::Builder::virtual_time), and `Instant::now()`
+/// otherwise.
 ///
-/// Code that asks here instead of asking `Instant` can be tested in virtual time.
+/// Code that calls this instead of `Instant::now` can be tested in virtual time.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass::timer::{now, sleep};
+///
+/// let runtime = windlass::Builder::new().virtual_time().build()?;
+/// runtime.block_on(async {
+///     let start = now();
+///     sleep(Duration::from_secs(3600)).await;
+///     assert_eq!(now() - start, Duration::from_secs(3600));
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn now() -> Instant {
     windlass_timer::now::<Runtimes>()
 }
 
-/// Waits until `duration` from now is over. It counts from this call, not from the first poll.
+/// Waits until `duration` has passed since this call (not since the first poll).
 ///
-/// Never early; late by some 50 µs while the machine has a CPU to spare, and by some 100 µs, half a
-/// millisecond for one in a hundred, if 100,000 are due at about the same time. A zero duration is
-/// ready at its first poll, and one that the clock can't say (`Duration::MAX`) never ends.
+/// The sleep is never early. It is late by about 50 µs while a CPU is idle, and by about 100 µs if 100,000 sleeps
+/// are due at about the same time, of which one in a hundred is late by half a millisecond. A zero duration is
+/// ready at its first poll, and one that the clock can't represent (`Duration::MAX`) never ends.
 ///
 /// # Cancelling
 ///
@@ -82,7 +95,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     Sleep::after(duration)
 }
 
-/// Waits until `deadline`; not at all if that is past.
+/// Waits until `deadline`. Ready at once if that has passed. Dropping the future disarms the timer.
 ///
 /// # Examples
 ///
@@ -100,11 +113,11 @@ pub fn sleep_until(deadline: Instant) -> Sleep {
     Sleep::until(deadline)
 }
 
-/// Ticks every `period`, for the first time at once.
+/// Returns an interval that ticks every `period`, for the first time at once.
 ///
 /// # Panics
 ///
-/// If the period is zero.
+/// Panics if the period is zero.
 ///
 /// # Examples
 ///
@@ -124,11 +137,24 @@ pub fn interval(period: Duration) -> Interval {
     Interval::new(period)
 }
 
-/// Ticks every `period`, for the first time at `start`.
+/// Returns an interval that ticks every `period`, for the first time at `start`.
 ///
 /// # Panics
 ///
-/// If the period is zero.
+/// Panics if the period is zero.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use windlass::timer::interval_at;
+///
+/// # windlass::block_on(async {
+/// let start = Instant::now() + Duration::from_millis(1);
+/// let mut ticks = interval_at(start, Duration::from_millis(1));
+/// assert_eq!(ticks.tick().await, start);
+/// # });
+/// ```
 #[track_caller]
 pub fn interval_at(start: Instant, period: Duration) -> Interval {
     Interval::starting(start, period)
@@ -136,12 +162,12 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 
 /// Waits for `future`, but no longer than `duration`.
 ///
-/// The future is polled first, so one that is ready gives its output however late it is, and never
-/// costs a timer. The time runs from the first poll, as the future itself does.
+/// The future is polled first. If it is ready, its output is returned however late it is, and no timer is armed. The time
+/// runs from the first poll.
 ///
 /// # Errors
 ///
-/// [`Elapsed`](windlass_timer::Elapsed), when the time is over. The future is dropped with the `Timeout`.
+/// Returns [`Elapsed`](windlass_timer::Elapsed) if the future is not ready in time. It is dropped with the `Timeout`.
 ///
 /// # Cancelling
 ///
@@ -170,12 +196,24 @@ pub fn timeout<F: IntoFuture>(duration: Duration, future: F) -> Timeout<F::IntoF
 ///
 /// # Errors
 ///
-/// [`Elapsed`](windlass_timer::Elapsed), when the time has come.
+/// Returns [`Elapsed`](windlass_timer::Elapsed) if the future is not ready by the deadline.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::{Duration, Instant};
+/// use windlass::timer::timeout_at;
+///
+/// # windlass::block_on(async {
+/// let deadline = Instant::now() + Duration::from_millis(1);
+/// assert!(timeout_at(deadline, std::future::pending::<()>()).await.is_err());
+/// # });
+/// ```
 pub fn timeout_at<F: IntoFuture>(deadline: Instant, future: F) -> Timeout<F::IntoFuture> {
     Timeout::until(deadline, future)
 }
 
-/// Time-outs for all futures.
+/// Adds time-outs to all futures.
 pub trait FutureExt: Future {
     /// Waits for the future, but no longer than `duration`; see [`timeout`].
     ///
@@ -206,6 +244,18 @@ pub trait FutureExt: Future {
     }
 
     /// Waits for the future, but not beyond `deadline`; see [`timeout_at`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::{Duration, Instant};
+    /// use windlass::timer::FutureExt;
+    ///
+    /// # windlass::block_on(async {
+    /// let deadline = Instant::now() + Duration::from_secs(60);
+    /// assert_eq!(async { 42 }.timeout_at(deadline).await, Ok(42));
+    /// # });
+    /// ```
     fn timeout_at(self, deadline: Instant) -> Timeout<Self>
     where
         Self: Sized,

@@ -1,4 +1,4 @@
-//! How timers find the runtime they belong to. What programs see of them is in [`api`] and [`test`].
+//! How timers find the runtime that they belong to. The public interface is in [`api`] and [`test`].
 
 #[cfg(not(loom))]
 pub(crate) mod api;
@@ -16,7 +16,7 @@ use crate::sched::{Pool, Worker};
 use crate::task::wakes_polled_task;
 
 /// All runtimes of the process.
-// Models have no use for what is exported.
+// Models do not use what is exported.
 #[cfg_attr(loom, allow(unreachable_pub))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtimes {}
@@ -48,9 +48,9 @@ fn offer_others(waker: &Waker, take: &mut dyn FnMut(&ShardRef) -> bool) {
     if context::has_entered() && context::try_pool(|pool| take(home(pool))) == Some(true) {
         return;
     }
-    // A runtime that was entered is shutting down. The worker's own may go on; if that is shutting
-    // down too, its tasks are being cancelled, and no timer is of any use to them. But it is to whoever
-    // blocks the worker until it fires: a task that does not await, a drop that cleans up.
+    // The runtime that was entered is shutting down. The worker's own may not be. If it is, its tasks are being
+    // cancelled and need no timer, but code that blocks the worker until a timer fires does: a task that does not
+    // await, or a drop that cleans up.
     if context::role() == Role::Worker {
         let own = |worker: Option<&Worker>| worker.is_some_and(|worker| take(home(worker.pool())));
         if context::with_worker(own) || wakes_polled_task(waker) {
@@ -60,11 +60,11 @@ fn offer_others(waker: &Waker, take: &mut dyn FnMut(&ShardRef) -> bool) {
     take(home(global::runtime().handle().pool()));
 }
 
-/// The current thread's shard of a pool: its own if it works there.
+/// Returns the current thread's shard of a pool: its own if it is one of the pool's workers.
 fn home(pool: &Arc<Pool>) -> &ShardRef {
     let timers = pool.poller().timers();
-    context::with_worker(|worker| match worker {
-        Some(worker) if Arc::ptr_eq(worker.pool(), pool) => timers.worker(worker.index()),
-        _ => timers.foreign(context::thread_number()),
+    context::worker_of(Arc::as_ptr(pool), |worker| match worker {
+        Some(worker) => timers.worker(worker.index()),
+        None => timers.foreign(context::thread_number()),
     })
 }

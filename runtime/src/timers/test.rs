@@ -1,20 +1,18 @@
-//! Virtual time, for runtimes that were made with
-//! [`Builder::manual_time`](crate::Builder::manual_time).
+//! Control over virtual time, for runtimes built with [`Builder::virtual_time`](crate::Builder::virtual_time).
 
 use std::time::{Duration, Instant};
 
 use crate::context;
 
-/// Moves the time of the current runtime forward at once, and wakes all whose time has come. They
-/// run as soon as they get their turn, which is after this has returned.
+/// Moves the time of the current runtime forward at once, and wakes the tasks whose timers are due by then. They run
+/// after this has returned.
 ///
-/// The time is moved in one go: a task that waits for the next second again and again sees one long
-/// wait. To have everybody act at their time, wait: `sleep(duration).await` does the same step by
-/// step.
+/// The time moves in one step: a task that sleeps for one second in a loop sees a single long sleep. To let every timer
+/// fire at its own time, call `sleep(duration).await` instead, which moves the time from deadline to deadline.
 ///
 /// # Panics
 ///
-/// If the current runtime runs on the OS's time, or there is none.
+/// Panics if the current runtime does not run in virtual time, or if there is none.
 ///
 /// # Examples
 ///
@@ -22,7 +20,7 @@ use crate::context;
 /// use std::time::Duration;
 /// use windlass::timer::{sleep, test};
 ///
-/// let runtime = windlass::Builder::new().manual_time().build()?;
+/// let runtime = windlass::Builder::new().virtual_time().build()?;
 /// runtime.block_on(async {
 ///     let start = test::now();
 ///     let nap = sleep(Duration::from_secs(60));
@@ -38,13 +36,28 @@ pub fn advance(duration: Duration) {
         .expect("no current runtime: call this within `block_on`, or enter one");
     assert!(
         poller.is_virtual(),
-        "this runtime runs on the OS's time, which can't be moved: build it with `manual_time`"
+        "this runtime runs in real time, which can't be moved: build it with `Builder::virtual_time`"
     );
     poller.advance(duration);
 }
 
-/// The time of the current runtime; the OS's outside of any. The same as
+/// Returns the time of the current runtime, or that of the OS outside of any. The same as
 /// [`timer::now`](crate::timer::now).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass::timer::test;
+///
+/// let runtime = windlass::Builder::new().virtual_time().build()?;
+/// runtime.block_on(async {
+///     let start = test::now();
+///     test::advance(Duration::from_secs(1));
+///     assert_eq!(test::now() - start, Duration::from_secs(1));
+/// });
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn now() -> Instant {
     super::api::now()
 }

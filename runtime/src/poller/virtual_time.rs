@@ -1,15 +1,19 @@
-//! Virtual time, for tests: it stands still while anything is going on, and when everything is idle it
-//! jumps to the next deadline.
+//! Virtual time, for tests: it stands still while anything is going on, and jumps to the next deadline when the runtime
+//! is idle.
 //!
-//! Idle means: all workers sleep and no task is ready; no closure of the blocking pool runs or waits for a thread; no
-//! thread in `block_on` is being polled or was woken (`outside.rs`); and with sources of I/O, all of that for a while,
-//! for the OS may be about to deliver something. Nobody sits on the OS, where an event could wake a worker
-//! that still counts as asleep. The poller's thread looks, every 50 µs at first and
-//! every millisecond after some time, as long as there is a deadline to jump to. No other thread pays
-//! anything for it, but those in `block_on` on such a runtime, which are counted.
+//! A runtime is idle if all of these hold:
 //!
-//! The look is taken twice, with everything that changes when something happens in between compared: what
-//! is awake on one side while the other is looked at can't slip through.
+//! - all workers sleep, and no task is ready;
+//! - no closure of the blocking pool runs or waits for a thread;
+//! - no thread in `block_on` is being polled or has been woken (`outside.rs`);
+//! - if it has sources of I/O, the above has held for a while, because the OS may be about to deliver an event.
+//!
+//! No worker takes the seat in virtual time, so no event can wake a worker that still counts as asleep. The poller's
+//! thread checks while there is a deadline to jump to: every 50 µs at first, then less often, down to every
+//! millisecond. The only other threads that pay for this are those in `block_on` on such a runtime, which are counted.
+//!
+//! A *signature* of counters that change with every activity is taken before and after the check. If the two differ,
+//! something ran while the check was looking elsewhere, and the check fails.
 
 use std::time::{Duration, Instant};
 
@@ -19,24 +23,24 @@ use super::{Poller, timers};
 use crate::primitives::{Arc, thread};
 use crate::sched::Pool;
 
-/// The shortest and the longest time between two looks.
+/// The shortest and the longest time between two checks.
 const PAUSE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
-/// How long a runtime with sources of I/O has to be idle.
+/// How long a runtime with sources of I/O has to be idle before time jumps.
 const SETTLED: Duration = Duration::from_millis(5);
 
-/// Who moves the time waits so long for another thread that fires.
+/// How long moving the time waits for another thread that is firing timers.
 const LONGEST_WAKE: Duration = Duration::from_secs(1);
 
-/// What the poller's thread remembers of a runtime with virtual time.
+/// Detects that a runtime in virtual time is idle. Belongs to the poller's thread.
 pub(super) struct Idleness {
     pause: Duration,
     seen: Option<(Signature, Instant)>,
 }
 
-/// Changes when something happens.
+/// Counters that change whenever something runs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Signature {
-    turns: u64,
+    activations: u64,
     ticks: u64,
 }
 
@@ -45,14 +49,14 @@ impl Idleness {
         Self { pause: PAUSE.0, seen: None }
     }
 
-    /// How long until the next look.
+    /// Returns the time until the next check.
     pub(super) fn pause(&mut self) -> Duration {
         let pause = self.pause;
         self.pause = (pause * 2).min(PAUSE.1);
         pause
     }
 
-    /// Jumps to the next deadline if everything is idle.
+    /// Jumps to the next deadline if the runtime is idle.
     pub(super) fn look(&mut self, pool: &Arc<Pool>) {
         let poller = pool.poller();
         let before = signature(pool);
@@ -73,7 +77,7 @@ impl Idleness {
 
 fn signature(pool: &Pool) -> Signature {
     Signature {
-        turns: pool.poller().outside.turns(),
+        activations: pool.poller().outside.activations(),
         ticks: pool.slots.iter().map(|slot| slot.counters.tick.get()).sum(),
     }
 }
@@ -87,39 +91,39 @@ fn is_idle(pool: &Pool) -> bool {
 }
 
 impl Poller {
-    /// True if time moves only when it is told to.
+    /// Returns true in virtual time.
     pub(crate) fn is_virtual(&self) -> bool {
         self.clock.is_virtual()
     }
 
-    /// Moves the time to the next deadline, and fires what is due; false if there is none.
+    /// Moves the time to the next deadline and fires the timers that are due. Returns false if there is no deadline.
     pub(crate) fn jump(&self) -> bool {
         let next = self.timers.publish_exact_next();
         if next == NEVER {
             return false;
         }
-        // What is due is fired first, be it by another thread: time must not pass over it.
+        // Timers that are due fire first, on whichever thread: time must not pass over them.
         let now = self.clock.now();
         self.move_to(if self.timers.is_waking() { now } else { next });
         true
     }
 
-    /// Moves the time forward, and fires what is due by then.
+    /// Moves the time forward and fires the timers that are due by then.
     pub(crate) fn advance(&self, by: Duration) {
         self.move_to(self.clock.now().saturating_add(in_nanos(by)));
     }
 
     fn move_to(&self, time: u64) {
-        // The end of time would fire what is never to fire.
+        // `NEVER` itself would fire timers that must never fire.
         self.clock.move_to(time.min(NEVER - 1));
         let mut since = Instant::now();
         while self.timers.is_firing(self.clock.now()) {
-            // A portion may fire nothing, and only move timers within their wheels.
+            // One portion may fire nothing and only move timers within their wheels.
             if self.is_due() {
                 self.fire_due();
                 since = Instant::now();
             } else if timers::fires() || since.elapsed() > LONGEST_WAKE {
-                // It is this thread that fires, further out, and goes on; or a waker blocks.
+                // This thread is itself firing, further up the stack, and will continue there; or a waker blocks.
                 return;
             } else {
                 thread::yield_now();

@@ -1,0 +1,109 @@
+//! Checks the settings of a builder, and works out the defaults that depend on the machine.
+
+use std::io;
+use std::time::Duration;
+
+use crate::builder::Builder;
+use crate::cpus;
+use crate::fork::NEXT_JOB;
+use crate::sched::{Config, MOST_WORKERS, policy};
+
+/// The largest number of workers.
+const MAX_WORKERS: usize = 1024;
+/// The smallest and the largest number of places for threads outside of the pool that take part in their fork-join
+/// calls.
+const GUESTS: (usize, usize) = (4, 32);
+/// The bounds of the default number of spare workers, which is otherwise the number of workers.
+const SPARES: (usize, usize) = (4, 64);
+/// The smallest and the largest stack. A smaller one has no room for Rust's own start of a thread.
+const STACK: (usize, usize) = (64 << 10, 1 << 40);
+/// The shortest `stuck_after`. With a shorter one, monitoring would cost more than it saves.
+const MIN_STUCK_AFTER: Duration = Duration::from_micros(100);
+
+impl Builder {
+    /// Returns the configuration that the settings stand for, or `InvalidInput` with advice.
+    pub(crate) fn check(self) -> io::Result<Config> {
+        let (workers, cpus) = match self.workers {
+            Some(workers) => (workers, cpus::last_count()),
+            None => {
+                let cpus = cpus::count();
+                (workers_from_environment()?.unwrap_or(cpus.min(MAX_WORKERS)), cpus)
+            }
+        };
+        let spares = self.max_spares.unwrap_or(workers.clamp(SPARES.0, SPARES.1));
+        check(
+            (1..=MAX_WORKERS).contains(&workers),
+            format!(
+                "{workers} workers: a runtime needs between 1 and {MAX_WORKERS}; leave `workers` \
+                 out to have one for each CPU"
+            ),
+        )?;
+        check(
+            spares <= MOST_WORKERS - MAX_WORKERS,
+            format!("max_spares of {spares}: at most {}", MOST_WORKERS - MAX_WORKERS),
+        )?;
+        check(
+            self.stack_size.is_none_or(|bytes| (STACK.0..=STACK.1).contains(&bytes)),
+            format!(
+                "a stack of {} bytes: give between {} KiB and 1 TiB, or leave `stack_size` out",
+                self.stack_size.unwrap_or_default(),
+                STACK.0 >> 10,
+            ),
+        )?;
+        check(
+            self.max_blocking > 0,
+            "max_blocking of 0: `spawn_blocking` and name look-ups need at least 1".to_owned(),
+        )?;
+        check(
+            self.stuck_after >= MIN_STUCK_AFTER,
+            format!(
+                "stuck_after of {:?}: give at least {MIN_STUCK_AFTER:?}; to switch spare workers \
+                 off, use `max_spares(0)`",
+                self.stuck_after
+            ),
+        )?;
+        check(
+            (1..=99).contains(&self.compute_share),
+            format!("compute_share of {} %: give between 1 and 99", self.compute_share),
+        )?;
+        check(
+            !self.thread_name.contains('\0'),
+            "thread_name contains a NUL character, which no thread's name may have".to_owned(),
+        )?;
+        Ok(Config {
+            workers,
+            spares,
+            guests: workers.clamp(GUESTS.0, GUESTS.1),
+            searchers: policy::searchers(workers),
+            awake_to_spin: if workers <= cpus { cpus - 1 } else { 0 },
+            cpus,
+            stuck_after: self.stuck_after,
+            next_job: Some(NEXT_JOB),
+            compute_share: self.compute_share,
+            max_blocking: self.max_blocking,
+            blocking_keep_alive: self.blocking_keep_alive,
+            thread_name: self.thread_name,
+            stack_size: self.stack_size,
+            hooks: self.hooks,
+            spawner: self.spawner,
+        })
+    }
+}
+
+/// Returns `InvalidInput` with a message unless a setting is good.
+pub(crate) fn check(good: bool, message: String) -> io::Result<()> {
+    if good { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, message)) }
+}
+
+/// Reads the number of workers from the environment, if it is set there.
+fn workers_from_environment() -> io::Result<Option<usize>> {
+    let Some(value) = std::env::var_os("WINDLASS_WORKERS") else {
+        return Ok(None);
+    };
+    let parsed = value.to_str().and_then(|text| text.trim().parse().ok());
+    check(
+        parsed.is_some(),
+        format!("the environment variable WINDLASS_WORKERS is {value:?}, which is not a number"),
+    )?;
+    Ok(parsed)
+}
