@@ -146,9 +146,8 @@ fn tasks_are_pushed_while_a_manual_loop_looks() {
 /// Property: a spare sent for a worker that comes back at that moment, and falls asleep, leaves
 /// again. (One that stays shows as a model without an end.)
 ///
-/// Seen to fail with: a `sleep` that does not look for its relief; no fence in `relieve`; `relief` stored or swapped with
-/// Relaxed (what is taken back from the spare before comes after what is said to this one). (Not, within these
-/// preemptions, with a `relieve` that does not look whether the worker has come back.)
+/// Seen to fail with: a `sleep` that does not look for its relief; no fence in `relieve`; `relief` stored or swapped
+/// with Relaxed (what is taken back from the spare before comes after what is said to this one).
 #[test]
 fn a_spare_is_sent_while_the_worker_comes_back() {
     check(2, || {
@@ -299,7 +298,7 @@ fn a_spare_is_dismissed_while_all_are_called() {
 /// Property: a spare sent for one who leaves at that moment leaves too. (One that stays shows as a model without
 /// an end.)
 ///
-/// Seen to fail with: no fence at the end of `run`.
+/// Seen to fail with: no fence at the end of `run`; a `relieve` that does not look whether the worker has come back.
 #[test]
 fn a_spare_is_sent_for_one_that_retires() {
     check(3, || {
