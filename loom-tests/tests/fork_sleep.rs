@@ -80,7 +80,7 @@ fn a_root_comes_while_a_spare_for_tasks_is_called() {
 
 /// Property: a spare that came for tasks computes when its worker is stuck in something else.
 ///
-/// Seen to fail with: a watch that does not `let_spare_compute`.
+/// Seen to fail with: a monitor that does not `let_spare_compute`.
 #[test]
 fn a_spare_for_tasks_stands_in_for_a_worker_that_blocks() {
     check_large(1, || {
@@ -100,7 +100,7 @@ fn a_spare_for_tasks_stands_in_for_a_worker_that_blocks() {
         }));
         let worker = thread::spawn(move || place.work());
         in_poll.park();
-        let mut watcher = pool.monitor();
+        let mut monitor = pool.monitor();
         drop(pool.compute(move || ended.unpark()));
         let spare = thread::spawn(move || spare.work());
         // As the thread does, it looks until there is nothing left to see to.
@@ -108,7 +108,7 @@ fn a_spare_for_tasks_stands_in_for_a_worker_that_blocks() {
             if !pool.is_occupied(1) {
                 break;
             }
-            watcher.look(&pool, Duration::from_secs(seconds));
+            monitor.look(&pool, Duration::from_secs(seconds));
             thread::yield_now();
         }
         worker.join().unwrap();

@@ -110,18 +110,17 @@ fn events_that_concern_no_task_do_not_hold_up_a_computation() {
     });
 }
 
-/// Property: what a task keeps for its worker, when it is polled at a split point, is watched, also if the
-/// watch was about to switch off.
+/// Property: a worker whose task, polled at a split point, keeps work for it is monitored, also if the monitor was
+/// about to switch off.
 ///
-/// Seen to fail with: `watch_over_kept` that asks for nothing; `switch_off` that does not count the
-/// sleepers again.
+/// Seen to fail with: a `woke_up` that does not switch on; a `switch_off` that does not count the sleepers again.
 #[test]
-fn work_is_kept_in_place_while_the_watch_switches_off() {
+fn work_is_kept_in_place_while_the_monitor_switches_off() {
     check(2, || {
         let pool = Pool::new(1, 0);
         let place = pool.occupy(0);
         let worker = thread::spawn(move || place.work());
-        let watch = {
+        let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
@@ -131,7 +130,7 @@ fn work_is_kept_in_place_while_the_watch_switches_off() {
                 let pool = home.clone();
                 async move {
                     drop(pool.spawn(async {}));
-                    watch.join().unwrap();
+                    monitor.join().unwrap();
                     assert!(pool.is_monitored());
                     close(&pool);
                 }
@@ -147,7 +146,7 @@ fn work_is_kept_in_place_while_the_watch_switches_off() {
 /// it leaves behind at its end is run, too, though the worker does not take it of its own accord, and though
 /// the spare that came for tasks falls asleep or is dismissed at that moment.
 ///
-/// Seen to fail with: a `look` that takes a worker that computes for one that gets on; a worker that leaves tasks
+/// Seen to fail with: a `look` that takes a worker that computes for one that makes progress; a worker that leaves tasks
 /// to its spare without handing over those that it has; `run_in_place` that leaves the tick even.
 #[test]
 fn a_computation_ends_while_its_spare_falls_asleep() {
@@ -165,9 +164,9 @@ fn a_computation_ends_while_its_spare_falls_asleep() {
                 pool.split_point();
                 drop(pool.spawn(async move { ran.unpark() }));
                 // As the poller's thread would.
-                let mut watcher = pool.monitor();
-                watcher.look(&pool, Duration::ZERO);
-                watcher.look(&pool, Duration::from_secs(1));
+                let mut monitor = pool.monitor();
+                monitor.look(&pool, Duration::ZERO);
+                monitor.look(&pool, Duration::from_secs(1));
                 back.park();
                 ends.unpark();
                 loom::explore();

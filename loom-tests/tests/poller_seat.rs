@@ -82,11 +82,9 @@ fn an_event_and_a_push_come_at_once() {
         waiting(&pool, pipe.register(), |_| ());
         let workers = start(&pool, 1);
         let writing = thread::spawn(move || pipe.write());
-        drop(pool.spawn({
-            let pool = pool.clone();
-            async move { close(&pool) }
-        }));
+        drop(pool.spawn(async {}));
         writing.join().unwrap();
+        close(&pool);
         join(workers);
         assert!(pool.is_over());
     });

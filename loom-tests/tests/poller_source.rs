@@ -156,8 +156,9 @@ fn what_an_event_announces_reaches_all_who_wait() {
 /// Property: whoever kicks the poller's thread, alone or with others, what it did before is seen by
 /// the thread after a wait.
 ///
-/// Seen to fail with: a `sleep_in_seat` that does not look for the token before it waits; no fence in it, or none in
-/// `kick`; a `kick` that gives the token and does nothing else.
+/// Seen to fail with: a `sleep_in_seat` that does not look for the token before it waits; no fence in `kick`; a `kick`
+/// that leaves the token and does nothing else. (Not with a `sleep_in_seat` without its fence: in loom, an exchange that
+/// fails has read the latest value.)
 #[test]
 fn no_kick_is_lost() {
     check(3, || {

@@ -1,7 +1,9 @@
-//! The monitor of the workers: never off while a worker is awake.
+//! The monitor of the workers: never off while a worker is awake. What a spare, the worker that it stands in for and
+//! the monitor say to each other. How a manual loop is kicked, which has no monitor but uses its switch.
 #![cfg(loom)]
 
 use std::sync::{Arc, Mutex};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use loom::thread;
@@ -12,18 +14,18 @@ use windlass_sync::Parker;
 #[global_allocator]
 static POISON: Poison = Poison;
 
-/// Property: a worker that is woken while the watch switches off, and that queues work for itself,
-/// is watched.
+/// Property: a worker that is woken while the monitor switches off, and that queues work for itself, is monitored.
 ///
-/// Seen to fail with: `switch_off` that does not count the sleepers again; `sleeping_settled` by a
-/// load instead of a read-modify-write, or with Relaxed; `watch_over_kept` that asks for nothing.
+/// Seen to fail with: a `switch_off` that does not count the sleepers again; a `sleeping_settled` that only loads; a
+/// `woke_up` that does not switch on. (Not with a `sleeping_settled` that is Relaxed, nor with a `switch_off` without
+/// its fence: each does the other's work here. The fence is there for guests.)
 #[test]
-fn work_is_kept_while_the_watch_switches_off() {
+fn work_is_kept_while_the_monitor_switches_off() {
     check(2, || {
         let pool = Pool::new(1, 0);
         let place = pool.occupy(0);
         let worker = thread::spawn(move || place.work());
-        let watch = {
+        let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
@@ -31,7 +33,7 @@ fn work_is_kept_while_the_watch_switches_off() {
             let pool = pool.clone();
             async move {
                 drop(pool.spawn(async {}));
-                watch.join().unwrap();
+                monitor.join().unwrap();
                 assert!(pool.is_monitored());
                 loom::skip_branch();
                 pool.close();
@@ -41,17 +43,17 @@ fn work_is_kept_while_the_watch_switches_off() {
     });
 }
 
-/// Property: work pushed from outside while all workers are busy is watched.
+/// Property: while work that was pushed from outside waits for a busy worker, that worker is monitored.
 ///
-/// Seen to fail with: `switch_off` that does not count the sleepers again; `sleeping_settled` by a
-/// load; `call_somebody` that asks for nothing when all are busy.
+/// Seen to fail with: a `switch_off` that does not count the sleepers again; a `sleeping_settled` that only loads; a
+/// `woke_up` that does not switch on.
 #[test]
-fn work_is_pushed_while_the_watch_switches_off() {
+fn work_is_pushed_while_the_monitor_switches_off() {
     check(2, || {
         let pool = Pool::new(1, 0);
         let place = pool.occupy(0);
         let worker = thread::spawn(move || place.work());
-        let watch = {
+        let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
@@ -62,7 +64,7 @@ fn work_is_pushed_while_the_watch_switches_off() {
         drop(pool.spawn({
             let pool = pool.clone();
             async move {
-                watch.join().unwrap();
+                monitor.join().unwrap();
                 push.join().unwrap();
                 // Unless the other task was first.
                 assert!(pool.is_monitored() || pool.is_idle());
@@ -74,12 +76,78 @@ fn work_is_pushed_while_the_watch_switches_off() {
     });
 }
 
+/// The waker of something that is no task, called by the worker that has taken the event.
+struct Listener {
+    pool: Pool,
+    monitor: Mutex<Option<thread::JoinHandle<()>>>,
+}
+
+impl Wake for Listener {
+    fn wake(self: Arc<Self>) {
+        let monitor = self.monitor.lock().unwrap().take().expect("there is one event");
+        monitor.join().unwrap();
+        assert!(self.pool.is_monitored());
+        loom::skip_branch();
+        self.pool.close();
+    }
+}
+
+/// Property: a worker that an event wakes in the seat, while the monitor switches off, is monitored before it calls a
+/// waker: that may block.
+///
+/// Seen to fail with: a `switch_off` that does not count the sleepers again; a `sleeping_settled` that only loads; a
+/// `sleep_in_seat` that says that it is awake after it has left the seat, or not at all.
+#[test]
+fn a_worker_wakes_up_in_the_seat_while_the_monitor_switches_off() {
+    check(3, || {
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        let reader = pipe.register();
+        let listener = Arc::new(Listener { pool: pool.clone(), monitor: Mutex::new(None) });
+        reader.wait_for_next(&Waker::from(listener.clone()));
+        let place = pool.occupy(0);
+        let worker = thread::spawn(move || place.work());
+        let monitor = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
+        };
+        *listener.monitor.lock().unwrap() = Some(monitor);
+        pipe.write();
+        worker.join().unwrap();
+    });
+}
+
+/// Property: tasks that other threads push while a manual loop waits, wakes up or looks are handed out. (One that is
+/// forgotten shows as a deadlock.)
+///
+/// Seen to fail with: a `Loop::look` that does not settle; a `hurry` that does not kick; a `wait_in_loop` that answers
+/// before it waits; with three preemptions, a `Loop::look` without its fence.
+#[test]
+fn tasks_are_pushed_while_a_manual_loop_looks() {
+    check_large(2, || {
+        let pool = Pool::manual();
+        let mut tasks = pool.manual_loop();
+        let pushing = [(); 2].map(|()| {
+            let pool = pool.clone();
+            thread::spawn(move || drop(pool.spawn(async {})))
+        });
+        let mut ran = 0;
+        while ran < 2 {
+            for runnable in tasks.ready_tasks(None).unwrap() {
+                runnable.run();
+                ran += 1;
+            }
+        }
+        pushing.into_iter().for_each(|pushing| pushing.join().unwrap());
+        loom::skip_branch();
+    });
+}
+
 /// Property: a spare sent for a worker that comes back at that moment, and falls asleep, leaves
 /// again. (One that stays shows as a model without an end.)
 ///
-/// Seen to fail with: a `sleep` that does not look for its relief; no fence in `relieve`; a
-/// `relieve` that does not look whether the worker has come back; `relief` stored or swapped with
-/// Relaxed (what is taken back from the spare before comes after what is said to this one).
+/// Seen to fail with: a `sleep` that does not look for its relief; no fence in `relieve`; `relief` stored or swapped
+/// with Relaxed (what is taken back from the spare before comes after what is said to this one).
 #[test]
 fn a_spare_is_sent_while_the_worker_comes_back() {
     check(2, || {
@@ -230,7 +298,7 @@ fn a_spare_is_dismissed_while_all_are_called() {
 /// Property: a spare sent for one who leaves at that moment leaves too. (One that stays shows as a model without
 /// an end.)
 ///
-/// Seen to fail with: no fence at the end of `run`.
+/// Seen to fail with: no fence at the end of `run`; a `relieve` that does not look whether the worker has come back.
 #[test]
 fn a_spare_is_sent_for_one_that_retires() {
     check(3, || {

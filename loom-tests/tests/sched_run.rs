@@ -151,7 +151,7 @@ fn a_worker_is_stuck_in_a_first_poll_while_the_pool_closes() {
                     drop(last.spawn(async move { drop(guard) }));
                     last.close();
                     while drops.count() == 0 {
-                        // As the watch would.
+                        // As the monitor would.
                         last.wake_all();
                         thread::yield_now();
                     }
@@ -372,7 +372,7 @@ fn a_spare_hands_over_while_the_worker_falls_asleep() {
 #[test]
 fn the_poller_ends_with_the_last_task() {
     check_large(1, || {
-        let pool = Pool::unwatched(1, 0);
+        let pool = Pool::unmonitored(1, 0);
         pool.start_poller();
         drop(pool.spawn(future::pending::<()>()));
         let place = pool.occupy(0);
@@ -388,7 +388,7 @@ fn the_poller_ends_with_the_last_task() {
 #[test]
 fn the_poller_ends_without_a_task() {
     check(2, || {
-        let pool = Pool::unwatched(1, 0);
+        let pool = Pool::unmonitored(1, 0);
         pool.start_poller();
         pool.shut_down();
     });

@@ -1,4 +1,4 @@
-//! The stack of sleepers: whoever announces itself is popped once.
+//! The sleepers' word: a worker that announces itself, on the stack or in the seat, is popped once.
 #![cfg(loom)]
 
 use std::sync::Arc;
@@ -86,5 +86,74 @@ fn workers_come_back_while_all_are_popped() {
         sleepers.pop_all(|index| left[index] -= 1);
         assert_eq!(left, popped);
         assert_eq!(sleepers.counts(), (0, 3));
+    });
+}
+
+/// The worker in the seat tries to leave it. If it can, it finds work and comes back. Returns false if it was popped.
+fn leave_and_come_back(sleepers: &Sleepers) -> bool {
+    let left = sleepers.leave_seat(0);
+    if left {
+        let _ = sleepers.stop_search();
+        sleepers.announce_in_seat(0);
+    }
+    left
+}
+
+/// Property: a worker that leaves the seat by itself while it is popped is told so, and is popped once for each time
+/// that it sits down; and the counts agree with that.
+///
+/// Seen to fail with: a `leave_seat` that does not ask who is in the seat, or that does not make a searcher of the
+/// worker; a `pop` that leaves the worker in the seat.
+#[test]
+fn a_worker_leaves_the_seat_while_it_is_popped() {
+    check(4, || {
+        let sleepers = Arc::new(Sleepers::new(2));
+        sleepers.announce(1, false);
+        sleepers.announce_in_seat(0);
+        let popper = {
+            let sleepers = sleepers.clone();
+            thread::spawn(move || sleepers.pop())
+        };
+        let left = leave_and_come_back(&sleepers);
+        let popped = popper.join().unwrap();
+        assert!(left || popped == Some(0), "it was not popped, and could not leave");
+        let mut asleep = [i32::from(left || popped != Some(0)), 1];
+        if let Some(index) = popped.filter(|&index| index == 1 || left) {
+            asleep[index] -= 1;
+        }
+        let mut searching = usize::from(popped.is_some());
+        sleepers.pop_all(|index| {
+            asleep[index] -= 1;
+            searching += 1;
+        });
+        assert_eq!(asleep, [0, 0]);
+        assert_eq!(sleepers.counts(), (0, searching));
+    });
+}
+
+/// Property: as above, with all sleepers popped at once.
+///
+/// Seen to fail with: a `pop_all` that leaves the worker in the seat; a `leave_seat` that does not ask who is in the
+/// seat.
+#[test]
+fn a_worker_leaves_the_seat_while_all_are_popped() {
+    check(4, || {
+        let sleepers = Arc::new(Sleepers::new(2));
+        sleepers.announce(1, false);
+        sleepers.announce_in_seat(0);
+        let popper = {
+            let sleepers = sleepers.clone();
+            thread::spawn(move || {
+                let mut popped = [0, 0];
+                sleepers.pop_all(|index| popped[index] += 1);
+                popped
+            })
+        };
+        let left = leave_and_come_back(&sleepers);
+        let mut popped = popper.join().unwrap();
+        assert!(left || popped[0] == 1, "it was not popped, and could not leave");
+        sleepers.pop_all(|index| popped[index] += 1);
+        assert_eq!(popped, [1, 1]);
+        assert_eq!(sleepers.counts(), (0, 2));
     });
 }

@@ -18,38 +18,49 @@ use crate::task::JoinHandle;
 pub struct Pool(Arc<sched::Pool>);
 
 impl Pool {
-    /// Creates a pool with this many places for workers and for spares. Its monitor is always on, so that switching it
-    /// on costs a model nothing.
+    /// A pool with this many places for workers and for spares. Its monitor is on, so that switching it on costs a
+    /// model nothing.
     pub fn new(workers: usize, spares: usize) -> Self {
-        Self::unwatched(workers, spares).watched()
+        Self::unmonitored(workers, spares).monitored()
     }
 
-    /// Creates a pool like [`new`](Self::new), whose workers wait for their next job for `next_job` while a spare runs
-    /// tasks. Time does not pass in models, so any duration other than zero never ends.
+    /// As [`new`](Self::new), with workers that wait this long for their next job while a spare looks after tasks. Time
+    /// does not pass in models: any but none has no end.
     pub fn patient(workers: usize, spares: usize, next_job: Duration) -> Self {
-        Self::of(workers, spares, Some(next_job), 0).watched()
+        Self::of(workers, spares, Some(next_job), 0, false).monitored()
     }
 
-    /// Creates a pool like [`new`](Self::new) whose monitor is off.
-    pub fn unwatched(workers: usize, spares: usize) -> Self {
-        Self::of(workers, spares, None, 0)
+    /// As [`new`](Self::new), with the monitor switched off.
+    pub fn unmonitored(workers: usize, spares: usize) -> Self {
+        Self::of(workers, spares, None, 0, false)
     }
 
-    /// Creates a pool like [`new`](Self::new) with this many places for guests, and none for spares.
+    /// A pool without places for threads, for a [`manual_loop`](Self::manual_loop).
+    pub fn manual() -> Self {
+        Self::of(1, 0, None, 0, true)
+    }
+
+    /// As [`new`](Self::new), with this many places for guests in place of spares.
     pub fn hospitable(workers: usize, guests: usize) -> Self {
-        Self::of(workers, 0, None, guests).watched()
+        Self::of(workers, 0, None, guests, false).monitored()
     }
 
     pub(super) fn pool(&self) -> &Arc<sched::Pool> {
         &self.0
     }
 
-    fn watched(self) -> Self {
+    fn monitored(self) -> Self {
         self.0.monitor.switch_on();
         self
     }
 
-    fn of(workers: usize, spares: usize, next_job: Option<Duration>, guests: usize) -> Self {
+    fn of(
+        workers: usize,
+        spares: usize,
+        next_job: Option<Duration>,
+        guests: usize,
+        manual: bool,
+    ) -> Self {
         let config = Config {
             workers,
             spares,
@@ -67,7 +78,7 @@ impl Pool {
             hooks: Hooks::default(),
             spawner: None,
         };
-        let poller = Poller::new(workers, false, Clock::of_the_os())
+        let poller = Poller::new(workers, manual, Clock::of_the_os())
             .expect("models have no OS that could fail");
         Self(sched::Pool::new(config, poller))
     }
@@ -160,8 +171,7 @@ impl Pool {
         Workplace { pool: self.clone(), index }
     }
 
-    /// Starts the poller's thread. In a model the watch's pauses never run out, it looks when it is
-    /// kicked; a guard's are over at once.
+    /// Starts the poller's thread. In a model its pauses never run out: it looks when it is kicked.
     pub fn start_poller(&self) {
         poller::start(&self.0).expect("models have no OS that could fail");
     }

@@ -18,7 +18,6 @@ use super::virtual_time::Idleness;
 use crate::context::{self, Role};
 use crate::entered::Scope;
 use crate::handle::Handle;
-use crate::primitives::plain::{AtomicBool as PlainBool, Ordering as Plain};
 use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, fence};
 use crate::sched::{self, Monitor, Pool, policy};
 
@@ -29,7 +28,7 @@ pub(super) struct ThreadBell {
     /// The thread is in the seat, or about to be.
     in_seat: AtomicBool,
     /// A manual loop was kicked, and has not looked since.
-    rung: PlainBool,
+    rung: AtomicBool,
 }
 
 impl ThreadBell {
@@ -39,7 +38,7 @@ impl ThreadBell {
             unparker: parker.unparker(),
             parker: Mutex::new(Some(parker)),
             in_seat: AtomicBool::new(false),
-            rung: PlainBool::new(false),
+            rung: AtomicBool::new(false),
         }
     }
 
@@ -47,7 +46,7 @@ impl ThreadBell {
     pub(super) fn answered(&self) {
         // A read-modify-write, as the one in `Poller::kick`: whoever found the flag set did what it did before this,
         // and the loop sees it.
-        self.rung.swap(false, Plain::AcqRel);
+        self.rung.swap(false, Ordering::AcqRel);
     }
 }
 
@@ -57,7 +56,7 @@ impl Poller {
         let bell = &self.bell;
         if self.manual {
             // However many kick, the OS is asked once.
-            if !bell.rung.swap(true, Plain::AcqRel) {
+            if !bell.rung.swap(true, Ordering::AcqRel) {
                 self.selector.kick();
             }
             return;

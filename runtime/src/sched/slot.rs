@@ -135,7 +135,7 @@ impl Slot {
 
     /// Takes out the note of the spare that stands in for this worker. Whoever gets it sets that one's `retire`.
     pub(super) fn take_spare(&self) -> Option<usize> {
-        // A look first, for most have none. Acquire pairs with the Release in `Watcher::relieve`.
+        // A look first, for most have none. Acquire pairs with the Release in `Monitor::relieve`.
         self.spare()?;
         self.relief.swap(0, Ordering::Acquire).checked_sub(1)
     }

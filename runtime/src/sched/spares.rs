@@ -1,7 +1,7 @@
 //! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is sent home.
 //!
 //! `README.md` in this folder says who tells whom. Started threads and slots are elsewhere: this is what the
-//! watch, the worker that is relieved and the spare say to each other, in `relief` and `retire`.
+//! monitor, the worker that is relieved and the spare say to each other, in `relief` and `retire`.
 
 use super::monitor::Monitor;
 use super::policy::SPARE_LINGERS;

@@ -120,7 +120,7 @@ impl Worker {
                 }
             }
             // The spare of one who leaves has nobody else to send it home. Partner of the fence in
-            // `Watcher::relieve`: it is noted by now, or the watch sees that our last poll is over.
+            // `Monitor::relieve`: it is noted by now, or the monitor sees that our last poll is over.
             fence(Ordering::SeqCst);
             self.send_spare_home();
             self.hand_over();

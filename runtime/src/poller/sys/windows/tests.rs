@@ -34,7 +34,7 @@ fn runtime() -> Runtime {
 }
 
 fn shared() -> Arc<Shared> {
-    context::with_pool(|pool| pool.poller().bell.selector.shared.clone())
+    context::with_pool(|pool| pool.poller().selector.shared.clone())
 }
 
 fn refuse(on: bool) {
