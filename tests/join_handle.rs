@@ -344,7 +344,7 @@ fn polling_a_handle_after_its_output_panics() {
     let mut task = runtime.spawn(async {});
     wait_for(&mut task).unwrap();
     let again = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| poll_once(&mut task)));
-    assert!(util::text_of(&*again.unwrap_err()).contains("after it had given its output"));
+    assert!(util::text_of(&*again.unwrap_err()).contains("after it had returned its output"));
 }
 
 #[test]
