@@ -22,7 +22,7 @@
 //!
 //! It stays on while a place is claimed, although all workers may sleep: it is what wakes them for a guest in a long leaf.
 //! The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a fence, and looks
-//! whether the watch is on.
+//! whether the monitor is on.
 
 use crossbeam_utils::CachePadded;
 

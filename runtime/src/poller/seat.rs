@@ -48,7 +48,7 @@ impl Poller {
 
     /// Takes the seat if it is free.
     pub(super) fn try_seat(&self) -> Option<Seat<'_>> {
-        Some(Seat { events: self.events.try_lock()?, poller: self })
+        Some(Seat { events: self.events.try_lock()?, poller: self, has_deadline: false })
     }
 
     /// True if the seat is the poller's thread's for good: where there are no events to take, and in virtual
@@ -67,6 +67,9 @@ impl Poller {
 pub(crate) struct Seat<'a> {
     poller: &'a Poller,
     events: TryLockGuard<'a, Events>,
+    /// The last wait had a time-out. If it had none, no timer was armed, and one that was armed meanwhile has ended it
+    /// with a kick: the next wait sees it.
+    has_deadline: bool,
 }
 
 impl Seat<'_> {
@@ -78,14 +81,14 @@ impl Seat<'_> {
         if self.try_wait(at_most).is_err() {
             std::thread::sleep(BROKEN);
         }
-        self.has_events() || self.poller.is_due()
+        self.has_events() || (self.has_deadline && self.poller.is_due())
     }
 
     /// As [`wait`](Self::wait), for a caller that can report what the OS says.
     pub(super) fn try_wait(&mut self, at_most: Option<Duration>) -> io::Result<()> {
-        let Self { poller, events } = self;
-        let timeout = poller.keep_time(at_most);
-        poller.selector.wait(events, timeout)
+        let timeout = self.poller.keep_time(at_most);
+        self.has_deadline = timeout.is_some();
+        self.poller.selector.wait(&mut self.events, timeout)
     }
 
     /// True if the last wait has brought events.
@@ -96,13 +99,13 @@ impl Seat<'_> {
     /// Leaves the seat, and wakes the tasks that wait for the events it has brought and for timers. Returns the
     /// number of both.
     pub(crate) fn leave(self) -> usize {
-        let Self { poller, mut events } = self;
+        let Self { poller, mut events, has_deadline } = self;
         let (taken, wake) = poller.dispatch(&mut events);
         // Before the lock is released: the next timekeeper makes its promise after this.
         poller.timers.wake_up();
         drop(events);
         wake_all(wake);
-        taken + poller.fire_due()
+        taken + if has_deadline { poller.fire_due() } else { 0 }
     }
 }
 

@@ -1,8 +1,8 @@
 //! Every threshold, interval and share of the scheduler and the poller.
 //!
 //! Each says what it trades, where its value comes from, and who reads it. *Measured* means on two cores of a virtual
-//! Xeon with Linux 6.18, with the workloads of `benches/`. The values of fork-join and of the timers are in
-//! `fork/policy.rs` and in `windlass_timer`.
+//! Xeon with Linux 6.18, with the workloads of `benches/`. Those of fork-join are at the top of
+//! `fork/pace.rs`, `fork/split.rs` and `fork/wait.rs`, those of the timers in `windlass_timer`'s `policy.rs`.
 //!
 //! On a server with many more cores than that, the ones to look at first are [`ROUND`], because more workers share one
 //! queue of events; [`searchers`]; and [`relies`].

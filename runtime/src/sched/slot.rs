@@ -25,8 +25,8 @@ pub(crate) struct Slot {
     pub(crate) offers: Offers,
     pub(crate) unparker: Unparker,
     pub(crate) counters: Counters,
-    /// Index of the spare that stands in for this worker, plus one; set by the watch, cleared by
-    /// the worker when it comes back, or by the watch.
+    /// Index of the spare that stands in for this worker, plus one; set by the monitor, cleared by
+    /// the worker when it comes back, or by the monitor.
     pub(crate) relief: AtomicUsize,
     /// Tells a spare to hand over its queue and leave. A spare's place is vacant only if this has been said.
     pub(crate) retire: AtomicBool,

@@ -11,7 +11,7 @@
 //! 6. other workers' queues, and their LIFO slots and offered jobs last.
 //!
 //! A worker answers for what lies in its own queue: it wakes a sleeper when there is more than it
-//! will get done in the time a wake-up takes, and the watch steps in when it does not come to that.
+//! will get done in the time a wake-up takes, and the monitor steps in when it does not come to that.
 
 use std::cell::Cell;
 use std::time::Instant;
