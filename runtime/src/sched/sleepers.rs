@@ -35,6 +35,10 @@ struct Word {
 const FIELD: u32 = 11;
 const FIELD_MASK: u64 = (1 << FIELD) - 1;
 
+/// Whether anybody searches, and whether anybody sleeps, without taking the word apart.
+const SEARCHING: u64 = FIELD_MASK << FIELD;
+const ASLEEP: u64 = FIELD_MASK << (2 * FIELD) | FIELD_MASK << (3 * FIELD);
+
 /// The largest number of workers, spares included, that the word can count.
 pub(crate) const MOST_WORKERS: usize = FIELD_MASK as usize - 1;
 
@@ -209,14 +213,15 @@ impl Sleepers {
 
     /// True if a push would wake somebody. A hint, except after a fence.
     pub(crate) fn would_wake(&self) -> bool {
-        let word = self.load();
-        word.searching == 0 && word.sleeping() > 0
+        // Acquire as in `load`.
+        let bits = self.word.load(Ordering::Acquire);
+        bits & SEARCHING == 0 && bits & ASLEEP != 0
     }
 
     /// True if nobody sleeps and nobody searches.
     pub(crate) fn all_busy(&self) -> bool {
-        let word = self.load();
-        word.searching == 0 && word.sleeping() == 0
+        // Acquire as in `load`.
+        self.word.load(Ordering::Acquire) & (SEARCHING | ASLEEP) == 0
     }
 
     /// Returns the number of workers that sleep at this moment.
