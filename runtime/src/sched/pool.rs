@@ -228,6 +228,12 @@ impl Pool {
         // Release pairs with the Acquire in `Monitor::relieve`.
         self.slots[index].occupied.store(false, Plain::Release);
         self.present.fetch_sub(1, Plain::Relaxed);
+        // Partner of the fence of a worker's announcement: one that was parked because it relied on us sees that we are
+        // gone, or is seen here.
+        fence(Ordering::SeqCst);
+        if self.nobody_looks() {
+            self.wake_one();
+        }
     }
 
     /// True if another worker is awake that will look at the OS soon. A hint: orders nothing.

@@ -119,7 +119,7 @@ impl Http {
     /// that; see the [module](crate::server).
     ///
     /// Upgrades (WebSockets) work: the connection then ends here, and goes on in the hands of whoever
-    /// upgraded it, who has to mind `drain` himself.
+    /// upgraded it, which has to mind `drain` by itself.
     ///
     /// Dropping the future closes the connection, whatever it is doing.
     ///
