@@ -27,21 +27,27 @@
 //! | tokio | windlass |
 //! |---|---|
 //! | `#[tokio::main]`, `#[tokio::test]` | [`#[windlass::main]`](macro@main), [`#[windlass::test]`](macro@test) |
-//! | `tokio::spawn`, `spawn_blocking`, `JoinSet` | [`spawn`], [`spawn_blocking`], [`task::JoinSet`] |
+//! | `runtime::Builder`, `Runtime`, `Handle` | [`Builder`], [`Runtime`], [`Handle`] |
 //! | `Handle::current().block_on` | [`block_on`], [`Handle::block_on`]; outside of any runtime they use a global one |
-//! | `task::yield_now`, `block_in_place`, `spawn_local` | [`yield_now`], [`task::block_in_place`], [`task::spawn_local`] |
-//! | `tokio::time` | [`timer`](mod@timer): [`sleep`](timer::sleep), [`timeout`](timer::timeout), [`interval`](timer::interval) |
-//! | `time::pause` and `advance` in tests | [`Builder::virtual_time`], [`timer::test`] |
-//! | `sync::Notify` | [`sync::AutoResetEvent`], or [`sync::ManualResetEvent`] to wake all |
-//! | `sync::mpsc`, `watch`, `oneshot` | [`channel`] for queues; tokio's own work as they are |
-//! | `sync::Mutex`, `RwLock`, `Semaphore`, `Barrier` | [`lock`] |
-//! | tokio-util's `CancellationToken`, `TaskTracker` | [`sync::CancellationToken`], [`task::TaskTracker`] |
-//! | `select!` | `futures_lite::future::or`, or `tokio::select!` itself |
-//! | `net::TcpStream`, `UdpSocket`, `UnixStream` | the same names in [`net`] |
-//! | `AsyncFd` | [`net::Async`] |
-//! | `signal`, `process`, `fs`, `io::copy_bidirectional` | [`signal`], [`process`], [`fs`], [`io`] |
+//! | `new_current_thread` | [`Builder::workers`] with 1, or the [`manual`] loop |
 //! | `Runtime::shutdown_timeout` | [`Runtime::shutdown`], which reports what did not end in time |
 //! | `RuntimeMetrics` | [`Handle::metrics`] |
+//! | `tokio::spawn`, `spawn_blocking`, `JoinHandle`, `JoinSet` | [`spawn`], [`spawn_blocking`], [`task::JoinHandle`], [`task::JoinSet`] |
+//! | `task::yield_now`, `block_in_place`, `task_local!` | [`yield_now`], [`task::block_in_place`], [`task_local!`] |
+//! | `LocalSet`, `spawn_local` | [`task::spawn_local`] in a `block_on`, [`task::spawn_pinned`] anywhere |
+//! | `tokio::time` | [`timer`](mod@timer): [`sleep`](timer::sleep), [`timeout`](timer::timeout), [`interval`](timer::interval); instants are `std`'s |
+//! | `time::pause` and `advance` in tests | [`Builder::virtual_time`], [`timer::test`] |
+//! | `sync::mpsc` | [`channel`] |
+//! | `sync::oneshot`, `broadcast`, `watch` | tokio's own work as they are; [`channel::bounded`] with 1, the crates `oneshot` and async-broadcast |
+//! | `sync::Notify` | [`sync::AutoResetEvent`], or [`sync::ManualResetEvent`] to wake all |
+//! | `sync::Mutex`, `RwLock`, `Semaphore`, `Barrier`, `OnceCell` | [`lock`] |
+//! | tokio-util's `CancellationToken`, `TaskTracker` | [`sync::CancellationToken`], [`task::TaskTracker`] |
+//! | `select!`, `join!`, `try_join!` | futures-lite's `future::{or, zip, try_zip}`, or tokio's macros as they are |
+//! | `net::TcpStream`, `UdpSocket`, `UnixStream`, `lookup_host` | the same names in [`net`]; [`net::resolve`] |
+//! | `AsyncFd` | [`net::Async`] |
+//! | `AsyncReadExt`, `AsyncWriteExt` | methods of the streams; for other types and for `BufReader`, `lines`, `copy`: futures-lite's `io` |
+//! | tokio-util's codecs, `Framed` | as they are, around `windlass::tokio::Io` (feature `tokio`) |
+//! | `signal`, `process`, `fs`, `io::copy_bidirectional` | [`signal`], [`process`], [`fs`], [`io`] |
 //! | rayon's `join`, `scope` | [`join`], [`scope`], [`par`], on the same workers; [`compute`] from async code |
 //!
 //! What differs:
@@ -53,18 +59,21 @@
 //! - **Dropping a [`JoinHandle`](task::JoinHandle) detaches its task**, as in tokio; dropping a [`Runtime`] ends all of its tasks.
 //! - **A worker that blocks freezes nothing**: a spare worker takes over after 10 ms ([`Builder::stuck_after`]).
 //!
-//! What is not there: a current-thread flavour (use [`Builder::workers`] with 1, or the [`manual`] loop), io_uring, a
-//! `select!` and a `join!` macro of our own, and the channels `watch` and `broadcast`.
+//! What is not there: io_uring, macros `select!` and `join!` of our own, and the channels `oneshot`, `broadcast` and
+//! `watch`.
 //!
-//! The rows above, compiled:
+//! `docs/tokio.md` in the repository takes a server of axum's from tokio to windlass, step by step.
+//!
+//! The rows above, compiled and run:
 //!
 //! ```
+//! use std::rc::Rc;
 //! use std::time::Duration;
 //!
 //! use futures_lite::{AsyncBufReadExt, future, io::BufReader};
 //! use windlass::net::{TcpListener, TcpStream};
 //! use windlass::sync::AutoResetEvent;
-//! use windlass::{channel, lock, timer};
+//! use windlass::{channel, fs, lock, signal, task, timer};
 //!
 //! # #[windlass::main]
 //! # async fn main() -> std::io::Result<()> {
@@ -74,18 +83,49 @@
 //! let first = timer::timeout(Duration::from_secs(5), receiver.recv()).await?;
 //! assert_eq!(first, Ok("hello"));
 //!
+//! // `time::interval`
+//! let mut ticks = timer::interval(Duration::from_millis(1));
+//! ticks.tick().await;
+//!
+//! // `oneshot`
+//! let (answer, asked) = channel::bounded(1);
+//! windlass::spawn(async move { answer.send(42).await });
+//! assert_eq!(asked.recv().await, Ok(42));
+//!
+//! // `JoinSet` and `spawn_blocking`
+//! let mut set = task::JoinSet::new();
+//! set.spawn(async { 1 });
+//! set.spawn_blocking(|| 2);
+//! assert_eq!(set.join_all().await.iter().sum::<i32>(), 3);
+//!
+//! // `LocalSet`: tasks that are not `Send`
+//! let shared = Rc::new(7);
+//! assert_eq!(task::spawn_local(async move { *shared }).await.unwrap(), 7);
+//!
+//! // `block_in_place`, in a task of the pool
+//! let read = windlass::spawn(async { task::block_in_place(|| std::fs::read("Cargo.toml")) });
+//! read.await.unwrap()?;
+//!
 //! // `Notify`
 //! let event = AutoResetEvent::new(false);
 //! event.set();
 //! event.wait().await;
 //!
-//! // `select!`
+//! // `select!` and `join!`
 //! let late = async { timer::sleep(Duration::from_secs(60)).await };
 //! future::or(late, async {}).await;
+//! assert_eq!(future::zip(async { 1 }, async { 2 }).await, (1, 2));
 //!
-//! // `Mutex`
+//! // `Mutex` and `Semaphore`
 //! let total = lock::Mutex::new(1);
 //! *total.lock().await += 1;
+//! let permits = lock::Semaphore::new(2);
+//! let _permit = permits.acquire().await;
+//!
+//! // `fs` and `signal`
+//! let manifest = fs::read_to_string("Cargo.toml").await?;
+//! assert!(!manifest.is_empty());
+//! let _ctrl_c = signal::ctrl_c();
 //!
 //! // A stream, read and written through `&self`, and through the traits of futures-io.
 //! let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -101,6 +141,20 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Crates that are written for tokio
+//!
+//! | | what | how |
+//! |---|---|---|
+//! | **as they are** | `tokio::sync`, `select!`, `join!`, `task_local!`, `tokio::io`; tokio-stream; tokio-util's codecs; futures, futures-lite, async-broadcast, oneshot | nothing to do: they start no thread and need no runtime |
+//! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw` | feature `tokio`: `windlass::tokio::Io` around a stream of ours, `Compat` around others |
+//! | | hyper's servers and clients | feature `hyper`: `windlass::hyper::{Io, Executor, Timer, Connector}`, `server::Http` |
+//! | **through the bridge** | reqwest, tonic, sqlx, redis, tower's and tower-http's time-outs, axum's WebSockets and `Sse::keep_alive`, `tokio::{spawn, time, net, fs, process, signal}` | feature `tokio`: `#[windlass::main(tokio = true)]`, or `Builder::with_tokio` |
+//! | **replaced** | `axum::serve` | feature `axum`: `windlass::axum::serve` |
+//! | | `#[tokio::main]`, `tokio::{spawn, time, net, fs, process, signal}` in your own code | the table above |
+//!
+//! The bridge is a tokio runtime on one thread of its own; your tasks, and tokio's futures in them, run on our workers.
+//! `windlass::tokio` has an example for each row that is compiled and run, and says what the bridge costs.
 //!
 //! # What there is
 //!
@@ -121,7 +175,7 @@
 //! | timers and time-outs | [`timer`](mod@timer) |
 //! | serving connections and draining them | [`serve`] |
 //! | a main loop of your own | [`manual`] |
-//! | observing a runtime | [`Handle::metrics`], hooks: [`Builder::on_thread_start`], [`Builder::on_task_spawn`] and others |
+//! | observing a runtime | [`Handle::metrics`], hooks: [`Builder::on_thread_start`], [`Builder::on_task_spawn`] and others; the feature `inspector` for a page in the browser |
 //! | shutting down | [`Runtime::shutdown`], [`is_shutdown_error`] |
 //!
 //! With the feature `hyper` there is a module `hyper` with what hyper's servers and clients need; with `axum`, one that
@@ -173,10 +227,11 @@ pub use windlass_macros::{main, test};
 pub use windlass_os::{fs, io, process, signal};
 pub use windlass_runtime::{
     Builder, Companion, EnterGuard, Handle, Metrics, Runtime, Scope, ShutdownReport, Straggler,
-    TaskMeta, ThreadKind, WorkerMetrics, block_on, compute, is_shutdown_error, join, manual, par,
-    resume_on_pool, scope, scope_in_place, spawn, spawn_blocking, task, task_local, worker_index,
-    yield_now,
+    TaskMeta, ThreadKind, WorkerMetrics, block_on, compute, is_shutdown_error, join, manual,
+    observe, par, resume_on_pool, scope, scope_in_place, spawn, spawn_blocking, task, task_local,
+    worker_index, yield_now,
 };
+pub use windlass_runtime::{LongPoll, LongPollKind, StackFrame, StackTrace};
 
 /// Channels with many senders and many receivers: the crate `async-channel`, re-exported.
 ///
@@ -229,8 +284,8 @@ pub mod lock {
 pub mod net {
     pub use windlass_net::{
         Addresses, Async, Duplex, Incoming, Interest, Keepalive, Lookup, OwnedReadHalf,
-        OwnedWriteHalf, ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, ToSocketAddrs,
-        UdpSocket, WriteHalf, resolve,
+        OwnedWriteHalf, ReadHalf, ReadyGuard, ReuniteError, TcpListener, TcpSocket, TcpStream,
+        ToSocketAddrs, UdpSocket, WriteHalf, resolve,
     };
     // Local sockets and pipes as Unix has them.
     #[cfg(unix)]
@@ -252,6 +307,8 @@ pub mod serve {
 pub use windlass_axum as axum;
 #[cfg(feature = "hyper")]
 pub use windlass_hyper as hyper;
+#[cfg(feature = "inspector")]
+pub use windlass_inspector as inspector;
 
 /// Waiting for points in time.
 ///

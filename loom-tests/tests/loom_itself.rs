@@ -10,8 +10,8 @@ use loom::thread;
 /// not read is after it, and an exchange which follows that store finds what was stored, unless another
 /// swap has taken it. loom puts the store before the swap that has not read it.
 ///
-/// Hence `compare_exchange` in `Pool::call_joiner` and in the models' `TryLock`, where a swap would do, and
-/// `primitives::is_vacant`.
+/// Hence `compare_exchange` in `Offer::take` and in the models' `TryLock`, where a swap would do, and no stores in a
+/// slot's `Status`.
 #[test]
 #[should_panic(expected = "a store slipped under a swap")]
 fn a_store_slips_under_a_swap_that_has_not_read_it() {

@@ -57,21 +57,17 @@ fn work_is_pushed_while_the_monitor_switches_off() {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
-        let push = {
-            let pool = pool.clone();
-            thread::spawn(move || drop(pool.spawn(async {})))
-        };
         drop(pool.spawn({
             let pool = pool.clone();
             async move {
                 monitor.join().unwrap();
-                push.join().unwrap();
-                // Unless the other task was first.
+                // Unless the other task has not come yet.
                 assert!(pool.is_monitored() || pool.is_idle());
                 loom::skip_branch();
                 pool.close();
             }
         }));
+        drop(pool.spawn(async {}));
         worker.join().unwrap();
     });
 }
@@ -146,8 +142,8 @@ fn tasks_are_pushed_while_a_manual_loop_looks() {
 /// Property: a spare sent for a worker that comes back at that moment, and falls asleep, leaves
 /// again. (One that stays shows as a model without an end.)
 ///
-/// Seen to fail with: a `sleep` that does not look for its relief; no fence in `relieve`; `relief` stored or swapped
-/// with Relaxed (what is taken back from the spare before comes after what is said to this one).
+/// Seen to fail with: a `sleep` that does not look for its spare; no fence in `relieve`; a `take_spare` that leaves the
+/// note there.
 #[test]
 fn a_spare_is_sent_while_the_worker_comes_back() {
     check(2, || {
@@ -176,12 +172,32 @@ fn a_spare_is_sent_while_the_worker_comes_back() {
     });
 }
 
+/// Property: what a worker that comes back says to its spare is not heard by the next spare in that place, however late
+/// the worker says it: the monitor claims the place only after that.
+///
+/// Seen to fail with: a `claim` that does not ask whether the last spare was told to leave.
+#[test]
+fn a_place_is_claimed_while_the_worker_dismisses_its_spare() {
+    check(3, || {
+        let pool = Pool::new(2, 1);
+        let spare = 2;
+        assert!(pool.claim(spare), "it is vacant from the start");
+        pool.relieve(0, spare);
+        let worker = thread::spawn({
+            let pool = pool.clone();
+            move || pool.dismiss_spare_of(0)
+        });
+        let claimed = pool.claim(spare);
+        worker.join().unwrap();
+        assert_eq!(pool.must_retire(spare), !claimed, "it was said to the wrong one");
+    });
+}
+
 /// Property: a worker that comes back while a spare is sent for it, so that none is, says nothing to the
 /// spare that is sent for another worker. (A spare that leaves at once, while that worker believes it has
 /// one, shows as a model without an end.)
 ///
-/// Seen to fail with: a `relieve` that does not ask a vacant place for its `retire`; one that sets it
-/// although the worker has taken the note.
+/// Why the monitor can't claim the place too soon is the matter of the model above.
 #[test]
 fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
     check(3, || {
@@ -214,6 +230,8 @@ fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
                 go_on.unpark();
                 monitor.look(&pool, Duration::from_secs(1));
                 worker.join().unwrap();
+                // All has been said. What comes of it is one course of events.
+                loom::stop_exploring();
                 // Stuck, until what waits has been run.
                 let mut later = 1;
                 while !back.take_token() {
@@ -221,7 +239,6 @@ fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
                     monitor.look(&pool, Duration::from_secs(later));
                     thread::yield_now();
                 }
-                loom::skip_branch();
                 pool.close();
             }
         }));
@@ -232,7 +249,7 @@ fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
 /// Property: a spare that has stood in for a computation, and lingers, leaves when the pool falls idle,
 /// also if it falls asleep at that moment. (One that stays shows as a model without an end.)
 ///
-/// Seen to fail with: no `dismiss_spares`; one that does not set `retire`, or wakes nobody.
+/// Seen to fail with: no `dismiss_spares`; one that does not tell it, or wakes nobody.
 #[test]
 fn a_spare_that_lingers_is_dismissed_while_it_falls_asleep() {
     check_large(1, || {
@@ -263,7 +280,7 @@ fn a_spare_that_lingers_is_dismissed_while_it_falls_asleep() {
 /// Seen to fail with: no fence in `send_home`.
 #[test]
 fn a_spare_is_dismissed_while_all_are_called() {
-    check(2, || {
+    check_large(1, || {
         loom::stop_exploring();
         let pool = Pool::new(1, 1);
         let places = [pool.occupy(0), pool.occupy(1)];

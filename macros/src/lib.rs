@@ -19,12 +19,12 @@
 //! that caused it.
 
 mod error;
+mod expand;
 mod function;
 mod options;
 
 use error::Error;
-use function::Function;
-use options::Options;
+use expand::{Kind, expand};
 use proc_macro::TokenStream;
 
 /// Runs an `async fn main` on a runtime of its own.
@@ -38,6 +38,7 @@ use proc_macro::TokenStream;
 /// |---|---|---|
 /// | `workers = 4` | number of worker threads | one per available core |
 /// | `thread_name = "web"` | the prefix of the worker threads' names | the runtime's |
+/// | `tokio = true` | a tokio runtime beside it, for crates that call tokio; needs windlass's feature `tokio` | `false` |
 /// | `crate = "path"` | where to find windlass, if it is re-exported or renamed | `"::windlass"` |
 ///
 /// # Panics
@@ -119,52 +120,4 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn test(options: TokenStream, item: TokenStream) -> TokenStream {
     expand(Kind::Test, options, item)
-}
-
-/// Which attribute is being expanded.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Main,
-    Test,
-}
-
-impl Kind {
-    /// Returns the attribute as users write it, for messages.
-    fn attribute(self) -> &'static str {
-        match self {
-            Kind::Main => "#[windlass::main]",
-            Kind::Test => "#[windlass::test]",
-        }
-    }
-
-    /// Returns the number of workers without the option. `None` leaves it to the runtime.
-    fn default_workers(self) -> Option<usize> {
-        match self {
-            Kind::Main => None,
-            Kind::Test => Some(2),
-        }
-    }
-
-    /// Returns the attribute in front of the resulting function, as source text.
-    fn leading_attribute(self) -> &'static str {
-        match self {
-            Kind::Main => "",
-            Kind::Test => "#[::core::prelude::v1::test]",
-        }
-    }
-}
-
-fn expand(kind: Kind, options: TokenStream, item: TokenStream) -> TokenStream {
-    let function = match Function::parse(kind, item.clone()) {
-        Ok(function) => function,
-        // The item is kept, because its absence would cause errors that hide this one.
-        Err(error) => return TokenStream::from_iter([error.into_tokens(), item]),
-    };
-    match function.check(kind).and_then(|()| Options::parse(options)) {
-        Ok(options) => {
-            let runtime = options.runtime_source(kind.default_workers());
-            function.on_runtime(kind.leading_attribute(), &runtime)
-        }
-        Err(error) => function.with_body(error.into_tokens()),
-    }
 }

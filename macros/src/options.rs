@@ -8,6 +8,8 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 pub(crate) struct Options {
     workers: Option<String>,
     thread_name: Option<String>,
+    /// Whether a tokio runtime is set beside: `true` or `false`.
+    tokio: Option<String>,
     /// The path to windlass. (`crate` is a keyword.)
     root: Option<String>,
 }
@@ -38,10 +40,11 @@ impl Options {
         let (slot, read): (_, Reader) = match key.as_str() {
             "workers" => (&mut self.workers, read_workers),
             "thread_name" => (&mut self.thread_name, read_string),
+            "tokio" => (&mut self.tokio, read_bool),
             "crate" => (&mut self.root, read_path),
             _ => {
                 let message = format!(
-                    "unknown option `{key}`; there are `workers`, `thread_name` and `crate`"
+                    "unknown option `{key}`; there are `workers`, `thread_name`, `tokio` and `crate`"
                 );
                 return Err(Error::new(name.span(), message));
             }
@@ -63,13 +66,18 @@ impl Options {
     pub(crate) fn runtime_source(&self, default_workers: Option<usize>) -> String {
         let root = self.root.as_deref().unwrap_or("::windlass");
         let workers = self.workers.clone().or(default_workers.map(|n| n.to_string()));
+        let with_tokio = self.tokio.as_deref() == Some("true");
         let start = match (workers, &self.thread_name) {
-            (None, None) => format!("{root}::Runtime::new()"),
+            (None, None) if !with_tokio => format!("{root}::Runtime::new()"),
             (workers, thread_name) => {
                 let workers = workers.map_or(String::new(), |n| format!(".workers({n})"));
                 let name =
                     thread_name.as_ref().map_or(String::new(), |s| format!(".thread_name({s})"));
-                format!("{root}::Builder::new(){workers}{name}.build()")
+                let builder = format!("{root}::Builder::new(){workers}{name}");
+                match with_tokio {
+                    true => format!("{root}::tokio::BuilderExt::with_tokio({builder}).build()"),
+                    false => format!("{builder}.build()"),
+                }
             }
         };
         format!(r#"{start}.expect("the windlass runtime could not be started")"#)
@@ -84,6 +92,8 @@ fn is_punct(token: &TokenTree, char: char) -> bool {
 fn literal_text(value: &[TokenTree]) -> String {
     match value {
         [TokenTree::Literal(literal)] => literal.to_string(),
+        // `true` and `false` among them.
+        [TokenTree::Ident(word)] => word.to_string(),
         // `$value:literal` of a `macro_rules!`
         [TokenTree::Group(group)] if group.delimiter() == Delimiter::None => {
             literal_text(&group.stream().into_iter().collect::<Vec<_>>())
@@ -104,6 +114,13 @@ fn read_string(literal: &str) -> Result<String, &'static str> {
     match literal.as_bytes() {
         [b'"', .., b'"'] | [b'r', b'"' | b'#', ..] => Ok(literal.to_string()),
         _ => Err("a string, such as `\"web\"`"),
+    }
+}
+
+fn read_bool(literal: &str) -> Result<String, &'static str> {
+    match literal {
+        "true" | "false" => Ok(literal.to_string()),
+        _ => Err("`true` or `false`"),
     }
 }
 
@@ -156,6 +173,19 @@ mod tests {
     }
 
     #[test]
+    fn tokio_is_set_beside_by_its_own_trait_if_that_is_true() {
+        for (literal, text) in [("true", Ok("true")), ("false", Ok("false")), ("1", Err(()))] {
+            assert_eq!(read_bool(literal).as_deref().map_err(drop), text);
+        }
+        let with = |tokio: &str| Options { tokio: Some(tokio.into()), ..Options::default() };
+        assert!(with("false").runtime_source(None).starts_with("::windlass::Runtime::new()."));
+        let source = with("true").runtime_source(Some(2));
+        let builder = "::windlass::Builder::new().workers(2)";
+        let expected = format!("::windlass::tokio::BuilderExt::with_tokio({builder}).build().");
+        assert!(source.starts_with(&expected), "{source}");
+    }
+
+    #[test]
     fn without_options_the_runtime_is_the_default_one() {
         assert!(Options::default().runtime_source(None).starts_with("::windlass::Runtime::new()."));
     }
@@ -165,6 +195,7 @@ mod tests {
         let options = Options {
             workers: Some("4".into()),
             thread_name: Some("\"web\"".into()),
+            tokio: None,
             root: Some("crate::rt".into()),
         };
         let source = options.runtime_source(Some(2));

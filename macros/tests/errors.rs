@@ -36,7 +36,12 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "unknown_option",
         "#[windlass_macros::main(threads = 4)]\nasync fn main() {}",
-        "1:25: error: unknown option `threads`; there are `workers`, `thread_name` and `crate`",
+        "1:25: error: unknown option `threads`; there are `workers`, `thread_name`, `tokio` and `crate`",
+    ),
+    (
+        "tokio_by_number",
+        "#[windlass_macros::main(tokio = 1)]\nasync fn main() {}",
+        "1:33: error: `tokio` takes `true` or `false`",
     ),
     (
         "option_without_value",

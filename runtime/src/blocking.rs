@@ -11,7 +11,7 @@ use std::task::{Context, Poll};
 
 use crate::companion::{self, ThreadKind};
 use crate::context::{self, Role};
-use crate::entered::Scope;
+use crate::entered::EnteredScope;
 use crate::handle::Handle;
 use crate::hooks;
 use crate::primitives::{Arc, Condvar, Mutex};
@@ -31,6 +31,7 @@ struct Inner {
     /// Threads that wait for a closure. Each takes one, so a queue longer than this needs more.
     idle: usize,
     started: u64,
+    spawned: u64,
     /// The closures that are running, a place for each thread.
     running: Vec<Option<Origin>>,
     closed: bool,
@@ -41,6 +42,8 @@ pub(crate) struct BlockingCounts {
     pub(crate) threads: usize,
     pub(crate) idle: usize,
     pub(crate) queued: usize,
+    /// Closures so far.
+    pub(crate) spawned: u64,
 }
 
 impl BlockingPool {
@@ -70,9 +73,20 @@ impl BlockingPool {
         self.inner.lock().running.iter().flatten().cloned().collect()
     }
 
+    /// Returns the number of closures that wait for a thread.
+    pub(crate) fn waiting(&self) -> usize {
+        let inner = self.inner.lock();
+        inner.queue.len().saturating_sub(inner.idle)
+    }
+
     pub(crate) fn counts(&self) -> BlockingCounts {
         let inner = self.inner.lock();
-        BlockingCounts { threads: inner.threads, idle: inner.idle, queued: inner.queue.len() }
+        BlockingCounts {
+            threads: inner.threads,
+            idle: inner.idle,
+            queued: inner.queue.len(),
+            spawned: inner.spawned,
+        }
     }
 }
 
@@ -89,6 +103,7 @@ where
 {
     let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
     pool.config.hooks.spawned(&runnable);
+    pool.observe_closure(runnable.notes());
     queue(pool, runnable).into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
     handle
 }
@@ -97,7 +112,7 @@ where
 fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
     let hook = pool.config.hooks.task_end();
     let told = hook.map(|hook| (hook, runnable.id(), runnable.origin()));
-    how(runnable);
+    pool.observe_blocking(runnable, how);
     if let Some((hook, id, origin)) = told {
         hooks::call_for_task(hook, id, &origin);
     }
@@ -107,6 +122,7 @@ fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
 fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     let nothing = VecDeque::new;
     let mut inner = pool.blocking.inner.lock();
+    inner.spawned += 1;
     if inner.closed {
         return VecDeque::from([runnable]);
     }
@@ -117,6 +133,11 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
         return nothing();
     }
     if inner.threads == pool.config.max_blocking {
+        drop(inner);
+        if pool.config.long_polls.is_some() {
+            // Closures that wait for long are reported. The lock orders this: see `LongPollWatch`.
+            pool.monitor.switch_on();
+        }
         return nothing();
     }
     let name = format!("{}-blocking-{}", pool.config.thread_name, inner.started);
@@ -142,7 +163,7 @@ fn run_thread(pool: &Arc<Pool>) {
     let handle = Handle::new(pool.clone());
     while let Some((runnable, place)) = next(pool, &handle) {
         // For each closure, because it may forget the guard of another runtime.
-        let entered = Scope::enter(handle.clone());
+        let entered = EnteredScope::enter(handle.clone());
         end(pool, runnable, Runnable::run);
         drop(entered);
         pool.blocking.inner.lock().running[place] = None;
@@ -156,7 +177,7 @@ fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
     if !hooks.has_park() || pool.blocking.is_wanted() {
         return wait_for_next(pool);
     }
-    let _entered = Scope::enter(handle.clone());
+    let _entered = EnteredScope::enter(handle.clone());
     hooks.parks();
     let next = wait_for_next(pool);
     hooks.unparks();
@@ -192,7 +213,7 @@ fn wait_for_next(pool: &Pool) -> Option<(Runnable, usize)> {
 }
 
 /// A closure as a future that is ready at its first poll.
-struct Closure<F>(Option<F>);
+pub(crate) struct Closure<F>(pub(crate) Option<F>);
 
 // The closure is never pinned: it is moved out and called.
 impl<F> Unpin for Closure<F> {}

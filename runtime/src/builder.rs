@@ -16,6 +16,7 @@ use crate::runtime::Runtime;
 #[cfg(not(loom))]
 use crate::sched::Config;
 use crate::sched::{self, Pool, Spawner};
+use crate::stuck;
 
 /// Configures and builds a [`Runtime`].
 ///
@@ -41,8 +42,11 @@ pub struct Builder {
     virtual_time: bool,
     pub(crate) compute_share: u32,
     pub(crate) hooks: Hooks,
+    pub(crate) long_polls: Option<Duration>,
     pub(crate) spawner: Option<Spawner>,
     without_first: bool,
+    pub(crate) observe: bool,
+    pub(crate) flight_recorder: bool,
 }
 
 impl Builder {
@@ -67,8 +71,11 @@ impl Builder {
             virtual_time: false,
             compute_share: 20,
             hooks: Hooks::default(),
+            long_polls: stuck::DEFAULT,
             spawner: None,
             without_first: false,
+            observe: true,
+            flight_recorder: false,
         }
     }
 

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use crate::builder::Builder;
 use crate::cpus;
-use crate::fork::NEXT_JOB;
+use crate::fork::policy::NEXT_JOB;
 use crate::sched::{Config, MOST_WORKERS, policy};
+use crate::stuck;
 
 /// The largest number of workers.
 const MAX_WORKERS: usize = 1024;
@@ -70,6 +71,7 @@ impl Builder {
             !self.thread_name.contains('\0'),
             "thread_name contains a NUL character, which no thread's name may have".to_owned(),
         )?;
+        let long_polls = stuck::check(self.long_polls)?;
         Ok(Config {
             workers,
             spares,
@@ -85,6 +87,9 @@ impl Builder {
             thread_name: self.thread_name,
             stack_size: self.stack_size,
             hooks: self.hooks,
+            long_polls,
+            observe: self.observe,
+            flight_recorder: self.flight_recorder,
             spawner: self.spawner,
         })
     }

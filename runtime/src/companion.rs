@@ -7,6 +7,7 @@
 //! The pool owns the companion, which may hold a handle to the pool. Shutdown takes the companion out and so breaks the
 //! cycle.
 
+use std::any::Any;
 use std::io;
 use std::sync::Arc as StdArc;
 use std::time::{Duration, Instant};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::sched::Pool;
+use crate::task::quietly;
 
 /// The purpose of one of the runtime's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,13 @@ pub trait Companion: Send + Sync + 'static {
     /// Calls `body` once, on the same thread, which is a worker. In `body`, blocking on the companion has to be allowed.
     fn block_in_place(&self, body: &mut dyn FnMut()) {
         body();
+    }
+
+    /// Returns what to do about a panic with this message, if the companion knows; it is then added to the message. Called
+    /// on a worker, when a task has panicked there.
+    fn explain(&self, message: &str) -> Option<String> {
+        let _ = message;
+        None
     }
 
     /// Shuts the companion down and returns true if it has ended within `patience`. Called once, on any thread, after the
@@ -120,6 +129,25 @@ fn call<R>(
     let (mut f, mut result) = (Some(f), None);
     by(&*companion, &mut || result = f.take().map(|f| f()));
     result.expect("a companion calls what it surrounds")
+}
+
+/// Adds to the payload of a panic what the companion knows about it.
+pub(crate) fn explain(pool: &Pool, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+    // Cloned, because no foreign code is called under the lock.
+    let companion = pool.companion.lock().clone();
+    let Some(companion) = companion else { return payload };
+    let message = match payload.downcast_ref::<&'static str>() {
+        Some(message) => Some(*message),
+        None => payload.downcast_ref::<String>().map(String::as_str),
+    };
+    let Some(message) = message else { return payload };
+    let mut more = None;
+    // Foreign code: if it panics, nothing is added.
+    quietly(|| more = companion.explain(message));
+    match more {
+        Some(more) => Box::new(format!("{message} {more}")),
+        None => payload,
+    }
 }
 
 /// Shuts the companion down, if there is one that has not ended. Returns false if it has not ended in time.

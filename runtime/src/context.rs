@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 
 use windlass_sync::thread_cell;
 
-use crate::entered::{self, Scope};
+use crate::entered::{self, EnteredScope};
 use crate::global;
 use crate::handle::Handle;
 use crate::primitives::Arc;
@@ -135,7 +135,7 @@ pub(crate) fn enter_forker<R>(guest: &Worker, f: impl FnOnce() -> R) -> R {
 
 /// Runs `f` as if the current thread were not a worker. The current runtime stays the same.
 pub(crate) fn step_out<R>(pool: &Arc<Pool>, f: impl FnOnce() -> R) -> R {
-    let _entered = (!has_entered()).then(|| Scope::enter(Handle::new(pool.clone())));
+    let _entered = (!has_entered()).then(|| EnteredScope::enter(Handle::new(pool.clone())));
     let _back = Leave { worker: WORKER.with(|cell| cell.replace(ptr::null())), role: role() };
     set_role(Role::InPlace);
     f()
@@ -196,13 +196,13 @@ pub(crate) fn with_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> R {
 
 /// The state of a thread that is set aside while it runs unrelated code. Dropping it restores that state.
 pub(crate) struct Aside {
-    _entered: Option<Scope>,
+    _entered: Option<EnteredScope>,
     _belonging: Belonging,
 }
 
 /// Sets aside the runtimes that the current thread has entered and the task that it polls, until the result is dropped.
 pub(crate) fn set_aside() -> Aside {
-    Aside { _entered: has_entered().then(Scope::work), _belonging: task::set_aside() }
+    Aside { _entered: has_entered().then(EnteredScope::work), _belonging: task::set_aside() }
 }
 
 /// Leaves the runtimes whose guards were forgotten or are kept for too long.

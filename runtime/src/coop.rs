@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::task::{Poll, ready};
 
 pub(crate) use windlass_sync::budget::{
-    budgeted, has_budget, poll_proceed, spend, start, stop, unconstrained as uncounted,
+    budgeted, has_budget, poll_proceed, spend, spend_io, start, stop, unconstrained as uncounted,
 };
 
 /// Spends one unit of the task's budget, and yields if it is used up. Use it in loops that make progress without

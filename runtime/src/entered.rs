@@ -98,13 +98,13 @@ fn change<R>(f: impl FnOnce(&mut Vec<Entry>) -> R) -> Option<R> {
 
 /// An entry that belongs to the runtime. Dropping it also removes all later ones.
 #[must_use = "it is left at once"]
-pub(crate) struct Scope {
+pub(crate) struct EnteredScope {
     number: u64,
     // Bound to the thread.
     not_send: PhantomData<*const ()>,
 }
 
-impl Scope {
+impl EnteredScope {
     /// Makes a runtime the current one.
     pub(crate) fn enter(handle: Handle) -> Self {
         Self { number: enter(handle), not_send: PhantomData }
@@ -116,7 +116,7 @@ impl Scope {
     }
 }
 
-impl Drop for Scope {
+impl Drop for EnteredScope {
     fn drop(&mut self) {
         let _entries = change(|stack| {
             let place = stack.iter().rposition(|entry| entry.number == self.number);

@@ -1,7 +1,9 @@
-//! The global runtime, for programs that build none.
+//! The global runtime, for programs that keep none of their own.
 
+use std::io;
 use std::sync::OnceLock;
 
+use crate::builder::Builder;
 use crate::runtime::Runtime;
 
 static GLOBAL: OnceLock<Runtime> = OnceLock::new();
@@ -17,4 +19,40 @@ pub(crate) fn runtime() -> &'static Runtime {
             panic!("the global windlass runtime could not start its threads: {error}")
         })
     })
+}
+
+impl Builder {
+    /// Builds the global runtime, which `windlass::spawn`, `windlass::block_on` and the like use outside of any other.
+    ///
+    /// Without this call, the first of them starts a global runtime with the default settings. Call it at the start of
+    /// `main`. The global runtime is never shut down.
+    ///
+    /// # Errors
+    ///
+    /// Returns `AlreadyExists` if there is a global runtime already, which then remains as it is, and otherwise the errors
+    /// of [`build`](Self::build).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::Builder::new().workers(2).thread_name("web").build_global()?;
+    ///
+    /// let name = windlass::block_on(windlass::spawn(async {
+    ///     std::thread::current().name().unwrap().to_owned()
+    /// }));
+    /// assert!(name.unwrap().starts_with("web"));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn build_global(self) -> io::Result<()> {
+        let refused = || {
+            let message = "there is a global windlass runtime already: call `build_global` before \
+                           anything spawns on it";
+            io::Error::new(io::ErrorKind::AlreadyExists, message)
+        };
+        if GLOBAL.get().is_some() {
+            return Err(refused());
+        }
+        // Another thread may be faster meanwhile. Then this one is shut down again.
+        GLOBAL.set(self.build()?).map_err(|_| refused())
+    }
 }

@@ -10,13 +10,13 @@ use crate::blocking;
 use crate::companion::{self, ThreadKind};
 use crate::context::{self, Role};
 use crate::coop;
-use crate::entered::{self, Left, Scope};
+use crate::entered::{self, EnteredScope, Left};
 use crate::local::{LocalScope, LocalTasks};
 use crate::metrics::Metrics;
 use crate::poller::outside;
 use crate::primitives::Arc;
 use crate::sched::Pool;
-use crate::task::{JoinHandle, Origin, boxed_if_large};
+use crate::task::{self, JoinHandle, Origin, boxed_if_large};
 
 /// A cheap reference to a runtime, for spawning from anywhere.
 ///
@@ -157,7 +157,17 @@ impl Handle {
     #[track_caller]
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
+        self.notice_block_on(Location::caller());
         self.block_on_with(future, None)
+    }
+
+    /// Reports a `block_on` inside of a task, unless that has a thread of its own.
+    fn notice_block_on(&self, location: &'static Location<'static>) {
+        if context::role() == Role::Foreign && self.pool.config.long_polls.is_some() {
+            if let Some(task) = task::try_id() {
+                self.pool.reports.block_on_in_task(&self.pool, task, location);
+            }
+        }
     }
 
     /// Does the work of [`block_on`](Self::block_on), on any thread, and runs `tasks` beside the future.
@@ -166,7 +176,7 @@ impl Handle {
         future: F,
         tasks: Option<Arc<LocalTasks>>,
     ) -> F::Output {
-        let _entered = Scope::enter(self.clone());
+        let _entered = EnteredScope::enter(self.clone());
         let future = pin!(future);
         let wait = || {
             let local = LocalScope::enter(tasks);

@@ -8,10 +8,11 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc as StdArc;
 
 use crate::companion;
-use crate::entered::Scope;
+use crate::entered::EnteredScope;
 use crate::handle::Handle;
 use crate::primitives::Arc;
 use crate::sched::{Pool, Worker};
+use crate::stuck;
 use crate::task::{Id, Origin, Runnable, quietly};
 
 /// A hook without arguments.
@@ -32,6 +33,7 @@ pub(crate) struct Hooks {
     pub(crate) task_end: Option<TaskHook>,
     pub(crate) worker_name: Option<Naming>,
     pub(crate) companion: Option<companion::Make>,
+    pub(crate) long_poll: Option<stuck::Callback>,
 }
 
 // A panic of a hook leaves no broken invariant that could be observed through a runtime.
@@ -109,7 +111,7 @@ impl Drop for ThreadStops<'_> {
 /// Calls a hook with the runtime as the current one.
 fn call_in(pool: &Arc<Pool>, hook: &Option<Hook>) {
     if hook.is_some() {
-        let _entered = Scope::enter(Handle::new(pool.clone()));
+        let _entered = EnteredScope::enter(Handle::new(pool.clone()));
         call(hook);
     }
 }
@@ -148,16 +150,34 @@ pub struct TaskMeta<'a> {
 
 impl TaskMeta<'_> {
     /// Returns the task's id, as [`JoinHandle::id`](crate::task::JoinHandle::id) does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::Builder::new().on_task_end(|task| println!("{} has ended", task.id()));
+    /// ```
     pub fn id(&self) -> Id {
         self.id
     }
 
     /// Returns where the task was spawned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::Builder::new().on_task_spawn(|task| println!("line {}", task.location().line()));
+    /// ```
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
 
     /// Returns the name given with [`task::Builder`](crate::task::Builder), if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::Builder::new().on_task_spawn(|task| println!("{}", task.name().unwrap_or("unnamed")));
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.name
     }

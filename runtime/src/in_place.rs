@@ -3,13 +3,12 @@
 //! The worker steps out of its place during the call. Its queue is moved to the injector, and its slot is marked as
 //! blocked, so that the monitor starts a spare as soon as a task waits that no other worker will run, rather than after
 //! `stuck_after`. Meanwhile the thread does not count as a worker: tasks that it spawns go through the injector, and
-//! `block_on` and `join` behave as on any foreign thread.
+//! `block_on` behaves as on any foreign thread. `join` and `scope` still share their jobs from the worker's slot.
 
 use crate::companion;
 use crate::context;
 use crate::coop;
-use crate::primitives::plain::Ordering as Plain;
-use crate::sched::Worker;
+use crate::sched::{Interrupted, Worker};
 
 /// Runs a closure that blocks on the current thread, in the middle of a task.
 ///
@@ -55,15 +54,13 @@ pub fn block_in_place<F: FnOnce() -> R, R>(f: F) -> R {
 /// A worker that is out of its place.
 struct Out<'a> {
     worker: &'a Worker,
-    computing: bool,
+    interrupted: Interrupted,
 }
 
 impl Worker {
     fn step_out<R>(&self, f: impl FnOnce() -> R) -> R {
         let pool = self.pool();
-        let slot = self.slot();
-        let _out = Out { worker: self, computing: slot.computing.swap(false, Plain::Relaxed) };
-        slot.blocked.store(true, Plain::Relaxed);
+        let _out = Out { worker: self, interrupted: self.slot().activity.block() };
         self.hand_over();
         if pool.has_shared_work() || pool.has_root() {
             // Its pusher may have found the monitor on, which would look only after a while.
@@ -76,8 +73,7 @@ impl Worker {
 impl Drop for Out<'_> {
     fn drop(&mut self) {
         let slot = self.worker.slot();
-        slot.blocked.store(false, Plain::Relaxed);
-        slot.computing.store(self.computing, Plain::Relaxed);
+        slot.activity.resume(self.interrupted);
         // The tick advances and stays odd, because the surrounding poll continues.
         slot.counters.tick.add(2);
     }

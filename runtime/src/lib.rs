@@ -12,6 +12,7 @@
 //! - `fork`: fork-join on the workers.
 //! - `blocking`: threads for calls that block.
 //! - `local`: tasks that stay on one thread.
+//! - [`observe`]: what the runtime tells about itself.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: the interface for programs.
 
 // Models use a part of the crate, with smaller constants and without an OS.
@@ -27,6 +28,7 @@ mod context;
 mod coop;
 mod cpus;
 mod entered;
+mod events;
 mod fork;
 mod free;
 mod global;
@@ -37,13 +39,17 @@ mod in_place;
 mod local;
 pub mod manual;
 mod metrics;
-#[cfg(loom)]
+#[cfg(any(loom, fuzzing))]
 #[doc(hidden)]
 pub mod model;
+pub mod observe;
 mod poller;
+#[cfg(all(test, not(loom)))]
+mod random;
 mod runtime;
 mod sched;
 mod shutdown;
+mod stuck;
 pub mod task;
 mod timers;
 
@@ -83,3 +89,4 @@ pub use hooks::TaskMeta;
 pub use metrics::{Metrics, WorkerMetrics};
 pub use runtime::Runtime;
 pub use shutdown::{ShutdownReport, Straggler};
+pub use stuck::{LongPoll, LongPollKind, StackFrame, StackTrace};

@@ -158,7 +158,6 @@ impl Loop {
         timeout: Option<Duration>,
     ) -> io::Result<impl Iterator<Item = Runnable> + use<>> {
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        let endless = deadline.is_none();
         let mut left = timeout;
         loop {
             let ready = self.look(left)?;
@@ -167,7 +166,7 @@ impl Loop {
             }
             // Nothing yet: a signal, or an event that no task waits for.
             left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-            if !endless && left == Some(Duration::ZERO) {
+            if left == Some(Duration::ZERO) {
                 return Ok(Vec::new().into_iter());
             }
         }
@@ -274,6 +273,16 @@ impl Runnable {
     }
 
     /// Polls the task once. If the task panics, its [`JoinHandle`] returns the panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut tasks = windlass::Builder::new().build_manual()?;
+    /// let task = tasks.spawn_local(async { 7 });
+    /// tasks.ready_tasks(None)?.into_iter().for_each(|runnable| runnable.run());
+    /// assert!(task.is_finished());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn run(mut self) {
         if let Some(inner) = self.inner.take() {
             context::enter_worker(&self.worker, || {
@@ -289,11 +298,33 @@ impl Runnable {
     }
 
     /// Returns the task's name, if it has one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut tasks = windlass::Builder::new().build_manual()?;
+    /// drop(tasks.spawn_local(async {}));
+    /// for runnable in tasks.ready_tasks(None)? {
+    ///     assert_eq!(runnable.name(), None);
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.origin.name.as_deref()
     }
 
     /// Returns where the task was spawned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut tasks = windlass::Builder::new().build_manual()?;
+    /// drop(tasks.spawn_local(async {}));
+    /// for runnable in tasks.ready_tasks(None)? {
+    ///     println!("a task that was spawned at {}", runnable.location());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn location(&self) -> &'static Location<'static> {
         self.origin.location
     }

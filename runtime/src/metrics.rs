@@ -1,6 +1,8 @@
 //! A snapshot of a runtime's counters.
 
-use crate::primitives::plain::Ordering;
+use std::time::Duration;
+
+use crate::observe::{CountHistogram, Histogram, SiteMetrics, Summary, WakeLatency};
 use crate::sched::{Counters, Pool};
 
 /// A snapshot of a runtime's counters.
@@ -52,6 +54,25 @@ pub struct Metrics {
     /// How often arming a timer has woken a sleeping thread, because the timer was due before the thread would have
     /// woken up.
     pub timer_rings: usize,
+    /// Descriptors that are registered with the poller.
+    pub fds: usize,
+    /// Allocations of tasks since the runtime started: one for each task and each closure of `spawn_blocking`.
+    pub task_allocations: u64,
+    /// How long polls have taken. Polls of more than some microseconds are measured; of shorter ones, one stands for
+    /// those around it.
+    pub poll_time: Histogram,
+    /// How long tasks that were woken have waited for a worker. Sampled.
+    pub wake_latency: WakeLatency,
+    /// How long after its deadline the first of the timers that were due has been fired, at each firing.
+    pub timer_lateness: Histogram,
+    /// How long closures of `spawn_blocking` have waited for a thread. Each is measured.
+    pub blocking_wait: Histogram,
+    /// How long computations have taken: each time a worker has begun to compute until it has ended.
+    pub fork_join_time: Histogram,
+    /// How many tasks were in a worker's queue, at each of its readings of the clock.
+    pub ready_tasks: CountHistogram,
+    /// The spawn sites of the process, with what this runtime's tasks of each have done, those with the most polls first.
+    pub sites: Vec<SiteMetrics>,
 }
 
 /// The counters of one worker.
@@ -69,6 +90,14 @@ pub struct WorkerMetrics {
     pub wakeups: u64,
     /// Tasks in the worker's own queue.
     pub queue_len: usize,
+    /// The time in which the worker has run tasks and computed.
+    pub busy: Duration,
+    /// The part of it that was spent in computations, until the end of the last one.
+    pub computing: Duration,
+    /// The time in which the worker has slept or looked for work.
+    pub idle: Duration,
+    /// The time in which the worker has taken events from the OS and fired timers, between tasks and without waiting.
+    pub os: Duration,
 }
 
 impl Metrics {
@@ -76,7 +105,8 @@ impl Metrics {
         let all: Vec<_> = pool
             .slots
             .iter()
-            .map(|slot| WorkerMetrics {
+            .map(|slot| (slot, Summary::hours(slot)))
+            .map(|(slot, [busy, idle, os])| WorkerMetrics {
                 // The tick moves at the start and at the end of each poll, and of each wait for a job.
                 polls: slot
                     .counters
@@ -88,6 +118,10 @@ impl Metrics {
                 parks: slot.counters.parks.get(),
                 wakeups: slot.counters.wakeups.get(),
                 queue_len: slot.stealer.len() + usize::from(!slot.lifo.is_empty()),
+                busy,
+                computing: Summary::computing(slot),
+                idle,
+                os,
             })
             .collect();
         let (workers, spares) = all.split_at(pool.config.workers);
@@ -100,12 +134,13 @@ impl Metrics {
         let tasks_finished = sum(|counters| counters.finished.get()) + refused;
         let tasks_spawned = pool.spawned() + refused;
         let blocking = pool.blocking.counts();
+        let summary = Summary::new(pool);
         Self {
             workers: workers.to_vec(),
             spares: spares.to_vec(),
             spares_active: pool.slots[pool.config.workers..]
                 .iter()
-                .filter(|slot| slot.occupied.load(Ordering::Relaxed))
+                .filter(|slot| slot.activity.is_present())
                 .count(),
             tasks_spawned,
             tasks_alive: tasks_spawned.saturating_sub(tasks_finished),
@@ -119,6 +154,15 @@ impl Metrics {
             timers: pool.poller().timers().len(),
             timer_rings: pool.poller().timers().wakes(),
             blocking_queued: blocking.queued,
+            fds: pool.poller().registered(),
+            task_allocations: tasks_spawned + blocking.spawned,
+            poll_time: summary.poll_time(),
+            wake_latency: summary.wake_latency(),
+            timer_lateness: summary.timer_lateness(),
+            blocking_wait: summary.blocking_wait(),
+            fork_join_time: summary.fork_join_time(),
+            ready_tasks: summary.ready_tasks(),
+            sites: summary.sites(),
         }
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::blocking;
 use crate::companion;
+use crate::events;
 use crate::local::pinned;
 use crate::poller;
 use crate::primitives::Arc;
@@ -18,6 +19,7 @@ const DROP_PATIENCE: Duration = Duration::from_secs(5);
 /// Refuses new tasks and cancels all others.
 pub(crate) fn begin(pool: &Arc<Pool>) {
     pool.threads.begin_end();
+    pool.reports.close();
     pool.close();
     blocking::close(pool);
     pinned::close(pool);
@@ -52,6 +54,7 @@ fn finish_with_grace(
         stragglers.extend(pinned::running(pool).into_iter().map(Straggler::task));
         stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
     }
+    stragglers.iter().for_each(events::straggler);
     pinned::forget(pool);
     ShutdownReport { elapsed: start.elapsed(), complete, stragglers }
 }
@@ -98,16 +101,42 @@ impl ShutdownReport {
     ///
     /// It is never true for a runtime that was shut down by one of its own threads, which can't wait for itself. On
     /// Windows it is not true either if the OS's thread pool is in a waker that does not return.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// assert!(report.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn is_clean(&self) -> bool {
         self.complete
     }
 
     /// Returns the tasks and closures that were still running at the deadline, and that continue to run.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// for straggler in report.stragglers() {
+    ///     eprintln!("{straggler} is still running");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn stragglers(&self) -> &[Straggler] {
         &self.stragglers
     }
 
     /// Returns the time that the shutdown took.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// println!("it took {:?}", report.elapsed());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
@@ -151,16 +180,44 @@ impl Straggler {
     }
 
     /// Returns the name given with [`task::Builder`](crate::task::Builder), if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let names: Vec<&str> = report.stragglers().iter().filter_map(|it| it.name()).collect();
+    /// assert!(names.is_empty());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// Returns where the task or closure was spawned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// for straggler in report.stragglers() {
+    ///     eprintln!("look at {}", straggler.location());
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn location(&self) -> &'static Location<'static> {
         self.location
     }
 
     /// Returns true for a closure of `spawn_blocking`, and false for a task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let blocking = report.stragglers().iter().filter(|it| it.is_blocking()).count();
+    /// assert_eq!(blocking, 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn is_blocking(&self) -> bool {
         self.is_blocking
     }

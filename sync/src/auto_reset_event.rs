@@ -7,6 +7,7 @@ use crate::event_state::EventState;
 use crate::primitives::Mutex;
 use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
+use crate::waits::WaitsFor;
 
 /// An event that releases one waiter each time it is [`set`](Self::set), and keeps one signal if nobody waits.
 ///
@@ -168,6 +169,8 @@ impl AutoResetEvent {
 
 // SAFETY: the queue is that of the event behind the reference.
 unsafe impl Signal for &AutoResetEvent {
+    const WAITS_FOR: WaitsFor = WaitsFor::Event;
+
     fn queue(&self) -> &Mutex<WaiterList> {
         &self.queue
     }

@@ -5,6 +5,7 @@
 //! thread-locals have been destroyed. A token left behind by a waker that outlived its wait is harmless, because
 //! everything here parks in a loop.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
@@ -25,42 +26,19 @@ impl ThreadParker {
     }
 }
 
-#[cfg(not(loom))]
-mod cache {
-    use super::ThreadParker;
-    use std::cell::Cell;
-
-    thread_local! {
-        static CACHED: Cell<Option<ThreadParker>> = const { Cell::new(None) };
-    }
-
-    pub(super) fn take() -> Option<ThreadParker> {
-        CACHED.try_with(Cell::take).ok().flatten()
-    }
-
-    pub(super) fn put(parker: ThreadParker) {
-        // Fails only if the thread-locals have been destroyed. Then the parker is dropped.
-        let _ = CACHED.try_with(|cached| cached.set(Some(parker)));
-    }
-}
-
-/// No cache: all threads of a model share one OS thread, so they would share the parker.
-#[cfg(loom)]
-mod cache {
-    use super::ThreadParker;
-
-    pub(super) fn take() -> Option<ThreadParker> {
-        None
-    }
-
-    pub(super) fn put(_: ThreadParker) {}
+thread_local! {
+    // Empty in models: all threads of a model share one OS thread, so they would share the parker.
+    static CACHED: Cell<Option<ThreadParker>> = const { Cell::new(None) };
 }
 
 /// Calls `f` with a parker that nobody else uses, and with its waker.
 pub(crate) fn with_parker<R>(f: impl FnOnce(&Parker, &Waker) -> R) -> R {
-    let mine = cache::take().unwrap_or_else(ThreadParker::new);
+    let mine = CACHED.try_with(Cell::take).ok().flatten().unwrap_or_else(ThreadParker::new);
     let result = f(&mine.parker, &mine.waker);
-    cache::put(mine);
+    if cfg!(not(loom)) {
+        // Fails only if the thread-locals have been destroyed. Then the parker is dropped.
+        let _ = CACHED.try_with(|cached| cached.set(Some(mine)));
+    }
     result
 }
 

@@ -15,6 +15,11 @@ use crate::thread_cell;
 
 /// The number of operations that a task may complete in one poll. tokio's budget is the same.
 const BUDGET: u64 = 128;
+/// What an operation costs that has called the OS. A connection whose client answers at once keeps its worker for
+/// BUDGET / IO_COST operations, and all others wait: with 20 µs of computing for each message that is 2.7 ms at a cost of
+/// 1, 0.3 ms at 8 and 0.15 ms at 16. The price is one trip through the worker's queue, less than 0.1 µs, for as many
+/// calls of the OS.
+const IO_COST: u64 = 16;
 /// The budget outside of tasks and `block_on`. It is never used up.
 const UNLIMITED: u64 = u64::MAX;
 
@@ -63,6 +68,14 @@ pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
 #[inline]
 pub fn spend() {
     LEFT.with(|left| left.set(left.get().saturating_sub(1)));
+}
+
+/// As [`spend`], for an operation that has called the OS: it has taken a microsecond or more, where a wait that was ready
+/// takes some nanoseconds, and costs as many times more. So a task that always finds something to read or write lets
+/// others run after a few messages, and not after 64.
+#[inline]
+pub fn spend_io() {
+    LEFT.with(|left| left.set(left.get().saturating_sub(IO_COST)));
 }
 
 /// Calls `take`, and counts an operation if it returns true. Returns `None` if the task has no budget left. The same as

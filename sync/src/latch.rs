@@ -44,6 +44,7 @@ use std::time::Duration;
 use crate::primitives::{AtomicUsize, Mutex, Ordering, peek};
 use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
+use crate::waits::WaitsFor;
 use crate::wake_batch::WakeBatch;
 
 /// The state word: the count, and whether there are waiters in the queue.
@@ -331,6 +332,8 @@ impl Latch {
 
 // SAFETY: the queue is that of the latch behind the reference.
 unsafe impl Signal for &Latch {
+    const WAITS_FOR: WaitsFor = WaitsFor::Latch;
+
     fn queue(&self) -> &Mutex<WaiterList> {
         &self.queue
     }

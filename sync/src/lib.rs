@@ -48,6 +48,7 @@
 //! - `budget` counts the operations that a task may complete in one poll.
 //! - `parker` blocks a thread, and `blocking` keeps one parker per thread.
 //! - `waiters` is the intrusive queue. `wait` is the future and the blocking loop that use it.
+//! - `waits` tells the runtime what a future waits for.
 //! - Each primitive adds the meaning of its state word.
 //! - `primitives` stands between all of them and `std::sync`, so that loom can replace it.
 //!
@@ -82,6 +83,8 @@ mod parker;
 pub mod primitives;
 mod wait;
 mod waiters;
+#[doc(hidden)]
+pub mod waits;
 mod wake_batch;
 
 pub use auto_reset_event::{AutoResetEvent, AutoResetWait};

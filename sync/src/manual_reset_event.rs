@@ -7,6 +7,7 @@ use crate::event_state::EventState;
 use crate::primitives::Mutex;
 use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
+use crate::waits::WaitsFor;
 use crate::wake_batch::WakeBatch;
 
 /// An event that releases all its waiters when it is set, and stays set until it is reset.
@@ -171,6 +172,8 @@ impl ManualResetEvent {
 
 // SAFETY: the queue is that of the event behind the reference.
 unsafe impl Signal for &ManualResetEvent {
+    const WAITS_FOR: WaitsFor = WaitsFor::Event;
+
     fn queue(&self) -> &Mutex<WaiterList> {
         &self.queue
     }

@@ -92,7 +92,7 @@ impl Parker {
     /// Blocks until a token arrives, or `timeout` has passed. Returns true if a token was taken. If the clock cannot
     /// represent the end of the time-out, there is none.
     pub fn park_timeout(&self, timeout: Duration) -> bool {
-        self.park_until(Some(Instant::now().checked_add(timeout)).flatten())
+        self.park_until(Instant::now().checked_add(timeout))
     }
 
     /// Blocks until a token arrives, or the clock reaches `deadline`. Returns true if a token was taken.

@@ -1,8 +1,9 @@
 //! The only module that names `std::sync`, so that loom can replace it.
 //!
 //! All crates of the workspace take their atomics, cells, locks and threads from here. With `--cfg loom` they are loom's,
-//! and the models in `loom-tests` check the code that ships. This module is an implementation detail. It is `pub` only
-//! for the other crates of the workspace.
+//! and the models in `loom-tests` check the code that ships; with `--cfg windlass_seeded` besides, they are those of
+//! `seeded`, for models that are too large for loom. This module is an implementation detail. It is `pub` only for the
+//! other crates of the workspace.
 //!
 //! Two things differ from `std`: [`UnsafeCell`] passes its pointer to closures, so that loom sees how long an access
 //! lasts, and [`Mutex`] ignores poisoning, because none of our critical sections runs user code that could panic.
@@ -14,7 +15,7 @@ mod real {
     pub use std::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
-    pub use std::thread;
+    pub use std::{thread, thread_local};
 
     /// A cell that passes its pointer to closures, as loom's does.
     #[derive(Debug, Default)]
@@ -132,7 +133,7 @@ mod real {
     }
 }
 
-#[cfg(loom)]
+#[cfg(all(loom, not(windlass_seeded)))]
 mod model {
     pub use loom::cell::UnsafeCell;
     pub use loom::hint;
@@ -140,7 +141,7 @@ mod model {
     pub use loom::sync::atomic::{
         AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence,
     };
-    pub use loom::thread;
+    pub use loom::{thread, thread_local};
 
     /// loom's mutex without poisoning, which also detects that it is freed too early.
     #[derive(Debug)]
@@ -337,27 +338,28 @@ pub fn peek(word: &AtomicUsize, guess: usize) -> usize {
     if cfg!(loom) { guess } else { word.load(Ordering::Relaxed) }
 }
 
-/// As [`peek`], for a pointer that the caller is about to swap out. Returns true if it is null.
+/// As [`peek`], for a pointer that the caller is about to exchange.
 ///
-/// In models it is an exchange that always fails, from which loom does go back. It cannot be left out there: loom may
-/// order a later store before a swap that finds null and writes null.
+/// In models it is an exchange that always fails, from which loom does go back.
 #[inline(always)]
-pub fn is_vacant<T>(place: &AtomicPtr<T>) -> bool {
+pub fn peek_pointer<T>(place: &AtomicPtr<T>) -> *mut T {
     #[cfg(loom)]
     {
         let nobody = std::ptr::without_provenance_mut(1);
         let seen = place.compare_exchange(nobody, nobody, Ordering::Relaxed, Ordering::Relaxed);
-        seen.is_err_and(|seen| seen.is_null())
+        seen.unwrap_or_else(|seen| seen)
     }
     #[cfg(not(loom))]
-    place.load(Ordering::Relaxed).is_null()
+    place.load(Ordering::Relaxed)
 }
 
 /// Atomics that order nothing and that no model has to see, such as statistics and ids.
 ///
 /// They are `std`'s even under loom, which would otherwise explore all of their interleavings.
 pub mod plain {
-    pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
+    pub use std::sync::atomic::{
+        AtomicBool, AtomicPtr, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering,
+    };
 }
 
 /// Declares a thread-local [`Cell`](std::cell::Cell) that is never destroyed, so that the destructors of other
@@ -384,10 +386,26 @@ macro_rules! thread_cell {
     };
 }
 
-#[cfg(loom)]
+/// What is not loom's in models that loom does not run.
+#[cfg(all(loom, windlass_seeded))]
+#[doc(hidden)]
+pub mod loom {
+    pub use std::{alloc, thread_local};
+}
+
+#[cfg(all(loom, not(windlass_seeded)))]
 #[doc(hidden)]
 pub use ::loom;
-#[cfg(loom)]
+#[cfg(all(loom, not(windlass_seeded)))]
 pub use model::*;
 #[cfg(not(loom))]
 pub use real::*;
+#[cfg(all(loom, windlass_seeded))]
+pub use {
+    seeded::*,
+    std::sync::{Arc, atomic::Ordering},
+    std::thread_local,
+};
+
+#[cfg(all(loom, windlass_seeded))]
+pub mod seeded;

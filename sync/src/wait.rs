@@ -24,6 +24,7 @@ use crate::blocking::with_parker;
 use crate::budget;
 use crate::primitives::Mutex;
 use crate::waiters::{IDLE, PUT_OFF, QUEUED, RELEASED, Waiter, WaiterList};
+use crate::waits::{self, WaitsFor};
 
 /// A primitive that can be waited for.
 ///
@@ -31,6 +32,9 @@ use crate::waiters::{IDLE, PUT_OFF, QUEUED, RELEASED, Waiter, WaiterList};
 ///
 /// [`queue`](Self::queue) returns the same mutex each time it is called on a value, even after the value was moved.
 pub(crate) unsafe trait Signal {
+    /// What those wait for that wait for this.
+    const WAITS_FOR: WaitsFor;
+
     /// Returns the queue of the waiters.
     fn queue(&self) -> &Mutex<WaiterList>;
 
@@ -83,15 +87,18 @@ impl<S: Signal> Wait<S> {
         // SAFETY: the waiter is IDLE or PUT_OFF (as its owner, who holds the only `Pin<&mut Self>`, has seen) and
         // pinned with us, it is used only with `signal`'s queue, and `drop` removes it.
         unsafe { queue.push_back(&self.get_ref().waiter, waker) };
+        drop(queue);
+        waits::note(S::WAITS_FOR);
         Poll::Pending
     }
 
     /// Replaces the waker if the task has another one than in the last poll.
     #[inline(never)]
     fn update_waker(&self, context: &Context<'_>) -> Poll<()> {
+        let queue = self.signal.queue().lock();
         // SAFETY: a waiter that has been seen QUEUED was pushed to this queue.
-        let stale =
-            unsafe { self.signal.queue().lock().wants_waker(&self.waiter, context.waker()) };
+        let stale = unsafe { queue.wants_waker(&self.waiter, context.waker()) };
+        drop(queue);
         if stale {
             let waker = context.waker().clone();
             // SAFETY: as above.
@@ -100,7 +107,10 @@ impl<S: Signal> Wait<S> {
         }
         match self.waiter.state() {
             RELEASED => self.released(),
-            _ => Poll::Pending,
+            _ => {
+                waits::note(S::WAITS_FOR);
+                Poll::Pending
+            }
         }
     }
 

@@ -45,11 +45,11 @@ pub(crate) const DONE: u8 = 3;
 /// The entry of a wait in the queue. It is pinned from its `push_back` on.
 pub(crate) struct Waiter {
     state: AtomicU8,
-    slot: UnsafeCell<Slot>,
+    links: UnsafeCell<Links>,
     _pinned: PhantomPinned,
 }
 
-struct Slot {
+struct Links {
     prev: *const Waiter,
     next: *const Waiter,
     waker: Option<Waker>,
@@ -66,7 +66,7 @@ impl Waiter {
     pub(crate) fn new() -> Self {
         Self {
             state: AtomicU8::new(IDLE),
-            slot: UnsafeCell::new(Slot { prev: ptr::null(), next: ptr::null(), waker: None }),
+            links: UnsafeCell::new(Links { prev: ptr::null(), next: ptr::null(), waker: None }),
             _pinned: PhantomPinned,
         }
     }
@@ -119,9 +119,9 @@ impl WaiterList {
     #[inline]
     pub(crate) unsafe fn push_back(&mut self, waiter: &Waiter, waker: Waker) {
         let prev = self.tail;
-        // SAFETY: the slot of a waiter that is IDLE or PUT_OFF belongs to its owner, who called us.
-        waiter.slot.with_mut(|slot| unsafe {
-            *slot = Slot { prev, next: ptr::null(), waker: Some(waker) };
+        // SAFETY: the links of a waiter that is IDLE or PUT_OFF belong to its owner, who called us.
+        waiter.links.with_mut(|links| unsafe {
+            *links = Links { prev, next: ptr::null(), waker: Some(waker) };
         });
         // Relaxed: the state is read by the owner, or under the lock that we hold.
         waiter.state.store(QUEUED, Ordering::Relaxed);
@@ -169,8 +169,8 @@ impl WaiterList {
     pub(crate) unsafe fn wants_waker(&self, waiter: &Waiter, waker: &Waker) -> bool {
         waiter.state.load(Ordering::Relaxed) == QUEUED
             // SAFETY: it is QUEUED in this list, and `&self` means that the lock is held.
-            && waiter.slot.with(|slot| unsafe {
-                !(*slot).waker.as_ref().is_some_and(|stored| stored.will_wake(waker))
+            && waiter.links.with(|links| unsafe {
+                !(*links).waker.as_ref().is_some_and(|stored| stored.will_wake(waker))
             })
     }
 
@@ -185,7 +185,7 @@ impl WaiterList {
             return Some(waker);
         }
         // SAFETY: it is QUEUED in this list, and the lock is held.
-        waiter.slot.with_mut(|slot| unsafe { (*slot).waker.replace(waker) })
+        waiter.links.with_mut(|links| unsafe { (*links).waker.replace(waker) })
     }
 
     /// Takes `waiter` out of the list and returns its waker.
@@ -195,10 +195,10 @@ impl WaiterList {
     /// `waiter` is in this list.
     #[inline]
     unsafe fn unlink(&mut self, waiter: &Waiter) -> Option<Waker> {
-        let (prev, next, waker) = waiter.slot.with_mut(|slot| {
-            // SAFETY: a QUEUED waiter's slot belongs to the lock's holder.
-            let slot = unsafe { &mut *slot };
-            (slot.prev, slot.next, slot.waker.take())
+        let (prev, next, waker) = waiter.links.with_mut(|links| {
+            // SAFETY: a QUEUED waiter's links belong to the lock's holder.
+            let links = unsafe { &mut *links };
+            (links.prev, links.next, links.waker.take())
         });
         // SAFETY: the neighbours of a waiter in this list are null or in this list.
         unsafe {
@@ -215,10 +215,10 @@ impl WaiterList {
     /// `waiter` is null or in this list.
     #[inline]
     unsafe fn set_next(&mut self, waiter: *const Waiter, next: *const Waiter) {
-        // SAFETY: waiters in the list are alive, and their slots belong to the lock's holder.
+        // SAFETY: waiters in the list are alive, and their links belong to the lock's holder.
         match unsafe { waiter.as_ref() } {
             // SAFETY: as above.
-            Some(waiter) => waiter.slot.with_mut(|slot| unsafe { (*slot).next = next }),
+            Some(waiter) => waiter.links.with_mut(|links| unsafe { (*links).next = next }),
             None => self.head = next,
         }
     }
@@ -230,10 +230,10 @@ impl WaiterList {
     /// `waiter` is null or in this list.
     #[inline]
     unsafe fn set_prev(&mut self, waiter: *const Waiter, prev: *const Waiter) {
-        // SAFETY: waiters in the list are alive, and their slots belong to the lock's holder.
+        // SAFETY: waiters in the list are alive, and their links belong to the lock's holder.
         match unsafe { waiter.as_ref() } {
             // SAFETY: as above.
-            Some(waiter) => waiter.slot.with_mut(|slot| unsafe { (*slot).prev = prev }),
+            Some(waiter) => waiter.links.with_mut(|links| unsafe { (*links).prev = prev }),
             None => self.tail = prev,
         }
     }

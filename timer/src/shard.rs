@@ -139,7 +139,7 @@ impl Shard {
                 holders: 1,
             }),
             next: AtomicU64::new(NEVER),
-            cache: WakerCache::new(timekeeper.own_wakers()),
+            cache: WakerCache::new(timekeeper.driver.own_wakers()),
             timekeeper,
         }
     }
@@ -147,7 +147,7 @@ impl Shard {
     /// Returns the runtime's time.
     #[inline]
     pub(crate) fn now(&self) -> u64 {
-        self.timekeeper.now()
+        self.timekeeper.driver.now()
     }
 
     /// Returns the next deadline, or an earlier time.
@@ -292,11 +292,11 @@ impl Shard {
     ) -> Taken {
         match claim {
             Some(number) if state.claim.is_current(*number) => {
-                state.claim.renew(self.timekeeper.real_now());
+                state.claim.renew(self.timekeeper.driver.real_now());
             }
             // Another thread has taken over.
             Some(_) => return Taken::Done { published: None },
-            None => match state.claim.acquire(self.timekeeper.real_now()) {
+            None => match state.claim.acquire(self.timekeeper.driver.real_now()) {
                 Some(number) => *claim = Some(number),
                 None => {
                     self.recheck_later(now);
@@ -356,7 +356,7 @@ impl Shard {
     pub(crate) fn close(&self) -> Vec<Waker> {
         let mut wakers = Vec::new();
         // In this order, so that the result is zero if both read the same clock.
-        let ahead = self.timekeeper.now().saturating_sub(nanos(Instant::now()));
+        let ahead = self.timekeeper.driver.now().saturating_sub(nanos(Instant::now()));
         loop {
             wakers.reserve(BATCH_TIMERS);
             let (more, _cached) = self.state.with(|state| {

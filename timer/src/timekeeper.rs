@@ -64,7 +64,7 @@ pub trait Driver: Send + Sync {
 /// The timekeeper's promise, and the way to wake it.
 pub(crate) struct Timekeeper {
     promise: AtomicU64,
-    driver: Box<dyn Driver>,
+    pub(crate) driver: Box<dyn Driver>,
     /// How often the timekeeper was woken.
     wakes: AtomicUsize,
 }
@@ -72,18 +72,6 @@ pub(crate) struct Timekeeper {
 impl Timekeeper {
     pub(crate) fn new(driver: Box<dyn Driver>) -> Self {
         Self { promise: AtomicU64::new(AWAKE), driver, wakes: AtomicUsize::new(0) }
-    }
-
-    pub(crate) fn now(&self) -> u64 {
-        self.driver.now()
-    }
-
-    pub(crate) fn real_now(&self) -> u64 {
-        self.driver.real_now()
-    }
-
-    pub(crate) fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
-        self.driver.own_wakers()
     }
 
     /// Publishes the timekeeper's promise, followed by a fence.

@@ -127,7 +127,7 @@ impl Timers {
 
     /// Returns the runtime's time.
     pub fn now(&self) -> u64 {
-        self.timekeeper.now()
+        self.timekeeper.driver.now()
     }
 
     /// Makes the current thread the timekeeper: it is about to sleep, until `at_most` at the latest, and looks at the

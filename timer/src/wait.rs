@@ -4,7 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::task::{Context, Poll};
 
-use windlass_sync::budget;
+use windlass_sync::waits::WaitsFor;
+use windlass_sync::{budget, waits};
 
 use crate::holders::{ArmedTimer, ShardRef};
 use crate::host::Host;
@@ -32,6 +33,13 @@ pub(crate) struct Wait<H> {
     host: PhantomData<fn() -> H>,
 }
 
+/// Notes that the task waits for this time.
+fn note(when: When) {
+    if let When::At(deadline) = when {
+        waits::note(WaitsFor::Timer(deadline));
+    }
+}
+
 impl<H: Host> Wait<H> {
     pub(crate) const fn new() -> Self {
         Self { armed: None, host: PhantomData }
@@ -50,6 +58,7 @@ impl<H: Host> Wait<H> {
                     // It may have been moved to a time that is past, and not have been fired yet.
                     let moved = timer.take_moved();
                     self.armed = Some(timer);
+                    note(*when);
                     return if moved { self.poll_moved(*when) } else { Poll::Pending };
                 }
                 Err(Ended::Fired) => {
@@ -65,17 +74,9 @@ impl<H: Host> Wait<H> {
             }
         }
         let mut due = false;
-        let waker = cx.waker();
-        H::offer(waker, |shard| match arm(shard, cx, when) {
-            Arm::Due => {
-                due = true;
-                true
-            }
-            Arm::Armed(timer) => {
-                self.armed = Some(timer);
-                true
-            }
-            Arm::Refused => false,
+        H::offer(cx.waker(), |shard| {
+            due = self.arm(shard, cx, when);
+            due || self.armed.is_some()
         });
         // If it is neither due nor armed, no runtime has accepted it: the task belongs to a runtime that is shutting
         // down, and is being cancelled.
@@ -83,11 +84,31 @@ impl<H: Host> Wait<H> {
             budget::spend();
             return Poll::Ready(());
         }
+        note(*when);
         Poll::Pending
     }
-}
 
-impl<H: Host> Wait<H> {
+    /// Arms the timer, unless the shard's runtime is shutting down. Returns true, and arms nothing, if it is due.
+    #[inline]
+    fn arm(&mut self, shard: &ShardRef, cx: &Context<'_>, when: &mut When) -> bool {
+        let now = shard.now();
+        let deadline = match *when {
+            When::At(deadline) => deadline,
+            When::After(time) => now.saturating_add(time),
+        };
+        // Without budget the timer is armed although it is due, and fires soon. So a task that loops over times in the
+        // past lets others run.
+        if deadline <= now && budget::has_budget() {
+            return true;
+        }
+        self.armed = shard.arm(deadline, cx.waker());
+        // The next shard may belong to a runtime with another clock. So `when` stays as it is unless this one is taken.
+        if self.armed.is_some() {
+            *when = When::At(deadline);
+        }
+        false
+    }
+
     /// Polls a timer that was moved and is still armed. Ready if it is due.
     #[cold]
     fn poll_moved(&mut self, when: When) -> Poll<()> {
@@ -98,33 +119,6 @@ impl<H: Host> Wait<H> {
         self.armed = None;
         budget::spend();
         Poll::Ready(())
-    }
-}
-
-enum Arm {
-    Due,
-    Armed(ArmedTimer),
-    Refused,
-}
-
-fn arm(shard: &ShardRef, cx: &Context<'_>, when: &mut When) -> Arm {
-    let now = shard.now();
-    let deadline = match *when {
-        When::At(deadline) => deadline,
-        When::After(time) => now.saturating_add(time),
-    };
-    // Without budget the timer is armed although it is due, and fires soon. So a task that loops over times in the
-    // past lets others run.
-    if deadline <= now && budget::has_budget() {
-        return Arm::Due;
-    }
-    match shard.arm(deadline, cx.waker()) {
-        Some(timer) => {
-            *when = When::At(deadline);
-            Arm::Armed(timer)
-        }
-        // The next shard may belong to a runtime with another clock, so `when` stays as it is.
-        None => Arm::Refused,
     }
 }
 

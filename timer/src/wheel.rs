@@ -18,7 +18,11 @@
 //! Timers are stored in [`Entries`], and the slots are lists of their numbers; see [`Slots`]. No timer is allocated
 //! individually, and nothing here is unsafe.
 
+mod firing;
+
 use std::task::Waker;
+
+use firing::Scan;
 
 use crate::batch::Batch;
 use crate::entries::{Entries, Garbage};
@@ -292,79 +296,6 @@ impl Wheel {
         self.entries.take_garbage()
     }
 
-    /// Fires the timers of a list until the batch is full. Returns false if more are left.
-    fn fire_list(&mut self, list: usize, batch: &mut Batch<'_, impl Fn(&Waker) -> bool>) -> bool {
-        while let Some(index) = self.slots.first(list) {
-            if batch.left == 0 {
-                return false;
-            }
-            self.fire(index, batch);
-        }
-        true
-    }
-
-    fn fire(&mut self, index: u32, batch: &mut Batch<'_, impl Fn(&Waker) -> bool>) {
-        self.unlink(index);
-        self.armed -= 1;
-        if let Some(waker) = self.entries[index].waker.take() {
-            batch.push(waker);
-        }
-    }
-
-    /// Fires the timers in a slot of the base level that are due, until the batch is full. Those that are left are
-    /// moved to the list of due timers, in the order in which they have to fire.
-    fn scan(
-        &mut self,
-        list: usize,
-        time: u64,
-        batch: &mut Batch<'_, impl Fn(&Waker) -> bool>,
-    ) -> Scan {
-        let mut due = [(0, 0); SCANNED_TIMERS];
-        let mut found = 0;
-        for (seen, index) in self.slots.all(&self.entries, list).enumerate() {
-            if seen == SCANNED_TIMERS {
-                return Scan::Crowded;
-            }
-            let deadline = self.entries[index].deadline;
-            if deadline <= time {
-                due[found] = (deadline, index);
-                found += 1;
-            }
-        }
-        if found == 0 {
-            return Scan::NothingDue;
-        }
-        let due = &mut due[..found];
-        // Stable: equal times stay in the order of arming.
-        due.sort_by_key(|(deadline, _)| *deadline);
-        for &(_, index) in &*due {
-            if batch.left == 0 {
-                self.unlink(index);
-                self.push(index, DUE);
-            } else {
-                self.fire(index, batch);
-            }
-        }
-        Scan::Due
-    }
-
-    /// Moves the timers of a slot whose time has come to lower levels, in order, up to `most`. Returns false if more are
-    /// left.
-    fn cascade(&mut self, list: usize, most: &mut usize) -> bool {
-        let floor = if level_of(list) <= BASE_LEVEL { 0 } else { BASE_LEVEL };
-        while let Some(index) = self.slots.first(list) {
-            if *most == 0 {
-                return false;
-            }
-            *most -= 1;
-            self.unlink(index);
-            let place = self.place(self.entries[index].deadline, floor);
-            self.push(index, place);
-        }
-        self.cascading = None;
-        true
-    }
-
     /// Puts a timer into the list for its time.
     #[inline]
     fn link(&mut self, index: u32, deadline: u64) {
@@ -397,13 +328,6 @@ impl Wheel {
     fn unlink(&mut self, index: u32) {
         self.slots.unlink(&mut self.entries, index);
     }
-}
-
-/// The result of [`Wheel::scan`].
-enum Scan {
-    Due,
-    NothingDue,
-    Crowded,
 }
 
 impl Default for Wheel {

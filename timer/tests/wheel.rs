@@ -130,9 +130,14 @@ impl Random {
     }
 }
 
+/// The number of seeds to try: more of them if `scripts/fuzz` says so.
+fn seeds(usual: u64) -> u64 {
+    std::env::var("WINDLASS_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
+}
+
 #[test]
 fn random_steps_agree_with_a_sorted_list() {
-    for seed in 1..=20 {
+    for seed in 1..=seeds(20) {
         let random = Random(AtomicU64::new(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed)));
         let mut pair = Pair::default();
         for _ in 0..100_000 {

@@ -9,7 +9,7 @@ use crate::context;
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
 use crate::sched::Pool;
 
-/// Set once, by whoever has a clone; waited for by the thread that made it.
+/// An event that is set once, by any thread with a clone, and waited for by the thread that made it.
 #[derive(Clone)]
 pub struct Completion(Arc<Inner>);
 
@@ -25,7 +25,7 @@ enum Waiter {
 }
 
 impl Completion {
-    /// To be waited for by the current thread.
+    /// Creates one, to be waited for by the current thread.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let waiter = context::with_forker(|worker| match worker {
@@ -49,13 +49,13 @@ impl Completion {
         }
     }
 
-    /// True if it was set.
+    /// Returns true if it was set.
     pub fn is_set(&self) -> bool {
         // Acquire pairs with the Release in `set`.
         self.0.set.load(Ordering::Acquire)
     }
 
-    /// Waits, on the thread that made it. A worker runs jobs of its own pool meanwhile.
+    /// Waits until it is set. Called by the thread that made it; a worker runs jobs of its own pool meanwhile.
     pub fn wait(&self) {
         match &self.0.waiter {
             Waiter::Thread(latch) => latch.wait_blocking(),

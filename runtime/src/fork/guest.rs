@@ -15,19 +15,20 @@
 //! gives it back with `Release`, so it finds the place as the last guest has left it: without pending joins or jobs,
 //! because those end before the call does. If none is free, the call moves to a worker.
 //!
-//! Whoever looks for jobs passes by the guests' places while none is claimed. It does not miss one by that: a guest
-//! claims before it offers, and the offer's fence comes after both.
+//! A worker that looks for jobs skips the guests' places while none is claimed. It misses none: a guest claims before it
+//! offers, and the offer's fence comes after both.
 //!
-//! # The watch
+//! # The monitor
 //!
-//! It stays on while a place is claimed, although all workers may sleep: it is what wakes them for a guest in a long leaf.
-//! The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a fence, and looks
-//! whether the monitor is on.
+//! It stays on while a place is claimed, although all workers may sleep, because it wakes them for a guest in a long leaf.
+//! The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a fence, and
+//! looks whether the monitor is on.
+
+use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
 use crate::context::{self, Role};
-use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, AtomicUsize, Ordering};
 use crate::sched::{Pool, Slot, Worker};
 
@@ -55,7 +56,7 @@ impl Guests {
         if any { &self.slots } else { &[] }
     }
 
-    /// A number that moves when guests come, go or get on.
+    /// Returns a number that changes when guests come, leave or make progress.
     pub(crate) fn progress(&self) -> u64 {
         self.slots.iter().fold(0, |sum, slot| sum.wrapping_add(slot.progress()))
     }
@@ -119,7 +120,7 @@ impl Guest {
         // `None` can't be: who has claimed the place is alone there.
         let worker = worker?;
         // That is for threads of ours.
-        worker.pace.takes_short_turns.set(true);
+        worker.pace.takes_short_slices.set(true);
         Some(Self { worker: Some(worker) })
     }
 
@@ -134,9 +135,10 @@ impl Drop for Guest {
     fn drop(&mut self) {
         let Some(worker) = self.worker.take() else { return };
         let (pool, place) = (worker.pool().clone(), worker.index() - worker.pool().slots.len());
-        let slot = worker.slot();
-        slot.computing.store(false, Plain::Relaxed);
-        slot.fine.store(false, Plain::Relaxed);
+        if worker.pace.computing.get() {
+            worker.forecast(Instant::now());
+        }
+        worker.slot().activity.end();
         worker.move_out();
         pool.guests.give_back(place);
     }
@@ -161,9 +163,8 @@ impl Pool {
     /// True while a thread that is not counted among the workers may have jobs for them: a guest, or the thread that has
     /// become a worker without being started as one.
     pub(crate) fn has_caller(&self) -> bool {
-        let offers = |slot: &Arc<CachePadded<Slot>>| {
-            !slot.occupied.load(Plain::Relaxed) && !slot.offers.is_empty()
-        };
+        let offers =
+            |slot: &Arc<CachePadded<Slot>>| !slot.activity.is_present() && !slot.offers.is_empty();
         !self.guests.in_use().is_empty() || self.slots.iter().any(offers)
     }
 

@@ -7,8 +7,7 @@ use super::completion::Completion;
 use super::scope::Scope;
 use crate::context::{self, Role};
 use crate::handle::Handle;
-use crate::primitives::Arc;
-use crate::primitives::plain::{AtomicUsize, Ordering};
+use crate::primitives::{Arc, AtomicUsize, Ordering};
 use crate::sched::{Pool, Worker};
 
 impl Handle {
@@ -73,6 +72,15 @@ impl Handle {
     /// # Panics
     ///
     /// As [`join`](crate::join).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(2).build()?;
+    /// let (a, b) = runtime.handle().join(|| 1 + 1, || 2 + 2);
+    /// assert_eq!((a, b), (2, 4));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -88,6 +96,20 @@ impl Handle {
     /// # Panics
     ///
     /// As [`scope`](crate::scope).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(2).build()?;
+    /// let mut halves = [0, 0];
+    /// let (first, second) = halves.split_at_mut(1);
+    /// runtime.handle().scope(|s| {
+    ///     s.spawn(|_| first[0] = 1);
+    ///     s.spawn(|_| second[0] = 2);
+    /// });
+    /// assert_eq!(halves, [1, 2]);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn scope<'scope, F, R>(&self, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R + Send,
@@ -149,11 +171,29 @@ impl Handle {
     }
 
     /// Returns the number of workers, spares aside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(3).build()?;
+    /// assert_eq!(runtime.handle().workers(), 3);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn workers(&self) -> usize {
         self.pool().config.workers
     }
 
     /// Returns true on a worker of this runtime.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let handle = runtime.handle().clone();
+    /// assert!(!handle.is_current());
+    /// assert!(runtime.handle().install(|| handle.is_current()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn is_current(&self) -> bool {
         context::with_forker(|worker| worker.is_some_and(|worker| worker.works_for(self.pool())))
     }

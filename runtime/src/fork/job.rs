@@ -1,4 +1,4 @@
-//! Jobs: closures that whoever gets hold of them may run, once.
+//! Jobs: closures that are run once, by the thread that takes them.
 //!
 //! A [`StackJob`] lies in the frame of the `join` that waits for it, and is reached through a bare
 //! pointer to its header. The protocol that keeps it alive and run once is in `README.md`.
@@ -8,10 +8,11 @@ use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 use std::thread;
 
-use super::latch::Latch;
+use super::latch::JoinLatch;
 use crate::context;
 use crate::primitives::UnsafeCell;
 use crate::sched::Worker;
+use crate::task::Joiner;
 
 /// The header of a job: how it is run.
 pub(crate) struct Job {
@@ -59,12 +60,13 @@ impl JobRef {
 
 /// A closure in its joiner's frame, and its result once a thief has run it.
 ///
-/// Neither is dropped with the job: the closure is taken by the one who runs it, and the result by
+/// Neither is dropped with the job: the closure is taken by the thread that runs it, and the result by
 /// the joiner.
 #[repr(C)]
 pub(crate) struct StackJob<F, R> {
     job: Job,
-    latch: Latch,
+    latch: JoinLatch,
+    joiner: Joiner,
     closure: UnsafeCell<MaybeUninit<F>>,
     result: UnsafeCell<MaybeUninit<thread::Result<R>>>,
 }
@@ -78,7 +80,8 @@ where
         Self {
             // SAFETY: `repr(C)` with the header first.
             job: unsafe { Job::new(Self::run) },
-            latch: Latch::new(),
+            latch: JoinLatch::new(),
+            joiner: Joiner::here(),
             closure: UnsafeCell::new(MaybeUninit::new(closure)),
             result: UnsafeCell::new(MaybeUninit::uninit()),
         }
@@ -90,7 +93,7 @@ where
         NonNull::from(self).cast()
     }
 
-    pub(crate) fn latch(&self) -> &Latch {
+    pub(crate) fn latch(&self) -> &JoinLatch {
         &self.latch
     }
 
@@ -118,11 +121,15 @@ where
         let this = job.cast::<Self>().as_ptr();
         // SAFETY: the joiner keeps its frame until the latch is set, and nobody else runs the job.
         let closure = unsafe { (*this).take_closure() };
+        // SAFETY: as above.
+        let joiner = unsafe { (*this).joiner };
+        // SAFETY: as above: the joiner is where it was.
+        let closure = || unsafe { joiner.on_behalf(closure) };
         let result = panic::catch_unwind(AssertUnwindSafe(closure));
         // SAFETY: as above; the joiner reads it after the latch.
         unsafe { (*this).result.with_mut(|place| (*place).write(result)) };
         // SAFETY: as above. From here on the frame may be gone.
-        unsafe { Latch::set(&raw const (*this).latch) };
+        unsafe { JoinLatch::set(&raw const (*this).latch) };
         worker.latch_was_set(from);
     }
 }

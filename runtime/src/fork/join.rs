@@ -9,12 +9,12 @@ use crate::context;
 use crate::sched::Worker;
 use crate::task::quietly;
 
-/// Runs two closures, in parallel if a worker is free, and gives both results.
+/// Runs two closures, in parallel if a worker is free, and returns both results.
 ///
 /// On a worker it costs a few nanoseconds if nobody takes the second closure: it is noted in a list,
 /// `a` runs, and then `b`. The oldest note of each worker is what idle workers take, so that
-/// both fine and coarse recursions spread well. On a worker it is that worker's runtime which serves, whatever runtime
-/// has been entered.
+/// both fine and coarse recursions spread well. On a worker, the call uses that worker's runtime, even if another
+/// runtime has been entered.
 ///
 /// Elsewhere (in [`block_on`](crate::block_on), in [`spawn_blocking`](crate::spawn_blocking), on a thread of your own) the
 /// caller takes part: the closures run on its own thread and stack, and workers of the current runtime, or of the global
@@ -31,9 +31,10 @@ use crate::task::quietly;
 ///
 /// # The current runtime
 ///
-/// A computation may have [entered](crate::Handle::enter) another runtime. That is a matter of its own thread: a closure
-/// which another worker takes, a job of a [`scope`](crate::scope) and the tasks that are polled in place find the worker's own runtime as
-/// the current one. What `b` finds thus depends on who runs it; where that matters, enter the runtime in the closure.
+/// A computation may have [entered](crate::Handle::enter) another runtime. This affects its own thread only. In a closure
+/// that another worker takes, in a job of a [`scope`](crate::scope) and in tasks that are polled in place, the current
+/// runtime is that of the worker. So what `b` finds depends on the thread that runs it; where that matters, enter the
+/// runtime in the closure.
 ///
 /// # Locks, and calls that block
 ///
@@ -57,7 +58,10 @@ use crate::task::quietly;
 /// # Panics
 ///
 /// If a closure panics, after both have ended: the other one is run or awaited first. If both
-/// panic, `a`'s panic is passed on. And outside of any runtime, if the global one can't be started.
+/// panic, `a`'s panic is passed on. Also, outside of any runtime, if the global one can't be started.
+///
+/// If `a` panics, `b` and other jobs may run on its thread before the panic is passed on; in them
+/// [`std::thread::panicking`] is true. Tasks are not polled there meanwhile.
 ///
 /// # Examples
 ///
@@ -130,7 +134,7 @@ where
         unsafe { job.take_result() }
     };
     if index == 0 {
-        worker.is_out_of_joins();
+        worker.leave_joins();
     }
     result
 }

@@ -1,15 +1,15 @@
-//! What a joiner waits for: one flag, set once, in memory that may go the moment it is set.
+//! The latch that a joiner waits for: one flag, set once, in memory that may be freed the moment it is set.
 
 use crate::primitives::{AtomicBool, Ordering};
 
 /// Set by the thief when it is done.
-pub(crate) struct Latch {
+pub(crate) struct JoinLatch {
     set: AtomicBool,
     #[cfg(loom)]
     alive: Alive,
 }
 
-impl Latch {
+impl JoinLatch {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Self {

@@ -3,6 +3,7 @@
 
 mod completion;
 mod compute;
+mod forecast;
 mod guest;
 mod install;
 mod job;
@@ -15,22 +16,23 @@ mod outside;
 mod pace;
 pub mod par;
 mod pending;
+pub(crate) mod policy;
 mod posted;
+mod relieved;
 mod scope;
 mod spawned;
 mod split;
 #[cfg(not(loom))]
 pub mod support;
-mod thief;
 mod wait;
 
 pub use compute::compute;
 pub use join::join;
 pub use scope::{Scope, scope, scope_in_place};
 
+pub(crate) use forecast::Forecast;
 pub(crate) use guest::Guests;
 pub(crate) use job::JobRef;
-pub(crate) use pace::{LONG_LEAF, Pace};
+pub(crate) use pace::Pace;
 pub(crate) use pending::{Offers, Pending};
 pub(crate) use posted::Posted;
-pub(crate) use thief::NEXT_JOB;

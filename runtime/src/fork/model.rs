@@ -1,6 +1,7 @@
 //! How the models in `loom-tests` reach fork-join: a worker that does nothing but what it is told.
 
-use super::compute::Root;
+use super::completion::Completion;
+use super::compute::root;
 use super::guest::Guest;
 use super::scope::Scope;
 use super::{join, scope};
@@ -51,6 +52,16 @@ impl Fork {
         })
     }
 
+    /// Waits for what `begin` has another thread do, which calls the closure that `begin` gets at the end.
+    pub fn wait_for(&self, begin: impl FnOnce(Box<dyn FnOnce() + Send>)) {
+        context::enter_worker(&self.0, || {
+            let done = Completion::new();
+            let end = done.clone();
+            begin(Box::new(move || end.set()));
+            done.wait();
+        });
+    }
+
     /// True if a token was left over.
     pub fn has_token(&self) -> bool {
         self.0.parker.take_token()
@@ -77,5 +88,5 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    pool.spawn_root(Root::new(f), origin)
+    pool.spawn_root(root(f), origin)
 }

@@ -3,7 +3,7 @@
 use std::ptr::{self, NonNull};
 
 use super::job::Job;
-use crate::primitives::{AtomicPtr, Ordering, is_vacant};
+use crate::primitives::{AtomicPtr, Ordering, peek_pointer};
 
 /// Filled by its owner only; emptied by a thief, or by the owner that takes its job back.
 pub(crate) struct Offer(AtomicPtr<Job>);
@@ -19,7 +19,7 @@ impl Offer {
         self.0.load(Ordering::Relaxed).is_null()
     }
 
-    /// Puts a job in, by the owner, who has seen it empty.
+    /// Puts a job in. Called by the owner, which has seen it empty.
     pub(super) fn put(&self, job: NonNull<Job>) {
         // Nobody else fills it, so it still is empty. Release pairs with the Acquire in `take`.
         self.0.store(job.as_ptr(), Ordering::Release);
@@ -27,11 +27,14 @@ impl Offer {
 
     /// Takes the job out, by a thief.
     pub(super) fn take(&self) -> Option<NonNull<Job>> {
-        if is_vacant(&self.0) {
-            return None;
-        }
-        // Acquire pairs with the Release in `put`: the closure is seen as its owner left it.
-        NonNull::new(self.0.swap(ptr::null_mut(), Ordering::Acquire))
+        let job = NonNull::new(peek_pointer(&self.0))?;
+        // Acquire pairs with the Release in `put`: the closure is seen as its owner left it. The job may have been taken back
+        // meanwhile, and another be offered from the same place: that one is taken then. A swap would do as well,
+        // but loom takes it wrong: see `loom_itself` among the models.
+        self.0
+            .compare_exchange(job.as_ptr(), ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
+            .then_some(job)
     }
 
     /// Takes this job out, by the owner; false if a thief has it.

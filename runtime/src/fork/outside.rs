@@ -1,18 +1,16 @@
-//! Fork-join from threads that are no workers: in a guest's place, or if none is free, the call moves to a worker, and
-//! the thread blocks.
+//! Fork-join from threads that are no workers: in a guest's place, or if none is free, on a worker while the thread
+//! blocks.
 //!
-//! In that case the closure stays in the frame of the thread that waits, and a task on the pool has a pointer to
-//! it. The thread leaves when the task says that it is done with the pointer, be it that it ran the
-//! closure or that it was dropped unrun, because the pool is shutting down. In that case the thread
-//! runs the closure itself.
+//! In the second case the closure stays in the frame of the thread that waits, and a task on the pool has a pointer to
+//! it. The thread continues when the task is done with the pointer: either it has run the closure, or it was dropped
+//! without running it because the pool is shutting down. Then the thread runs the closure itself.
 
-use std::cell::UnsafeCell;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::thread;
 
 use windlass_sync::Latch;
 
-use super::compute::Root;
+use super::compute::root;
 use super::guest::Guest;
 use super::scope::Scope;
 use crate::context::{self, Role};
@@ -63,7 +61,7 @@ where
     }
 }
 
-/// Both, one after the other, whatever the first one does.
+/// Calls both, one after the other, even if the first one panics.
 fn here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA,
@@ -77,9 +75,10 @@ where
     }
 }
 
-/// Runs `f` with `input` on a worker, and blocks until it is done; gives the input back if the pool
-/// takes nothing in, or has no workers but the thread that drives it by hand, which may be this one. And on the
-/// poller's thread: workers that are stuck rely on it, and it can't wait for them. A report on what does not end names the caller.
+/// Runs `f` with `input` on a worker, and blocks until it is done. A report on tasks that do not end names the caller.
+///
+/// Returns the input if the pool is shutting down, or is a manual loop, whose only thread may be this one. Also on the
+/// poller's thread: workers that are stuck rely on it, so it must not wait for them.
 ///
 /// # Panics
 ///
@@ -93,18 +92,28 @@ pub(super) fn on_pool<I: Send, R: Send>(
     if context::role() == Role::Poller || by_hand() {
         return Err(input);
     }
-    let call = Call { input: UnsafeCell::new(Some(input)), result: UnsafeCell::new(None), f };
     let done = Arc::new(Latch::new(1));
-    let waiting =
-        Caller { call: &raw const call as *const (), run: run::<I, R>, done: done.clone() };
+    let mut call = Call { input: Some(input), result: None };
+    let frame = Frame(&raw mut call);
+    let end = CountDownOnDrop(done.clone());
+    let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
+        // Before the end of the job, and also if it is dropped without being run.
+        let _end = end;
+        let Frame(call) = { frame };
+        // SAFETY: the caller keeps its frame, and does not touch it, until `end` is dropped.
+        let call = unsafe { &mut *call };
+        let input = call.input.take().expect("a job is run once");
+        call.result = Some(panic::catch_unwind(AssertUnwindSafe(|| f(input))));
+    });
+    // SAFETY: what it borrows is there until it is dropped, which we wait for.
+    let job: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(job) };
     let origin = Origin::new(caller, None);
     context::with_pool(|pool| {
         // Detached: the latch tells.
-        drop(pool.spawn_root(Root::new(move || waiting.run()), origin));
+        drop(pool.spawn_root(root(job), origin));
     });
     done.wait_blocking();
-    let Call { input, result, .. } = call;
-    match (result.into_inner(), input.into_inner()) {
+    match (call.result, call.input) {
         (Some(Ok(result)), _) => Ok(result),
         (Some(Err(payload)), _) => panic::resume_unwind(payload),
         (None, Some(input)) => Err(input),
@@ -114,46 +123,21 @@ pub(super) fn on_pool<I: Send, R: Send>(
 
 /// What lies in the frame of the thread that waits.
 struct Call<I, R> {
-    input: UnsafeCell<Option<I>>,
-    result: UnsafeCell<Option<thread::Result<R>>>,
-    f: fn(I) -> R,
+    input: Option<I>,
+    result: Option<thread::Result<R>>,
 }
 
-/// # Safety
-///
-/// `call` is a `Call<I, R>` that its thread keeps and does not touch meanwhile.
-unsafe fn run<I, R>(call: *const ()) {
-    // SAFETY: the caller says so.
-    let Call { input, result, f } = unsafe { &*call.cast::<Call<I, R>>() };
-    // SAFETY: as above; nobody else touches it.
-    let taken = unsafe { (*input.get()).take() };
-    if let Some(taken) = taken {
-        let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(taken)));
-        // SAFETY: as above.
-        unsafe { *result.get() = Some(outcome) };
-    }
-}
+/// A pointer into the frame of the thread that waits.
+struct Frame<I, R>(*mut Call<I, R>);
 
-/// The call as the pool sees it. Its drop ends the caller's wait.
-struct Caller {
-    call: *const (),
-    run: unsafe fn(*const ()),
-    done: Arc<Latch>,
-}
+// SAFETY: what it points to is `Send`, and its thread leaves it alone.
+unsafe impl<I: Send, R: Send> Send for Frame<I, R> {}
 
-// SAFETY: what it points to is `Send`, and waits for it.
-unsafe impl Send for Caller {}
+/// Ends the caller's wait. Its latch publishes what the closure has written.
+struct CountDownOnDrop(Arc<Latch>);
 
-impl Caller {
-    fn run(self) {
-        // SAFETY: made by `on_pool`, which waits for our drop.
-        unsafe { (self.run)(self.call) }
-    }
-}
-
-impl Drop for Caller {
+impl Drop for CountDownOnDrop {
     fn drop(&mut self) {
-        // The latch is ours too. What the closure has written is published by it.
-        self.done.count_down();
+        self.0.count_down();
     }
 }

@@ -3,27 +3,10 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-use super::pending::FIRST_COUNT;
-
-/// The time between two looks at the clock that the count of joins aims at.
-const PERIOD: Duration = Duration::from_micros(20);
-/// The most joins between two looks at the clock.
-const MOST_JOINS: u32 = 1 << 14;
-/// What a root must have run for to be worth a wake-up.
-pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
-/// Split points that far apart are those of a computation with long leaves.
-pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
-/// So many split points in a row that are closer make a computation fine-grained.
-const FINE: u32 = 64;
-/// Joins of a task that are in no other, between two looks at the clock.
-const OUTER_JOINS_PER_CLOCK: u32 = 16;
-/// Split points at the begin of a computation that share what is pending: nothing is known about its leaves, and the
-/// first may be long. As many as a worker passes on its way down to it.
-const PROBES: u32 = 8;
-/// A computation with no more joins than these in a period is coarse: what is pending may wait for long.
-const COARSE: u32 = 4;
-/// Offers of a root between two looks at the clock; the first one looks.
-const OFFERS_PER_CLOCK: u32 = 16;
+use super::policy::{
+    COARSE_JOINS, FINE_AFTER, FIRST_COUNT, LONG_LEAF, MOST_JOINS, OFFERS_PER_CLOCK,
+    OUTER_JOINS_PER_CLOCK, PERIOD, PROBES, WORTH_A_THIEF,
+};
 
 /// Touched by its worker only.
 pub(crate) struct Pace {
@@ -32,6 +15,10 @@ pub(crate) struct Pace {
     per_clock: Cell<u32>,
     /// Split points left at which the computation counts as unknown.
     probes: Cell<u32>,
+    /// The count of joins with which it goes on after these.
+    rest: Cell<u32>,
+    /// Looks at the clock since the computation counted as unknown.
+    looks: Cell<u32>,
     /// Joins of a task that were in no other.
     outer: Cell<u32>,
     /// Split points in a row that were not far apart; halved by one that was. A worker that the OS has
@@ -52,10 +39,12 @@ pub(crate) struct Pace {
     pub(super) scopes: Cell<usize>,
     /// The waits that it is inside of, and runs jobs of others in.
     pub(super) waits: Cell<usize>,
-    /// The OS was asked for short turns.
-    pub(super) takes_short_turns: Cell<bool>,
+    /// The OS was asked for short time slices.
+    pub(super) takes_short_slices: Cell<bool>,
     /// The last thing run was a stolen job.
     pub(super) stole: Cell<bool>,
+    /// What computes is no stolen part of a computation, but the whole.
+    pub(super) is_whole: Cell<bool>,
     /// When the last computation ended.
     pub(super) ended: Cell<Option<Instant>>,
 }
@@ -66,6 +55,8 @@ impl Pace {
             clock: Cell::new(now),
             per_clock: Cell::new(FIRST_COUNT),
             probes: Cell::new(0),
+            rest: Cell::new(1),
+            looks: Cell::new(0),
             outer: Cell::new(0),
             close: Cell::new(0),
             root_began: Cell::new(now),
@@ -77,13 +68,14 @@ impl Pace {
             of_task: Cell::new(false),
             scopes: Cell::new(0),
             waits: Cell::new(0),
-            takes_short_turns: Cell::new(false),
+            takes_short_slices: Cell::new(false),
             stole: Cell::new(false),
+            is_whole: Cell::new(true),
             ended: Cell::new(None),
         }
     }
 
-    /// A root or a stolen job begins; gives the count of joins to the first look at the clock.
+    /// A root or a stolen job begins. Returns the count of joins to the first look at the clock.
     pub(super) fn begin(&self, now: Instant) -> u32 {
         self.root_began.set(now);
         self.offers.set(0);
@@ -91,12 +83,32 @@ impl Pace {
         self.probe_anew()
     }
 
-    /// Nothing is known about what comes next; gives the count of joins to the next split point.
+    /// Nothing is known about what comes next. Returns the count of joins to the next split point.
     pub(super) fn probe_anew(&self) -> u32 {
         // What the joins of the last computation took says nothing about this one.
         self.per_clock.set(PROBES);
+        self.probe_again(1)
+    }
+
+    /// As [`probe_anew`](Self::probe_anew), for what is likely to be as it was: the clock is read when it would have been,
+    /// after as many joins as are `left`.
+    pub(super) fn probe_again(&self, left: u32) -> u32 {
         self.probes.set(PROBES);
+        self.rest.set(left.saturating_sub(PROBES).max(1));
+        self.looks.set(0);
         1
+    }
+
+    /// The time of a wait is no part of the computation, and the joins that were counted last may be those of stolen jobs.
+    pub(super) fn waited(&self, now: Instant) {
+        self.restart(now);
+        self.looks.set(u32::MAX);
+    }
+
+    /// True if the computation has lasted for one [`PERIOD`] or more since it counted as unknown, or has waited.
+    pub(super) fn has_lasted(&self) -> bool {
+        // The first look ends the time in which it does.
+        self.looks.get() > 1
     }
 
     /// A join of a task ends that was in no other. Returns true if it is time for a split point.
@@ -111,17 +123,32 @@ impl Pace {
         self.probes.get() > 0
     }
 
-    /// At a split point: true, and one less to come, if nothing is known about the computation yet.
-    pub(super) fn probes(&self) -> bool {
-        let left = self.probes.get();
-        self.probes.set(left.saturating_sub(1));
-        left > 0
+    /// At a split point: if nothing is known about the computation yet, the count of joins to the next; and one less to
+    /// come.
+    pub(super) fn probes(&self) -> Option<u32> {
+        let left = self.probes.get().checked_sub(1)?;
+        self.probes.set(left);
+        Some(if left > 0 { 1 } else { self.rest.get() })
     }
 
     /// True if the split points of this computation are far apart.
     pub(super) fn is_coarse(&self) -> bool {
         // Models must not go by how fast the machine is.
-        cfg!(not(loom)) && self.per_clock.get() <= COARSE
+        cfg!(not(loom)) && self.per_clock.get() <= COARSE_JOINS
+    }
+
+    /// True if the split points since the last look at the clock were far apart, with `left` to go to the next look.
+    pub(super) fn has_slowed_down(&self, now: Instant, left: u32) -> bool {
+        let joins = self.per_clock.get().saturating_sub(left).max(COARSE_JOINS);
+        let elapsed = now.saturating_duration_since(self.clock.get());
+        // Models must not go by how fast the machine is.
+        cfg!(not(loom)) && !self.is_probing() && elapsed >= PERIOD * joins / COARSE_JOINS
+    }
+
+    /// True if nothing is known about the computation, or that its leaves are long, with `left` to go to the next look at the
+    /// clock.
+    pub(super) fn is_unknown(&self, now: Instant, left: u32) -> bool {
+        self.is_probing() || self.has_slowed_down(now, left)
     }
 
     /// What was done until now was no part of the computation.
@@ -129,7 +156,7 @@ impl Pace {
         self.clock.set(now);
     }
 
-    /// Keeps the count out of what happens meanwhile; gives it.
+    /// Keeps the count out of what `f` does, and returns it.
     pub(super) fn keep_count(&self, f: impl FnOnce()) -> u32 {
         let joins = self.per_clock.get();
         f();
@@ -137,11 +164,18 @@ impl Pace {
         joins
     }
 
-    /// The count of joins ran out; gives the next.
+    /// The count of joins ran out. Returns the next.
     pub(super) fn next_count(&self, now: Instant) -> u32 {
         let elapsed = now.saturating_duration_since(self.clock.replace(now));
+        // Models must not go by how fast the machine is.
+        let elapsed = if cfg!(loom) { Duration::ZERO } else { elapsed };
+        self.looks.set(self.looks.get().saturating_add(1));
         let close = self.close.get();
-        self.close.set(if elapsed < LONG_LEAF { (close + 1).min(4 * FINE) } else { close / 2 });
+        self.close.set(if elapsed < LONG_LEAF {
+            (close + 1).min(4 * FINE_AFTER)
+        } else {
+            close / 2
+        });
         let elapsed = elapsed.as_nanos().max(1);
         let joins = u128::from(self.per_clock.get());
         let fitting = joins * PERIOD.as_nanos() / elapsed;
@@ -154,7 +188,7 @@ impl Pace {
 
     /// True if this computation has split points all the time.
     pub(super) fn is_fine(&self) -> bool {
-        self.close.get() >= FINE
+        self.close.get() >= FINE_AFTER
     }
 
     /// Counts an offer; true if the clock should be read.
@@ -163,9 +197,19 @@ impl Pace {
         offers % OFFERS_PER_CLOCK == 0
     }
 
+    /// When the computation began that is under way, if one is.
+    pub(crate) fn began(&self) -> Option<Instant> {
+        self.computing.get().then(|| self.root_began.get())
+    }
+
+    /// How long the computation has lasted.
+    pub(super) fn lasted(&self, now: Instant) -> Duration {
+        now.saturating_duration_since(self.root_began.get())
+    }
+
     pub(super) fn is_worth_a_thief(&self, now: Instant) -> bool {
         // Models must not go by how fast the machine is.
-        cfg!(loom) || now.saturating_duration_since(self.root_began.get()) >= WORTH_A_THIEF
+        cfg!(loom) || self.lasted(now) >= WORTH_A_THIEF
     }
 }
 
@@ -190,6 +234,21 @@ mod tests {
         pace.begin(now);
         let next = pace.next_count(now + PERIOD * PROBES / 2);
         assert_eq!(next, 2, "as many as fit into a period, going by those of this computation");
+    }
+
+    #[test]
+    fn a_long_leaf_is_noticed_before_the_count_runs_out() {
+        let now = Instant::now();
+        let pace = Pace::new(now);
+        pace.begin(now);
+        while pace.probes().is_some() {}
+        let count = pace.next_count(now + PERIOD / 10);
+        assert!(count > COARSE_JOINS && !pace.is_coarse());
+        let now = now + PERIOD / 10;
+        assert!(!pace.has_slowed_down(now + PERIOD / 2, count - COARSE_JOINS));
+        assert!(pace.has_slowed_down(now + LONG_LEAF, count - COARSE_JOINS));
+        pace.probe_anew();
+        assert!(!pace.has_slowed_down(now + LONG_LEAF, 1), "nothing is known");
     }
 
     #[test]

@@ -13,14 +13,12 @@ use crossbeam_utils::CachePadded;
 
 use super::job::{Job, JobRef};
 use super::offer::Offer;
+use super::policy::FIRST_COUNT;
 use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
 use crate::primitives::Arc;
 
 /// Places for pending joins that a worker begins with.
 const FIRST_PLACES: usize = 256;
-
-/// Joins before the clock is read for the first time in a root.
-pub(super) const FIRST_COUNT: u32 = 64;
 
 /// The owner's side.
 pub(crate) struct Pending {
@@ -80,7 +78,7 @@ impl Pending {
         }
     }
 
-    /// Notes a join, and gives the index to come back with.
+    /// Notes a join. Returns the index to come back with.
     #[inline(always)]
     pub(super) fn push(&self, job: NonNull<Job>) -> usize {
         let top = self.top.get();
@@ -114,7 +112,7 @@ impl Pending {
         count == 0 || self.offer.is_empty()
     }
 
-    /// As [`counts_down`](Self::counts_down), for what takes as long as so many joins.
+    /// As [`counts_down`](Self::counts_down), for what takes as long as this many joins.
     pub(super) fn counts_down_by(&self, joins: u32) -> bool {
         // The last of them counts down as every join does, which must not have to look for an underflow.
         self.count.set(self.count.get().saturating_sub(joins - 1).max(1));
@@ -123,6 +121,11 @@ impl Pending {
 
     pub(super) fn count_is_out(&self) -> bool {
         self.count.get() == 0
+    }
+
+    /// Joins and spawns left before the clock is read.
+    pub(super) fn count(&self) -> u32 {
+        self.count.get()
     }
 
     pub(super) fn set_count(&self, count: u32) {

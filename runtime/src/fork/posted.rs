@@ -5,79 +5,54 @@
 //!
 //! # Nothing is forgotten
 //!
-//! A job for anybody is stealable like an offer, and its poster passes the same handshake: push, fence, look for who is idle.
+//! A job for anybody is stealable like an offer, and its poster passes the same handshake: push, fence, look for an idle worker.
 //! For a job of a particular worker all are woken, as only the top of the sleepers' stack can be popped; a worker that
 //! falls asleep looks for such jobs after its fence. Workers that are busy with tasks look by time, where they look for roots.
 //!
 //! At the end, workers run what is left before they leave. The poster passes a fence between the push and a look at
-//! `closing`; so it sees that the pool closes, and runs what is left itself, or whoever leaves sees the job.
+//! `closing`; so either it sees that the pool closes, and runs what is left itself, or the worker that leaves sees the job.
 
-use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 use super::guest::Guest;
 use super::job::{Job, JobRef};
-use super::spawned::Spawned;
+use super::spawned::{JobList, Spawned};
 use crate::context;
-use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering, fence};
+use crate::primitives::{Arc, Ordering, fence, thread};
 use crate::sched::{Pool, Worker};
-use crate::task::drop_quietly;
+use crate::task::{self, Inherited, drop_quietly};
 
 /// No worker's index: such a job comes from none.
-const NOWHERE: usize = usize::MAX;
+pub(super) const NOWHERE: usize = usize::MAX;
 
-/// Jobs in the order in which they came.
-struct Jobs {
-    jobs: Mutex<VecDeque<Spawned>>,
-    len: AtomicUsize,
-}
-
-impl Jobs {
-    fn new() -> Self {
-        Self { jobs: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }
-    }
-
-    fn push(&self, job: NonNull<Job>) {
-        let mut jobs = self.jobs.lock();
-        jobs.push_back(Spawned(job));
-        self.len.store(jobs.len(), Ordering::Relaxed);
-    }
-
-    fn take(&self) -> Option<JobRef> {
-        if self.is_empty() {
-            return None;
-        }
-        let mut jobs = self.jobs.lock();
-        let Spawned(job) = jobs.pop_front()?;
-        self.len.store(jobs.len(), Ordering::Relaxed);
-        // SAFETY: just taken out of the list.
-        Some(unsafe { JobRef::new(job, NOWHERE) })
-    }
-
-    /// A look that orders nothing.
-    fn is_empty(&self) -> bool {
-        self.len.load(Ordering::Relaxed) == 0
-    }
+/// Takes the oldest of posted jobs.
+fn take(jobs: &JobList) -> Option<JobRef> {
+    let Spawned(job) = jobs.pop_front()?;
+    // SAFETY: just taken out of the list.
+    Some(unsafe { JobRef::new(job, NOWHERE) })
 }
 
 /// What was posted to one pool.
 pub(crate) struct Posted {
-    for_any: Jobs,
-    for_one: Box<[Jobs]>,
+    for_any: JobList,
+    for_one: Box<[JobList]>,
 }
 
 impl Posted {
     pub(crate) fn new(workers: usize) -> Self {
-        Self { for_any: Jobs::new(), for_one: (0..workers).map(|_| Jobs::new()).collect() }
+        Self {
+            for_any: JobList::default(),
+            for_one: (0..workers).map(|_| JobList::default()).collect(),
+        }
     }
 
-    /// True if there is a job for whoever takes it.
+    /// Returns true if there is a job for any worker.
     pub(crate) fn is_for_any(&self) -> bool {
         !self.for_any.is_empty()
     }
 
-    /// True if there is a job for this worker in particular.
+    /// Returns true if there is a job for this worker in particular.
     pub(crate) fn is_for(&self, worker: usize) -> bool {
         self.for_one.get(worker).is_some_and(|jobs| !jobs.is_empty())
     }
@@ -87,8 +62,8 @@ impl Worker {
     /// A job that was posted to this worker, or to any.
     pub(crate) fn take_posted(&self) -> Option<JobRef> {
         let posted = &self.pool.posted;
-        let own = posted.for_one.get(self.index()).and_then(Jobs::take);
-        own.or_else(|| posted.for_any.take())
+        let own = posted.for_one.get(self.index()).and_then(take);
+        own.or_else(|| take(&posted.for_any))
     }
 
     /// A posted job in the middle of tasks. Not in a poll in place, nor for a spare that is there for tasks.
@@ -119,11 +94,17 @@ impl Pool {
         });
     }
 
-    /// Has whoever comes first run a job.
+    /// As [`post`](Self::post), of what borrows nothing.
+    #[cfg(loom)]
+    pub(crate) fn post_static(pool: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
+        // SAFETY: nothing is borrowed.
+        unsafe { Self::post(pool, f) };
+    }
+
+    /// Queues a job for the first worker that comes to it.
     pub(super) fn post_job(pool: &Arc<Self>, job: NonNull<Job>) {
-        pool.posted.for_any.push(job);
-        // Partner of the fences of all who fall asleep, and of the one in `close`.
-        fence(Ordering::SeqCst);
+        pool.posted.for_any.push_back(Spawned(job));
+        // Passes a fence: partner of those of all who fall asleep, and of all who leave.
         pool.wake_thief();
         Self::run_leftovers(pool);
     }
@@ -138,9 +119,9 @@ impl Pool {
         f: impl Fn(usize) -> F,
     ) {
         for (index, jobs) in pool.posted.for_one.iter().enumerate() {
-            jobs.push(Detached::leak(f(index)));
+            jobs.push_back(Spawned(Detached::leak(f(index))));
         }
-        // As in `post`.
+        // Partner of the fences of all who fall asleep, and of all who leave.
         fence(Ordering::SeqCst);
         pool.wake_all();
         Self::run_leftovers(pool);
@@ -149,12 +130,12 @@ impl Pool {
     /// A pool that closes may have no workers any more.
     fn run_leftovers(pool: &Arc<Self>) {
         while pool.is_closing() {
-            let all = || pool.posted.for_one.iter().find_map(Jobs::take);
-            let Some(job) = pool.posted.for_any.take().or_else(all) else { return };
+            let all = || pool.posted.for_one.iter().find_map(take);
+            let Some(job) = take(&pool.posted.for_any).or_else(all) else { return };
             let guest = loop {
                 match Guest::claim_place(pool) {
                     Some(guest) => break guest,
-                    None => std::thread::yield_now(),
+                    None => thread::yield_now(),
                 }
             };
             guest.run(|worker| job.run(worker));
@@ -166,6 +147,7 @@ impl Pool {
 #[repr(C)]
 struct Detached<F> {
     job: Job,
+    inherited: Option<Inherited>,
     f: F,
 }
 
@@ -174,7 +156,7 @@ impl<F: FnOnce() + Send> Detached<F> {
     fn leak(f: F) -> NonNull<Job> {
         // SAFETY: `repr(C)` with the header first.
         let job = unsafe { Job::new(Self::run) };
-        NonNull::from(Box::leak(Box::new(Self { job, f }))).cast()
+        NonNull::from(Box::leak(Box::new(Self { job, inherited: task::inherited(), f }))).cast()
     }
 
     /// # Safety
@@ -182,8 +164,9 @@ impl<F: FnOnce() + Send> Detached<F> {
     /// As for `JobRef::run`.
     unsafe fn run(job: NonNull<Job>, _worker: &Worker, _from: usize) {
         // SAFETY: leaked, and run once.
-        let Self { f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
+        let Self { inherited, f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| task::run_job(inherited, f)))
+        {
             drop_quietly(payload);
         }
     }

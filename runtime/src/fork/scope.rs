@@ -11,7 +11,7 @@ use super::outside;
 use crate::context;
 use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::sched::{Pool, Worker};
-use crate::task::drop_quietly;
+use crate::task::{self, Inherited, drop_quietly};
 
 /// Runs a closure that may spawn jobs, and returns when it and all of its jobs have ended. The jobs may
 /// borrow whatever outlives the scope, and may spawn further ones.
@@ -82,10 +82,10 @@ where
     })
 }
 
-/// What jobs are spawned on; see [`scope`].
+/// A scope that jobs are spawned in; see [`scope`].
 pub struct Scope<'scope> {
-    /// The pool of the worker that waits for the jobs, which is in the worker; null if the jobs are run by who spawns
-    /// them.
+    /// The pool of the worker that waits for the jobs, which is in the worker; null if each job is run
+    /// by the thread that spawns it.
     pool: *const Arc<Pool>,
     owner: usize,
     /// Jobs that have not ended.
@@ -112,9 +112,24 @@ impl<'scope> Scope<'scope> {
         }
     }
 
-    /// Spawns a job, which gets the scope to spawn more. It is run by a worker of the runtime that serves the scope, or
-    /// by the thread that called [`scope`]. Any thread may spawn: on one that has no part in that runtime, the job is
-    /// queued for its workers.
+    /// Spawns a job. It is called with the scope, so that it can spawn more.
+    ///
+    /// A worker of the scope's runtime runs it, or the thread that called [`scope`]. Any thread may spawn; a job from a
+    /// thread that has no part in that runtime is queued for its workers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicUsize, Ordering};
+    ///
+    /// let count = AtomicUsize::new(0);
+    /// windlass::scope(|s| {
+    ///     s.spawn(|s| {
+    ///         s.spawn(|_| _ = count.fetch_add(1, Ordering::Relaxed));
+    ///     });
+    /// });
+    /// assert_eq!(count.into_inner(), 1);
+    /// ```
     pub fn spawn<F>(&self, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
@@ -141,6 +156,7 @@ impl<'scope> Scope<'scope> {
             // SAFETY: `repr(C)` with the header first.
             job: unsafe { Job::new(HeapJob::<F>::run) },
             scope: ptr::from_ref(self).cast(),
+            inherited: task::inherited(),
             f,
         };
         NonNull::from(Box::leak(Box::new(job))).cast()
@@ -164,7 +180,7 @@ impl<'scope> Scope<'scope> {
             }
             worker.pace.scopes.set(worker.pace.scopes.get() - 1);
             if worker.pending.is_empty() {
-                worker.is_out_of_joins();
+                worker.leave_joins();
             }
         }
         let first = self.panic.lock().take();
@@ -218,6 +234,7 @@ impl fmt::Debug for Scope<'_> {
 struct HeapJob<F> {
     job: Job,
     scope: *const (),
+    inherited: Option<Inherited>,
     f: F,
 }
 
@@ -230,10 +247,12 @@ impl<F> HeapJob<F> {
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
         // SAFETY: leaked by `new_job`, and run once.
-        let Self { scope, f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+        let Self { scope, inherited, f, .. } =
+            *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
         let scope = scope.cast::<Scope<'scope>>();
+        // What was inherited is dropped inside of the call, because that may panic as well.
         // SAFETY: the scope waits for this job.
-        unsafe { (*scope).call(f) };
+        unsafe { (*scope).call(|scope| task::run_job(inherited, || f(scope))) };
         // SAFETY: as above, and nothing of it is touched afterwards.
         unsafe { Scope::job_ended(scope, worker) };
     }

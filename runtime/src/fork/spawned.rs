@@ -2,15 +2,50 @@
 //!
 //! crossbeam-deque can't run under loom, so models get a list behind a lock with the same interface.
 
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 
 use super::job::Job;
+use crate::primitives::{AtomicUsize, Mutex, Ordering};
 
 /// A job on the heap that waits for somebody to run it.
 pub(crate) struct Spawned(pub(super) NonNull<Job>);
 
 // SAFETY: what it points to is `Send`, and whoever takes it out of the list has it alone.
 unsafe impl Send for Spawned {}
+
+/// A list of jobs behind a lock. Its length is read without the lock, and orders nothing.
+#[derive(Default)]
+pub(super) struct JobList {
+    jobs: Mutex<VecDeque<Spawned>>,
+    len: AtomicUsize,
+}
+
+impl JobList {
+    fn change<R>(&self, f: impl FnOnce(&mut VecDeque<Spawned>) -> R) -> R {
+        let mut jobs = self.jobs.lock();
+        let result = f(&mut jobs);
+        self.len.store(jobs.len(), Ordering::Relaxed);
+        result
+    }
+
+    pub(super) fn push_back(&self, job: Spawned) {
+        self.change(|jobs| jobs.push_back(job));
+    }
+
+    pub(super) fn pop_front(&self) -> Option<Spawned> {
+        if self.is_empty() { None } else { self.change(VecDeque::pop_front) }
+    }
+
+    #[cfg(loom)]
+    fn pop_back(&self) -> Option<Spawned> {
+        if self.is_empty() { None } else { self.change(VecDeque::pop_back) }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.len.load(Ordering::Relaxed) == 0
+    }
+}
 
 #[cfg(not(loom))]
 mod real {
@@ -69,45 +104,24 @@ mod real {
 
 #[cfg(loom)]
 mod model {
-    use std::collections::VecDeque;
+    use super::{JobList, Spawned};
+    use crate::primitives::Arc;
 
-    use super::Spawned;
-    use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
-
-    /// The length is read without the lock and orders nothing, as that of the pool's injector.
-    struct List {
-        jobs: Mutex<VecDeque<Spawned>>,
-        len: AtomicUsize,
-    }
-
-    impl List {
-        fn change<R>(&self, f: impl FnOnce(&mut VecDeque<Spawned>) -> R) -> R {
-            let mut jobs = self.jobs.lock();
-            let result = f(&mut jobs);
-            self.len.store(jobs.len(), Ordering::Relaxed);
-            result
-        }
-
-        fn is_empty(&self) -> bool {
-            self.len.load(Ordering::Relaxed) == 0
-        }
-    }
-
-    pub(crate) struct SpawnedJobs(Arc<List>);
-    pub(crate) struct SpawnedStealer(Arc<List>);
+    pub(crate) struct SpawnedJobs(Arc<JobList>);
+    pub(crate) struct SpawnedStealer(Arc<JobList>);
 
     impl SpawnedJobs {
         pub(crate) fn new() -> Self {
-            Self(Arc::new(List { jobs: Mutex::new(VecDeque::new()), len: AtomicUsize::new(0) }))
+            Self(Arc::new(JobList::default()))
         }
 
         pub(crate) fn push(&self, job: Spawned) {
-            self.0.change(|jobs| jobs.push_back(job));
+            self.0.push_back(job);
         }
 
         pub(crate) fn pop(&self) -> Option<Spawned> {
             // Only the owner fills it, so what it sees empty is.
-            if self.is_empty() { None } else { self.0.change(VecDeque::pop_back) }
+            self.0.pop_back()
         }
 
         pub(crate) fn is_empty(&self) -> bool {
@@ -121,7 +135,7 @@ mod model {
 
     impl SpawnedStealer {
         pub(crate) fn steal(&self) -> Option<Spawned> {
-            if self.is_empty() { None } else { self.0.change(VecDeque::pop_front) }
+            self.0.pop_front()
         }
 
         pub(crate) fn is_empty(&self) -> bool {

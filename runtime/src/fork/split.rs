@@ -7,30 +7,25 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use super::job::{Job, JobRef};
+use super::policy::{JOINS_PER_SPLIT, LET_IN, LOOK_OUT, POLLS_PER_CLOCK, STRETCH};
+use super::posted::NOWHERE;
 use crate::context;
 use crate::coop;
-use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Ordering, fence};
 use crate::sched::Worker;
-use crate::task::Runnable;
+use crate::task::{self, Runnable};
 
-/// How long tasks are polled in place at a stretch.
-const STRETCH: Duration = Duration::from_micros(100);
-/// This worker has not looked at the OS for so long: it is time.
-const LOOK_OUT: Duration = Duration::from_micros(10);
-/// How often a computation lets the spare in that looks after tasks.
-const LET_IN: Duration = Duration::from_micros(100);
-/// What a call of `split_here` counts for.
-const JOINS: u32 = 16;
-/// Polls in place between two looks at the clock.
-const POLLS_PER_CLOCK: u32 = 4;
+/// True while a panic passes through the current thread.
+fn unwinds() -> bool {
+    std::thread::panicking()
+}
 
-/// A split point of a loop that has nothing to give away for long: to be called each few microseconds.
+/// A split point of a loop that has nothing to join for long, to be called every few microseconds.
 pub(super) fn split_here() {
     context::with_forker(|worker| {
         if let Some(worker) = worker {
             worker.computes();
-            if worker.pending.counts_down_by(JOINS) {
+            if worker.pending.counts_down_by(JOINS_PER_SPLIT) {
                 worker.attend();
             }
         }
@@ -43,11 +38,11 @@ impl Worker {
     #[inline(never)]
     pub(super) fn attend(&self) {
         if self.pending.offers_nothing() && self.pending.offer_oldest() {
-            self.has_offered();
+            self.announce_offer();
         }
         if self.pending.count_is_out() {
-            if self.pace.probes() {
-                self.pending.set_count(1);
+            if let Some(count) = self.pace.probes() {
+                self.pending.set_count(count);
                 self.share_joins();
             } else {
                 self.split_point();
@@ -59,7 +54,7 @@ impl Worker {
     fn share_joins(&self) {
         if self.pending.share_joins() {
             self.computes();
-            // As in `has_offered`.
+            // As in `announce_offer`.
             fence(Ordering::SeqCst);
             if self.pool.has_idle() {
                 self.pool.monitor.hurry();
@@ -67,10 +62,17 @@ impl Worker {
         }
     }
 
+    /// The last joins were far apart. They come in bursts, on the way down to a leaf: that the next few are close together
+    /// says nothing about the leaf after them.
+    fn expect_long_leaves(&self) {
+        self.pending.set_count(self.pace.probe_anew());
+        self.share_joins();
+    }
+
     /// Before a job is run that may have no split points.
     pub(super) fn attend_to_spawned(&self) {
         if self.pending.offers_nothing() && self.pending.offer_oldest() {
-            self.has_offered();
+            self.announce_offer();
         }
         if self.pool.has_idle() || !self.pace.is_fine() {
             self.pending.share();
@@ -85,16 +87,15 @@ impl Worker {
             self.pace.of_task.set(true);
         } else if self.pace.in_place.get() {
             // So does the task that is polled in place. The monitor is not to wait for it as for what is around it.
-            self.slot().computing.store(true, Plain::Relaxed);
-            self.slot().fine.store(false, Plain::Relaxed);
+            self.slot().activity.compute_anew();
         } else if self.pace.of_task.get() {
-            self.slot().computing.store(true, Plain::Relaxed);
+            self.slot().activity.compute();
         }
     }
 
     /// A join has ended that was in no other. If it was a task's, what the task does next is no leaf: it may block,
     /// and wait for a computation that somebody else has to begin.
-    pub(super) fn is_out_of_joins(&self) {
+    pub(super) fn leave_joins(&self) {
         let inside = self.pace.scopes.get() + self.pace.waits.get() > 0;
         if self.pace.of_task.get() && !inside && !self.pace.in_place.get() {
             self.run_spawned();
@@ -102,9 +103,13 @@ impl Worker {
             if self.pace.counts_outer() {
                 self.split_point();
             }
-            self.slot().computing.store(false, Plain::Relaxed);
+            self.slot().activity.interrupt();
             // The next join is another computation.
             self.pending.set_count(self.pace.probe_anew());
+        } else if self.pace.has_lasted() {
+            // So it may be here; but there may be many small ones in a row as well, of which most are to cost no more than
+            // their joins do.
+            self.pending.set_count(self.pace.probe_again(self.pending.count()));
         }
     }
 
@@ -122,7 +127,7 @@ impl Worker {
     pub(super) fn push_job(&self, job: NonNull<Job>, is_detached: bool) {
         let is_short = self.pace.is_fine() && !self.pace.is_probing();
         if self.pending.push_spawned(job, is_short) || !is_short {
-            self.has_offered();
+            self.announce_offer();
         } else if is_detached {
             self.computes();
         }
@@ -145,7 +150,7 @@ impl Worker {
 
     /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the monitor
     /// do so by and by.
-    pub(super) fn has_offered(&self) {
+    pub(super) fn announce_offer(&self) {
         self.computes();
         // Partner of the fences in `Worker::sleep` and `sleep_joining`: either we see who sleeps, or it sees the job.
         // Whoever searches looks for jobs before it stops.
@@ -155,7 +160,12 @@ impl Worker {
         if !self.pool.has_idle() {
             return;
         }
-        if look && self.pace.is_worth_a_thief(Instant::now()) {
+        let now = Instant::now();
+        if self.pace.has_slowed_down(now, self.pending.count()) {
+            // The count of a fine-grained computation would come to a look at the clock after many more long leaves.
+            self.expect_long_leaves();
+        }
+        if look && (self.pool.forecast.is_long() || self.pace.is_worth_a_thief(now)) {
             self.pool.wake_thief();
         } else {
             self.pool.monitor.hurry();
@@ -167,35 +177,41 @@ impl Worker {
         self.pending.set_count(self.pace.next_count(now));
         self.shows_progress();
         if self.pace.is_coarse() {
-            self.share_joins();
+            self.expect_long_leaves();
         }
         if !self.pending.offers_nothing() && self.pool.has_idle() && self.pace.is_worth_a_thief(now)
         {
             self.pool.wake_thief();
         }
-        if self.pace.may_poll.get() && !self.pace.in_place.get() && now >= self.pace.next_poll.get()
-        {
+        if self.pace.may_poll.get() && now >= self.pace.next_poll.get() && self.comes_to_tasks() {
             self.consider_polling(now);
         }
     }
 
-    /// Has the monitor see that the computation makes progress. That of a task which is polled in place does not count: nothing else is
-    /// polled in the meantime, and a spare must come for it.
+    /// Has the monitor see that the computation makes progress, unless it comes to no tasks: then a spare must come for them.
     pub(super) fn shows_progress(&self) {
-        if !self.pace.in_place.get() {
+        if self.comes_to_tasks() {
             self.slot().counters.splits.bump();
+        } else if unwinds() {
+            self.slot().activity.judge(false);
         }
+    }
+
+    /// False in a task that is polled in place, and while the thread unwinds: the second closure of a join whose first one has
+    /// panicked runs then. A task in its middle would take itself for one that panics.
+    fn comes_to_tasks(&self) -> bool {
+        !self.pace.in_place.get() && !unwinds()
     }
 
     /// Polls tasks in place if some wait.
     fn consider_polling(&self, now: Instant) {
         let own = self.has_own();
         let fine = self.pace.is_fine();
-        self.slot().fine.store(fine, Plain::Relaxed);
+        self.slot().activity.judge(fine);
         if fine {
             // No leaves, or none any more: this worker comes to tasks by itself.
             self.send_spare_home();
-        } else if self.slot().spare().is_some() {
+        } else if self.slot().status.read().spare().is_some() {
             // A spare is there for them, and may wait for this very CPU.
             if own {
                 self.hand_over();
@@ -265,11 +281,11 @@ impl Worker {
     fn run_in_place(&self, runnable: Runnable) {
         let hop = self.hop.replace(false);
         // If the task blocks, that is no leaf of the computation.
-        self.slot().computing.store(false, Plain::Relaxed);
+        self.slot().activity.interrupt();
         self.slot().polls_in_place(runnable, |runnable| {
             coop::budgeted(|| self.run_or_cancel(runnable));
         });
-        self.slot().computing.store(true, Plain::Relaxed);
+        self.slot().activity.compute();
         self.hop.set(hop);
         // Moves on, and stays odd: the poll around this one goes on.
         self.slot().counters.tick.add(2);
@@ -287,6 +303,7 @@ impl Worker {
         // What was polled here before is not to be named if the job gets stuck.
         self.slot().polls(None);
         self.begin_computing();
+        self.pace.is_whole.set(job.is_from(NOWHERE));
         self.call_for_shared();
         job.run(self);
         self.end_computing();
@@ -299,13 +316,15 @@ impl Worker {
         self.pending.set_count(self.pace.begin(Instant::now()));
         self.pace.computing.set(true);
         self.pace.of_task.set(false);
+        self.pace.is_whole.set(true);
         self.called.set(false);
-        if !self.pace.takes_short_turns.replace(true) && context::is_thread_of(&self.pool) {
+        if !self.pace.takes_short_slices.replace(true) && context::is_thread_of(&self.pool) {
             // Whoever has something for the tasks must not wait long behind us. A manual loop runs on a thread of the
             // program, which has other things to do afterwards.
-            crate::poller::take_short_turns();
+            crate::poller::take_short_slices();
         }
-        self.slot().computing.store(true, Plain::Relaxed);
+        self.slot().activity.compute();
+        task::time_poll();
     }
 
     /// The poll or the job is over in which this worker has computed, if it has.
@@ -320,11 +339,20 @@ impl Worker {
     fn ended_computing(&self) {
         self.run_spawned();
         self.pace.computing.set(false);
-        self.slot().computing.store(false, Plain::Relaxed);
-        self.slot().fine.store(false, Plain::Relaxed);
+        self.slot().activity.end();
         let now = Instant::now();
         self.pace.ended.set(Some(now));
+        self.observer.computed(now, self.pace.lasted(now));
+        self.forecast(now);
         self.pacing.computed(now);
+    }
+
+    /// Tells what to expect of the next computation, now that one has ended.
+    pub(super) fn forecast(&self, now: Instant) {
+        // Models must not go by how fast the machine is: no computation takes long there.
+        if cfg!(not(loom)) && self.pace.is_whole.get() {
+            self.pool.forecast.took(self.pace.lasted(now));
+        }
     }
 
     /// True if this worker has computed within the last `time`.

@@ -1,4 +1,5 @@
-//! What a replacement of rayon's core needs besides the public interface. No part of it: may change at any time.
+//! Functions that a replacement of rayon's core needs besides the public interface. They are not part of that
+//! interface, and may change at any time.
 
 use std::io;
 
@@ -8,25 +9,27 @@ use crate::context;
 use crate::handle::Handle;
 use crate::sched::{Pool, Worker};
 
-/// The index of the current worker, and how many there are. A spare shows as one of the workers.
+/// Returns the index of the current worker and the number of workers. A spare shows as one of the workers.
 #[inline]
 pub fn place() -> Option<(usize, usize)> {
-    context::with_forker(|worker| {
-        let worker = worker.filter(|worker| !worker.is_guest())?;
+    on_worker(|worker| {
         let workers = worker.pool().config.workers;
-        Some((worker.index() % workers, workers))
+        (worker.index() % workers, workers)
     })
 }
 
-/// The runtime that the current thread is a worker of.
+/// Returns the runtime that the current thread is a worker of.
 pub fn current_worker() -> Option<Handle> {
-    context::with_forker(|worker| {
-        let worker = worker.filter(|worker| !worker.is_guest())?;
-        Some(Handle::new(worker.pool().clone()))
-    })
+    on_worker(|worker| Handle::new(worker.pool().clone()))
 }
 
-/// A job that nobody waits for: see `Pool::post`.
+/// Calls `f` with the current worker, if this is one.
+#[inline]
+fn on_worker<R>(f: impl FnOnce(&Worker) -> R) -> Option<R> {
+    context::with_forker(|worker| worker.filter(|worker| !worker.is_guest()).map(f))
+}
+
+/// Posts a job that nobody waits for: see `Pool::post`.
 ///
 /// # Safety
 ///
@@ -36,7 +39,7 @@ pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
     unsafe { Pool::post(handle.pool(), f) };
 }
 
-/// A job for each worker, made for its index.
+/// Posts a job to each worker, made for its index.
 ///
 /// # Safety
 ///
@@ -46,19 +49,18 @@ pub unsafe fn post_to_each<F: FnOnce() + Send>(handle: &Handle, f: impl Fn(usize
     unsafe { Pool::post_to_each(handle.pool(), f) };
 }
 
-/// Runs one job, if there is one; `None` if this is no worker. With `local`, one of the worker's own.
+/// Runs one job, if there is one; with `local`, one of the worker's own. Returns true if it has run one, and `None` on
+/// threads that are not workers.
 pub fn help_one(local: bool) -> Option<bool> {
-    context::with_forker(|worker| Some(worker.filter(|worker| !worker.is_guest())?.help(local)))
+    on_worker(|worker| worker.help(local))
 }
 
-/// True if the current worker has jobs that nobody has begun; `None` if this is no worker.
+/// Returns true if the current worker has jobs that nobody has begun, and `None` on other threads.
 pub fn has_pending() -> Option<bool> {
-    context::with_forker(|worker| {
-        Some(worker.filter(|worker| !worker.is_guest())?.pending.has_any())
-    })
+    on_worker(|worker| worker.pending.has_any())
 }
 
-/// A worker's thread that is to be started, by whoever is asked to.
+/// Describes a worker's thread that the program is to start.
 pub struct ThreadStart {
     /// The worker's index.
     pub index: usize,
@@ -90,7 +92,7 @@ pub fn become_first(handle: &Handle) -> bool {
         return false;
     }
     let Some(worker) = Worker::new(handle.pool().clone(), 0) else { return false };
-    worker.pace.takes_short_turns.set(true);
+    worker.pace.takes_short_slices.set(true);
     context::stay_forker(Box::leak(Box::new(worker)));
     true
 }

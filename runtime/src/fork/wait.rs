@@ -1,19 +1,16 @@
 //! A worker that waits for a stolen job: it helps with fork-join work, and sleeps if there is none.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
 use super::job::JobRef;
 use super::pending::Offers;
+use super::policy::{LOOK_AROUND, SPINS_PER_LOOK};
 use crate::context;
 use crate::hooks::Hooks;
-use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence, hint};
-use crate::sched::{Pool, Slot, Worker};
-
-/// How long a joiner looks around before it sleeps. Being woken costs more.
-const LOOK_AROUND: Duration = Duration::from_micros(20);
+use crate::sched::{Pool, Slot, Wait, Worker};
 
 impl Worker {
     /// Helps others until `done`. Runs no tasks: one of them could hold up for long what waits here
@@ -23,6 +20,7 @@ impl Worker {
         // What the joiner has entered, and the values of its task, are not meant for others' jobs.
         let _aside = context::set_aside();
         self.pace.waits.set(self.pace.waits.get() + 1);
+        let unknown = self.pace.is_unknown(Instant::now(), self.pending.count());
         let (mut idle_since, mut slept) = (None, false);
         while !done() {
             if let Some(job) = self.next_job() {
@@ -34,18 +32,23 @@ impl Worker {
                 }
                 job.run(self);
                 (idle_since, slept) = (None, false);
-            } else if !cfg!(loom) && self.may_look_around(&mut idle_since) {
-                for _ in 0..16 {
+            } else if self.may_look_around(&mut idle_since) {
+                for _ in 0..SPINS_PER_LOOK {
                     hint::spin_loop();
                 }
             } else {
                 // A scope that waits may be inside of a join.
                 self.attend_to_spawned();
-                self.sleep_joining(&done, None);
+                self.sleep_joining(Wait::Join, &done, None);
                 (idle_since, slept) = (None, true);
             }
         }
         self.pace.waits.set(self.pace.waits.get() - 1);
+        self.pace.waited(Instant::now());
+        if unknown {
+            // As it was before the wait, whatever the jobs of others were like.
+            self.pending.set_count(self.pace.probe_anew());
+        }
         // There may be jobs of other scopes than those that we are in: who waits for them must not wait for us.
         self.pending.share();
         // Nor is one that was called for a job to keep the call to itself.
@@ -89,10 +92,10 @@ impl Worker {
             if let Some(job) = self.steal_job() {
                 return Some(job);
             }
-            if cfg!(loom) || is_wanted() || !self.may_look_around(&mut since) {
+            if !self.may_look_around(&mut since) || is_wanted() {
                 return None;
             }
-            for _ in 0..16 {
+            for _ in 0..SPINS_PER_LOOK {
                 hint::spin_loop();
             }
         }
@@ -134,16 +137,20 @@ impl Worker {
     }
 
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
-    pub(super) fn sleep_joining(&self, done: &impl Fn() -> bool, deadline: Option<Instant>) {
+    pub(super) fn sleep_joining(
+        &self,
+        wait: Wait,
+        done: &impl Fn() -> bool,
+        deadline: Option<Instant>,
+    ) {
         let slot = self.slot();
         let hooks = if self.is_guest() { &Hooks::default() } else { &self.pool.config.hooks };
         hooks.parks();
-        // Counted first: who takes the flag back counts it out again, and nobody else is to be missed meanwhile.
+        // Counted first: who takes the announcement back counts it out again, and nobody else is to be missed meanwhile.
         if !self.is_guest() {
-            self.pool.joiners.fetch_add(1, Plain::Relaxed);
+            self.pool.joiners.fetch_add(1, Ordering::Relaxed);
         }
-        // Release pairs with the Acquire in `call_joiner`: who counts it out has seen it counted in.
-        slot.joining.store(true, Ordering::Release);
+        slot.status.announce(wait);
         // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
         // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
         fence(Ordering::SeqCst);
@@ -167,10 +174,9 @@ impl Worker {
 
     /// Takes the announcement back; false if somebody was faster, and its token is on the way.
     fn stops_joining(&self) -> bool {
-        // Release and Acquire pair with those of `Pool::call_joiner`: the swaps are in one order.
-        let stops = self.slot().joining.swap(false, Ordering::AcqRel);
+        let stops = self.slot().status.stop_waiting();
         if stops && !self.is_guest() {
-            self.pool.joiners.fetch_sub(1, Plain::Relaxed);
+            self.pool.joiners.fetch_sub(1, Ordering::Relaxed);
         }
         stops
     }
@@ -187,19 +193,17 @@ impl Worker {
 impl Pool {
     /// Wakes a worker that sleeps in a join; false if it does not.
     pub(crate) fn call_joiner(&self, index: usize) -> bool {
+        self.call_waiting(index, Wait::Join)
+    }
+
+    /// Wakes a worker that waits for this beside the sleepers' stack; false if it does not.
+    pub(super) fn call_waiting(&self, index: usize, wait: Wait) -> bool {
         let slot = self.fork_slot(index);
-        // Relaxed: a caller that must not miss it has passed a fence. Release and Acquire pair with those
-        // of the others who take the flag back: one of them all does. A swap would do as well, but loom
-        // takes it wrong: see `loom_itself` among the models.
-        let called = slot.joining.load(Ordering::Relaxed)
-            && slot
-                .joining
-                .compare_exchange(true, false, Ordering::AcqRel, Ordering::Relaxed)
-                .is_ok();
+        let called = slot.status.call(wait);
         if called {
             // Guests are not counted: they are called for nothing but the end of what they wait for.
             if index < self.slots.len() {
-                self.joiners.fetch_sub(1, Plain::Relaxed);
+                self.joiners.fetch_sub(1, Ordering::Relaxed);
             }
             slot.unparker.unpark();
         }
@@ -208,13 +212,12 @@ impl Pool {
 
     /// False if nobody sleeps in a join, or between two jobs; whoever must not miss one has passed a fence.
     pub(crate) fn has_joiners(&self) -> bool {
-        // Loom does not see this number, and would not know what hangs on it: models ask each slot.
-        cfg!(loom) || self.joiners.load(Plain::Relaxed) > 0
+        self.joiners.load(Ordering::Relaxed) > 0
     }
 
     /// True if somebody sleeps who could take an offer.
     pub(crate) fn has_idle(&self) -> bool {
-        self.joiners.load(Plain::Relaxed) > 0 || (self.sleepers.would_wake() && self.has_thief())
+        self.has_joiners() || (self.sleepers.would_wake() && self.has_thief())
     }
 
     /// True if there is something to compute, and somebody for it.
@@ -225,8 +228,7 @@ impl Pool {
     /// True if one who may compute is between two polls, or asleep.
     pub(crate) fn has_thief(&self) -> bool {
         self.slots.iter().any(|slot| {
-            let on_duty = slot.occupied.load(Plain::Relaxed);
-            on_duty && !slot.is_polling() && !slot.for_tasks.load(Plain::Relaxed)
+            slot.activity.is_present() && !slot.is_polling() && !slot.status.read().is_for_tasks()
         })
     }
 

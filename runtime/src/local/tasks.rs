@@ -92,8 +92,13 @@ impl LocalTasks {
     }
 
     fn push(&self, runnable: Runnable) {
+        self.change_and_wake(|inner| inner.ready.push_back(runnable));
+    }
+
+    /// Changes what the executor waits for, and wakes the executor if it waits.
+    fn change_and_wake(&self, change: impl FnOnce(&mut Inner)) {
         let mut inner = self.inner.lock();
-        inner.ready.push_back(runnable);
+        change(&mut inner);
         let waker = inner.waker.take();
         drop(inner);
         if let Some(waker) = waker {
@@ -153,13 +158,7 @@ impl LocalTasks {
 
     /// Asks the executor to end.
     pub(super) fn ask_to_end(&self) {
-        let mut inner = self.inner.lock();
-        inner.ending = true;
-        let waker = inner.waker.take();
-        drop(inner);
-        if let Some(waker) = waker {
-            waker.wake();
-        }
+        self.change_and_wake(|inner| inner.ending = true);
     }
 
     /// Cancels all tasks and waits until they have ended, on the executor's thread.

@@ -1,23 +1,34 @@
-//! Access to the real tasks and the real scheduler for the models in `loom-tests`.
+//! Access to the real tasks and the real scheduler for the models in `loom-tests`, and to a single task for `fuzz`.
 //!
 //! It is a thin layer. All that it adds is schedulers for models of a single task and of the owner's list.
 
+#[cfg(loom)]
 mod local;
+#[cfg(loom)]
 mod owner;
+#[cfg(loom)]
 mod parts;
+#[cfg(loom)]
 mod pool;
 mod ready;
 
 use std::panic::Location;
 
+#[cfg(loom)]
 pub use local::Local;
+#[cfg(loom)]
 pub use owner::Owner;
-pub use parts::{LifoSlot, Sleepers};
+#[cfg(loom)]
+pub use parts::{LifoSlot, Ring, Sleepers};
+#[cfg(loom)]
 pub use pool::{Monitor, Pool, Workplace};
 pub use ready::Ready;
 
+#[cfg(loom)]
 pub use crate::fork::model::Fork;
+#[cfg(loom)]
 pub use crate::poller::model::{Kicks, Pipe, Reader, Source, Waiter};
+#[cfg(loom)]
 pub use crate::poller::{Direction, Seen};
 use crate::task::{self, Origin};
 

@@ -48,6 +48,32 @@ impl Sleepers {
     }
 }
 
+/// The flight recorder of one worker, with room for two events.
+pub struct Ring(crate::observe::ring::Ring);
+
+impl Ring {
+    /// An empty one.
+    pub fn new() -> Self {
+        Self(crate::observe::ring::Ring::new(false))
+    }
+
+    /// Writes an event of three equal words, as the owner does.
+    pub fn write(&self, word: u64) {
+        self.0.write([word; 3]);
+    }
+
+    /// Returns the events that are there.
+    pub fn read(&self) -> Vec<[u64; 3]> {
+        self.0.read()
+    }
+}
+
+impl Default for Ring {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// The place for the task just woken.
 pub struct LifoSlot(sched::LifoSlot);
 

@@ -4,12 +4,12 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use super::{Fork, Pipe, origin};
+use crate::handle::Handle;
 use crate::hooks::Hooks;
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
-use crate::primitives::plain::Ordering as Plain;
-use crate::primitives::{Arc, Ordering};
-use crate::sched::{self, Config, Place, Worker};
+use crate::primitives::Arc;
+use crate::sched::{self, Config, Duty, Place, Worker};
 use crate::shutdown;
 use crate::task::JoinHandle;
 
@@ -76,6 +76,9 @@ impl Pool {
             thread_name: String::new(),
             stack_size: None,
             hooks: Hooks::default(),
+            long_polls: None,
+            observe: false,
+            flight_recorder: false,
             spawner: None,
         };
         let poller = Poller::new(workers, manual, Clock::of_the_os())
@@ -154,6 +157,26 @@ impl Pool {
         crate::fork::model::join_as_guest(&self.0, a, b)
     }
 
+    /// Has a worker run a closure, whichever comes first.
+    pub fn post(&self, f: impl FnOnce() + Send + 'static) {
+        sched::Pool::post_static(&self.0, f);
+    }
+
+    /// Calls a closure on each worker, and returns the results.
+    pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
+        Handle::new(self.0.clone()).broadcast(f)
+    }
+
+    /// `block_on` of a thread outside, as in virtual time.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        poller::outside::block_on(&self.0, future)
+    }
+
+    /// True if virtual time could jump, as far as threads outside are concerned.
+    pub fn is_quiet_outside(&self) -> bool {
+        self.0.poller().is_quiet_outside(&self.0)
+    }
+
     /// Wakes somebody for an offer.
     pub fn wake_thief(&self) {
         self.0.wake_thief();
@@ -166,7 +189,8 @@ impl Pool {
 
     /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.
     pub fn occupy(&self, index: usize) -> Workplace {
-        self.0.slots[index].retire.store(false, Ordering::Relaxed);
+        // That of a worker is never vacant.
+        let _ = self.0.slots[index].status.claim(Duty::Everything);
         self.0.moves_in(index);
         Workplace { pool: self.clone(), index }
     }
@@ -198,12 +222,31 @@ impl Pool {
 
     /// Tells the worker in a place to leave.
     pub fn retire(&self, index: usize) {
-        self.0.slots[index].retire.store(true, Ordering::Release);
+        self.0.slots[index].status.dismiss();
     }
 
     /// Lets a worker find, at the end of a poll, that a spare has replaced it.
     pub fn relieve(&self, index: usize, spare: usize) {
-        self.0.slots[index].relief.store(spare + 1, Ordering::Relaxed);
+        self.0.slots[index].status.note_spare(spare);
+    }
+
+    /// Claims a place for the next spare, as the monitor does if no thread is there. Returns false if the last spare has
+    /// not been told to leave.
+    #[must_use]
+    pub fn claim(&self, spare: usize) -> bool {
+        self.0.slots[spare].status.claim(Duty::Everything)
+    }
+
+    /// Tells the spare of a worker to leave, as the worker does that comes back.
+    pub fn dismiss_spare_of(&self, index: usize) {
+        if let Some(spare) = self.0.slots[index].status.take_spare() {
+            self.retire(spare);
+        }
+    }
+
+    /// Returns true if the spare in a place has been told to leave.
+    pub fn must_retire(&self, spare: usize) -> bool {
+        self.0.slots[spare].status.read_own().must_retire()
     }
 
     /// As [`relieve`](Self::relieve), while the worker computes.
@@ -214,7 +257,7 @@ impl Pool {
 
     /// Makes a spare leave computations to others.
     pub fn keep_for_tasks(&self, spare: usize) {
-        self.0.slots[spare].for_tasks.store(true, Plain::Relaxed);
+        self.0.slots[spare].status.narrow_duty();
     }
 
     /// Puts a worker that does not exist onto the sleepers' stack.
@@ -239,7 +282,7 @@ impl Pool {
 
     /// True while a worker has a place.
     pub fn is_occupied(&self, index: usize) -> bool {
-        self.0.slots[index].occupied.load(Plain::Relaxed)
+        self.0.slots[index].activity.is_present()
     }
 
     /// A monitor of the workers, as the poller's thread has it.

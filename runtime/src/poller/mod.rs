@@ -30,11 +30,12 @@ pub(crate) use clock::Clock;
 pub use registration::Registration;
 pub(crate) use seat::Seat;
 pub use source::{Direction, Seen};
-pub(crate) use sys::{CpuTimes, DROP_GRACE, RunDelay, keep_time, take_short_turns};
+pub(crate) use sys::{CpuTimes, DROP_GRACE, RunDelay, keep_time, peer, take_short_slices};
 pub use sys::{Descriptor, RawDescriptor, os};
 #[cfg(loom)]
 pub(crate) use thread::look_after_os;
 pub(crate) use thread::start;
+pub(crate) use timers::fires;
 
 use windlass_sync::ManualResetEvent;
 use windlass_timer::Timers;
@@ -42,10 +43,12 @@ use windlass_timer::Timers;
 use slab::{Slab, Token};
 use source::Source;
 use sys::{Events, Selector, push};
-use thread::ThreadBell;
+use thread::ThreadSleep;
 use timers::Driver;
 
+use crate::context;
 use crate::gone::gone;
+use crate::observe::Recorder;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, Mutex, TryLock};
 use crate::task::quietly;
@@ -62,7 +65,9 @@ pub(crate) struct Poller {
     /// Held by the one thread that waits on the OS, or takes events without waiting.
     events: TryLock<Events>,
     registered: AtomicUsize,
-    bell: ThreadBell,
+    /// How late timers were that other threads than workers have fired.
+    pub(crate) lateness: Box<Recorder>,
+    thread: ThreadSleep,
 }
 
 impl Poller {
@@ -79,7 +84,8 @@ impl Poller {
             sources: Mutex::new(Slab::default()),
             events: TryLock::new(Events::new()),
             registered: AtomicUsize::new(0),
-            bell: ThreadBell::new(),
+            lateness: Box::default(),
+            thread: ThreadSleep::new(),
         }))
     }
 
@@ -96,7 +102,9 @@ impl Poller {
             self.forget(token);
             return Err(error);
         }
-        Ok((token, sys::raw(descriptor)))
+        let raw = sys::raw(descriptor);
+        source.set_number(sys::number(raw));
+        Ok((token, raw))
     }
 
     fn deregister(&self, token: Token, descriptor: RawDescriptor) {
@@ -120,8 +128,13 @@ impl Poller {
         !push::PUSHES && self.has_sources()
     }
 
+    /// Returns how many descriptors are registered.
+    pub(crate) fn registered(&self) -> usize {
+        self.registered.load(Plain::Relaxed)
+    }
+
     fn has_sources(&self) -> bool {
-        self.registered.load(Plain::Relaxed) > 0
+        self.registered() > 0
     }
 
     /// Takes the events that there are and fires the timers that are due, without blocking. Wakes the tasks that wait
@@ -189,9 +202,12 @@ impl Poller {
     }
 }
 
-/// Wakes outside of all locks. A waker that panics harms nobody else.
+/// Wakes outside of all locks; a worker queues the tasks in the order of their events. A waker that panics harms nobody
+/// else.
 fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
-    for waker in wakers {
-        quietly(|| waker.wake());
-    }
+    let wake = || wakers.into_iter().for_each(|waker| quietly(|| waker.wake()));
+    context::with_worker(|worker| match worker {
+        Some(worker) => worker.wake_in_order(wake),
+        None => wake(),
+    });
 }

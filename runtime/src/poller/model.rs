@@ -118,11 +118,16 @@ pub struct Reader {
 impl Reader {
     /// Waits until something was written.
     pub async fn read(&self) {
+        assert!(self.read_or_end().await, "the pool is there");
+    }
+
+    /// As [`read`](Self::read). Returns false if the pool has shut down.
+    pub async fn read_or_end(&self) -> bool {
         let read = || match self.pipe.0.written.load(Ordering::Relaxed) {
             true => Ok(()),
             false => Err(io::ErrorKind::WouldBlock.into()),
         };
-        self.registration.io(Direction::Read, read).await.expect("the pool is there");
+        self.registration.io(Direction::Read, read).await.is_ok()
     }
 
     /// True if no event has come since the last try.

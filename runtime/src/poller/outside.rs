@@ -13,8 +13,8 @@
 //! that finds all counts at rest, and the same number of `activations` before and after it has read them, has seen no
 //! thread in transition. All accesses are `SeqCst`, because the observer reads several words and needs one order for them.
 //!
-//! Models build these counts with loom's atomics like everything else, but none of them exercises the protocol: it runs
-//! in virtual time alone, and a model has no time. `tests/timer_clock.rs` and `tests/timer_order.rs` do.
+//! A model of a thread that is woken while the counts are read is in `loom-tests/tests/poller_outside.rs`. It needs no
+//! time, which models don't have; what virtual time makes of the counts is in `tests/timer_clock.rs`.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -23,7 +23,7 @@ use std::task::{Context, Wake, Waker};
 
 use super::Poller;
 use crate::context::{self, Role};
-use crate::primitives::{Arc, AtomicU64, AtomicUsize, Ordering};
+use crate::primitives::{Arc, AtomicU64, AtomicUsize, Ordering, thread_local};
 use crate::sched::Pool;
 
 /// The counts of a runtime.
@@ -65,37 +65,54 @@ impl Poller {
             // A thread that became busy meanwhile has been seen in part only.
             && activations == outside.activations()
     }
+
+    fn add_busy(&self) {
+        self.outside.busy.fetch_add(1, Ordering::SeqCst);
+        self.outside.activations.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn remove_busy(&self) {
+        self.outside.busy.fetch_sub(1, Ordering::SeqCst);
+        // The runtime may be idle now.
+        self.kick();
+    }
 }
 
-thread_local! {
-    // The calls of `block_on` that this thread is in, the innermost last.
-    static CALLS: RefCell<Vec<Arc<Activity>>> = const { RefCell::new(Vec::new()) };
+#[allow(clippy::missing_const_for_thread_local, reason = "loom's macro takes no const")]
+mod calls {
+    use super::{Arc, BusyThread, RefCell, thread_local};
+
+    thread_local! {
+        // The calls of `block_on` that this thread is in, the innermost last.
+        pub(super) static CALLS: RefCell<Vec<Arc<BusyThread>>> = RefCell::new(Vec::new());
+    }
 }
+use calls::CALLS;
 
 /// Returns true if this thread is in the `block_on` of the runtime with that poller.
 fn is_here(poller: &Poller) -> bool {
-    let is_own = |activity: &Arc<Activity>| std::ptr::eq(&raw const *activity.poller, poller);
-    CALLS.try_with(|activations| activations.borrow().iter().any(is_own)).unwrap_or(false)
+    let is_own = |call: &Arc<BusyThread>| std::ptr::eq(&raw const *call.poller, poller);
+    CALLS.try_with(|calls| calls.borrow().iter().any(is_own)).unwrap_or(false)
 }
 
 /// Runs a future on the calling thread, which is busy except while it waits.
 pub(crate) fn block_on<F: Future>(pool: &Arc<Pool>, future: F) -> F::Output {
     let mut future = pin!(future);
     let stay = Stay::new(pool);
-    let activity = &stay.activity;
-    let mut own: Option<(Waker, std::sync::Arc<ActivityWaker>)> = None;
+    let thread = &stay.thread;
+    let mut own: Option<(Waker, std::sync::Arc<BusyWaker>)> = None;
     windlass_sync::block_on(poll_fn(|cx| {
         let kept = own.take().filter(|(waker, _)| waker.will_wake(cx.waker()));
         let (_, waker) = own.insert(kept.unwrap_or_else(|| {
             let inner = cx.waker().clone();
-            let waker = ActivityWaker { inner: inner.clone(), activity: activity.clone() };
+            let waker = BusyWaker { inner: inner.clone(), thread: thread.clone() };
             (inner, std::sync::Arc::new(waker))
         }));
-        activity.begin();
+        thread.begin();
         let waker = Waker::from(waker.clone());
         let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
         if polled.is_pending() {
-            activity.pause();
+            thread.pause();
         }
         polled
     }))
@@ -107,26 +124,20 @@ pub(crate) struct Expected(Option<Arc<Poller>>);
 impl Expected {
     pub(crate) fn new(pool: &Pool) -> Self {
         let poller = pool.poller().is_virtual().then(|| pool.poller().clone());
-        if let Some(poller) = &poller {
-            poller.outside.busy.fetch_add(1, Ordering::SeqCst);
-            poller.outside.activations.fetch_add(1, Ordering::SeqCst);
-        }
+        poller.iter().for_each(|poller| poller.add_busy());
         Self(poller)
     }
 }
 
 impl Drop for Expected {
     fn drop(&mut self) {
-        if let Some(poller) = &self.0 {
-            poller.outside.busy.fetch_sub(1, Ordering::SeqCst);
-            poller.kick();
-        }
+        self.0.iter().for_each(|poller| poller.remove_busy());
     }
 }
 
 /// A call of `block_on`. Dropping it ends the call, also after a panic and while others still hold its wakers.
 struct Stay {
-    activity: Arc<Activity>,
+    thread: Arc<BusyThread>,
     around: Around,
 }
 
@@ -152,34 +163,34 @@ impl Stay {
                 _ => Around::Nothing,
             }
         };
-        let activity =
-            Arc::new(Activity { state: AtomicUsize::new(RUNNING), poller: poller.clone() });
+        let thread =
+            Arc::new(BusyThread { state: AtomicUsize::new(RUNNING), poller: poller.clone() });
         // Counted before what is around it is set aside, and the other way round at the end: an observer finds at least
         // one of the two.
-        activity.count();
+        poller.add_busy();
         match around {
             Around::Nothing => {}
             Around::BlockOn => _ = poller.outside.busy.fetch_sub(1, Ordering::SeqCst),
             Around::Closure => _ = poller.outside.set_aside.fetch_add(1, Ordering::SeqCst),
             Around::Task => _ = poller.outside.workers.fetch_add(1, Ordering::SeqCst),
         }
-        let _ = CALLS.try_with(|activations| activations.borrow_mut().push(activity.clone()));
-        Self { activity, around }
+        let _ = CALLS.try_with(|calls| calls.borrow_mut().push(thread.clone()));
+        Self { thread, around }
     }
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let _activity = CALLS.try_with(|activations| activations.borrow_mut().pop());
-        self.activity.begin();
-        let outside = &self.activity.poller.outside;
+        let _call = CALLS.try_with(|calls| calls.borrow_mut().pop());
+        self.thread.begin();
+        let outside = &self.thread.poller.outside;
         match self.around {
             Around::Nothing => {}
             Around::BlockOn => _ = outside.busy.fetch_add(1, Ordering::SeqCst),
             Around::Closure => _ = outside.set_aside.fetch_sub(1, Ordering::SeqCst),
             Around::Task => _ = outside.workers.fetch_sub(1, Ordering::SeqCst),
         }
-        self.activity.end();
+        self.thread.end();
     }
 }
 
@@ -190,58 +201,47 @@ const WOKEN: usize = 2;
 const ENDED: usize = 3;
 
 /// Counts a thread in `block_on` from the moment it is woken until it waits again.
-struct Activity {
+struct BusyThread {
     state: AtomicUsize,
     poller: Arc<Poller>,
 }
 
-impl Activity {
+impl BusyThread {
     fn begin(&self) {
         if self.state.swap(RUNNING, Ordering::SeqCst) == IDLE {
-            self.count();
+            self.poller.add_busy();
         }
     }
 
     fn wake(&self) {
         let woken = |state| (state != ENDED).then_some(WOKEN);
         if self.state.fetch_update(Ordering::SeqCst, Ordering::SeqCst, woken) == Ok(IDLE) {
-            self.count();
+            self.poller.add_busy();
         }
-    }
-
-    fn count(&self) {
-        self.poller.outside.busy.fetch_add(1, Ordering::SeqCst);
-        self.poller.outside.activations.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Uncounts the thread, which is about to wait, unless it was woken in the meantime.
     fn pause(&self) {
         if self.state.compare_exchange(RUNNING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
-            self.uncount();
+            self.poller.remove_busy();
         }
     }
 
     fn end(&self) {
         if self.state.swap(ENDED, Ordering::SeqCst) != IDLE {
-            self.uncount();
+            self.poller.remove_busy();
         }
     }
-
-    fn uncount(&self) {
-        self.poller.outside.busy.fetch_sub(1, Ordering::SeqCst);
-        // The runtime may be idle now.
-        self.poller.kick();
-    }
 }
 
-struct ActivityWaker {
+struct BusyWaker {
     inner: Waker,
-    activity: Arc<Activity>,
+    thread: Arc<BusyThread>,
 }
 
-impl Wake for ActivityWaker {
+impl Wake for BusyWaker {
     fn wake(self: std::sync::Arc<Self>) {
-        self.activity.wake();
+        self.thread.wake();
         self.inner.wake_by_ref();
     }
 }

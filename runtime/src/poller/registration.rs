@@ -182,7 +182,7 @@ impl Registration {
             Ok(value) if drained(value) && !seen.is_closed() => self.source.clear(direction, seen),
             _ => {}
         }
-        coop::spend();
+        coop::spend_io();
         Some(result)
     }
 
@@ -229,7 +229,7 @@ impl Registration {
         std::future::poll_fn(coop::poll_proceed).await;
         self.source.assume_nothing(direction);
         let seen = self.ready(direction).await;
-        coop::spend();
+        coop::spend_io();
         seen
     }
 
@@ -242,7 +242,7 @@ impl Registration {
         ready!(coop::poll_proceed(cx));
         self.source.assume_nothing(direction);
         let seen = ready!(self.poll_ready(direction, cx));
-        coop::spend();
+        coop::spend_io();
         Poll::Ready(seen)
     }
 

@@ -11,14 +11,14 @@
 //!
 //! - by a worker that sleeps there: that is what was to be shown;
 //! - by a worker that takes events without blocking, or that is about to leave the seat: that worker is awake, and
-//!   will try the seat itself before it sleeps;
+//!   will try the seat itself before it sleeps; if it ends instead, as a spare does, it looks whether all others sleep
+//!   and none of them in the seat, and wakes one (`Pool::moves_out`);
 //! - by the poller's thread, which takes events now and then when no worker can. After it has released the lock it
 //!   passes a fence and looks whether all workers sleep and none of them in the seat; if so, it wakes one.
 //!
-//! A worker may also leave the seat alone because another worker is awake that looks at the OS anyway
-//! (`Worker::relies_on_others`). Two that fall asleep at once may rely on each other. So a worker that was parked for
-//! that reason looks, after its announcement and a fence, whether anybody is left (`Pool::nobody_looks`), and if not
-//! wakes somebody, most likely itself, to try the seat once more.
+//! The last two see the worker asleep, or the worker, which looks as well after its announcement and a fence, sees that
+//! the lock is free and nobody has the seat (`Pool::nobody_looks`). Then it wakes somebody, most likely itself, to try
+//! once more.
 //!
 //! While workers are awake and the seat is empty, they look themselves: when they run out of work, and after each round
 //! of their queues. A worker that can't, because it is stuck in a poll, is noticed by the poller's thread
@@ -31,8 +31,8 @@
 //!
 //! # Being called
 //!
-//! A worker in the seat is woken by whoever takes it out of the sleepers' word: with a token, as a parked worker, and
-//! with a kick, which the OS keeps until the worker waits. So nothing has to be said about who sits where.
+//! A worker in the seat is woken by the thread that takes it out of the sleepers' word: with a token, as a parked worker,
+//! and with a kick, which the OS keeps until the worker waits. So no flag has to say which worker sleeps where.
 
 use std::io;
 use std::time::Duration;

@@ -8,7 +8,7 @@ use std::task::Waker;
 use super::source::{Readiness, Source};
 use crate::primitives::Arc;
 
-/// What the OS gives back with an event.
+/// Identifies a source to the OS, which returns it with each event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Token {
     index: u32,
@@ -105,5 +105,50 @@ mod tests {
         slab.event(Token::unpack(new.pack()), readable, &mut wake);
         assert_ne!(source.look(Direction::Read), seen);
         assert!(slab.remove(old).is_none());
+    }
+
+    /// Tokens in any order, live and stale: each reaches its own source or none.
+    #[test]
+    fn random_tokens_agree_with_a_map() {
+        for seed in 1..=crate::random::seeds(50) {
+            let mut random = crate::random::Random::new(seed);
+            let (mut slab, mut stale) = (Slab::default(), Vec::new());
+            let mut live: Vec<(Token, Arc<Source>)> = Vec::new();
+            let readable = Readiness { read: true, ..Readiness::default() };
+            for _ in 0..2_000 {
+                match random.below(4) {
+                    0 | 1 if live.len() < 40 => {
+                        let source = Arc::new(Source::new());
+                        let token = slab.insert(source.clone()).unwrap();
+                        assert!(live.iter().all(|(other, _)| *other != token));
+                        assert!(!stale.contains(&token), "a token is given out twice");
+                        live.push((token, source));
+                    }
+                    2 if !live.is_empty() => {
+                        let (token, source) = live.swap_remove(random.below(live.len()));
+                        assert!(Arc::ptr_eq(&slab.remove(token).unwrap(), &source));
+                        assert!(slab.remove(token).is_none());
+                        stale.push(token);
+                    }
+                    _ => {
+                        let chosen = random.below(live.len() + stale.len() + 1);
+                        let token = match live.get(chosen) {
+                            Some((token, _)) => *token,
+                            None => match stale.get(chosen - live.len()) {
+                                Some(token) => *token,
+                                None => Token::unpack(random.next()),
+                            },
+                        };
+                        let before: Vec<_> =
+                            live.iter().map(|(_, source)| source.look(Direction::Read)).collect();
+                        slab.event(Token::unpack(token.pack()), readable, &mut Vec::new());
+                        for ((other, source), before) in live.iter().zip(before) {
+                            let reached = source.look(Direction::Read) != before;
+                            assert_eq!(reached, *other == token, "seed {seed}");
+                        }
+                    }
+                }
+            }
+        }
     }
 }

@@ -16,7 +16,9 @@
 
 use std::task::Waker;
 
+use crate::primitives::plain::{AtomicU32 as PlainU32, Ordering as Plain};
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
+use crate::task::{self, Waits};
 
 /// The direction of an operation: reading or writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +100,8 @@ impl WaiterKey {
 /// The source of events behind one registration.
 pub(crate) struct Source {
     words: [AtomicUsize; 2],
+    /// By which programs know the descriptor; for those who look.
+    number: PlainU32,
     waiters: Mutex<Waiters>,
 }
 
@@ -118,6 +122,7 @@ impl Source {
     pub(crate) fn new() -> Self {
         Self {
             words: [AtomicUsize::new(READY), AtomicUsize::new(READY)],
+            number: PlainU32::new(0),
             waiters: Mutex::new(Waiters { next_key: 1, lists: Default::default() }),
         }
     }
@@ -127,6 +132,11 @@ impl Source {
         let source = Self::new();
         source.set(Direction::Write, 0);
         source
+    }
+
+    /// Sets the number by which programs know the descriptor.
+    pub(crate) fn set_number(&self, number: u32) {
+        self.number.store(number, Plain::Relaxed);
     }
 
     /// Returns the state of a direction.
@@ -219,6 +229,13 @@ impl Source {
                 (None, waker.take().and_then(|waker| list.insert(key, waker)))
             }
         };
+        if seen.is_none() {
+            let number = self.number.load(Plain::Relaxed);
+            task::note_wait(match direction {
+                Direction::Read => Waits::Read(number),
+                Direction::Write => Waits::Write(number),
+            });
+        }
         seen
     }
 

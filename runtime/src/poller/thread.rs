@@ -16,75 +16,75 @@ use windlass_sync::{Parker, Unparker};
 use super::Poller;
 use super::virtual_time::Idleness;
 use crate::context::{self, Role};
-use crate::entered::Scope;
+use crate::entered::EnteredScope;
 use crate::handle::Handle;
 use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, fence};
 use crate::sched::{self, Monitor, Pool, policy};
 
 /// What the thread sleeps on, and how it is woken; a manual loop has it too.
-pub(super) struct ThreadBell {
+pub(super) struct ThreadSleep {
     parker: Mutex<Option<Parker>>,
     unparker: Unparker,
     /// The thread is in the seat, or about to be.
     in_seat: AtomicBool,
     /// A manual loop was kicked, and has not looked since.
-    rung: AtomicBool,
+    kicked: AtomicBool,
 }
 
-impl ThreadBell {
+impl ThreadSleep {
     pub(super) fn new() -> Self {
         let parker = Parker::new();
         Self {
             unparker: parker.unparker(),
             parker: Mutex::new(Some(parker)),
             in_seat: AtomicBool::new(false),
-            rung: AtomicBool::new(false),
+            kicked: AtomicBool::new(false),
         }
     }
 
     /// The manual loop has returned from its wait.
-    pub(super) fn answered(&self) {
+    pub(super) fn looked(&self) {
         // A read-modify-write, as the one in `Poller::kick`: whoever found the flag set did what it did before this,
         // and the loop sees it.
-        self.rung.swap(false, Ordering::AcqRel);
+        self.kicked.swap(false, Ordering::AcqRel);
     }
 }
 
 impl Poller {
     /// Has the thread, or the manual loop, look at what there is.
     pub(crate) fn kick(&self) {
-        let bell = &self.bell;
+        let thread = &self.thread;
         if self.manual {
             // However many kick, the OS is asked once.
-            if !bell.rung.swap(true, Ordering::AcqRel) {
+            if !thread.kicked.swap(true, Ordering::AcqRel) {
                 self.selector.kick();
             }
             return;
         }
-        bell.unparker.unpark();
+        thread.unparker.unpark();
         // Partner of the fence in `sleep_in_seat`: either the thread sees its token before it waits, or we see that it
         // is in the seat.
         fence(Ordering::SeqCst);
-        if bell.in_seat.load(Ordering::Relaxed) {
+        if thread.in_seat.load(Ordering::Relaxed) {
             self.selector.kick();
         }
     }
 
     /// Has the thread leave the seat if it is there: a worker is about to sleep, and could have it.
     pub(crate) fn reclaim_seat(&self) {
-        if self.bell.in_seat.load(Ordering::Relaxed) && !self.is_seat_of_thread() {
+        if self.thread.in_seat.load(Ordering::Relaxed) && !self.is_seat_of_thread() {
             self.kick();
         }
     }
 
     /// Returns what the thread sleeps on.
     pub(super) fn take_parker(&self) -> Parker {
-        self.bell.parker.lock().take().expect("a poller has one thread")
+        self.thread.parker.lock().take().expect("a poller has one thread")
     }
 
     /// True if the thread is in the seat. Orders nothing.
     pub(crate) fn is_thread_in_seat(&self) -> bool {
-        self.bell.in_seat.load(Ordering::Relaxed)
+        self.thread.in_seat.load(Ordering::Relaxed)
     }
 }
 
@@ -97,7 +97,7 @@ pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
 fn run(pool: &Arc<Pool>) {
     context::set_role(Role::Poller);
     // A waker finds the runtime's time, and spawns where it belongs, as it would on a worker.
-    let _entered = Scope::enter(Handle::new(pool.clone()));
+    let _entered = EnteredScope::enter(Handle::new(pool.clone()));
     super::keep_time();
     let poller = pool.poller();
     let parker = poller.take_parker();
@@ -140,15 +140,15 @@ pub(super) fn sleep_in_seat(poller: &Poller, parker: &Parker, pause: Option<Dura
     let Some(mut seat) = poller.try_seat() else {
         return sleep(parker, pause);
     };
-    let bell = &poller.bell;
-    bell.in_seat.store(true, Ordering::Relaxed);
+    let thread = &poller.thread;
+    thread.in_seat.store(true, Ordering::Relaxed);
     // Partner of the fence in `Poller::kick`.
     fence(Ordering::SeqCst);
     if !parker.take_token() {
         seat.wait(pause);
     }
     parker.take_token();
-    bell.in_seat.store(false, Ordering::Relaxed);
+    thread.in_seat.store(false, Ordering::Relaxed);
     seat.leave();
 }
 

@@ -1,4 +1,5 @@
-//! The poller's part in the timers: the thread in the seat is the timekeeper, and whoever is awake fires what is due.
+//! The poller's part in the timers: the thread in the seat is the timekeeper, and any thread that is awake fires timers
+//! that are due.
 //!
 //! What is fired by a worker goes onto that worker's queue, in order. What the poller's thread fires goes through the
 //! lane. A manual loop takes the place of the thread in the seat.
@@ -18,7 +19,7 @@ use crate::task;
 windlass_sync::thread_cell!(static FIRES: bool = false);
 
 /// True if the current thread fires timers, and this is one of their wakers.
-pub(super) fn fires() -> bool {
+pub(crate) fn fires() -> bool {
     FIRES.with(Cell::get)
 }
 
@@ -46,17 +47,24 @@ impl Poller {
         if !self.timers.is_due(now) {
             return 0;
         }
-        let fire = || self.timers.fire(now, |wakers| wake_all(wakers.drain(..)));
+        let due = self.timers.next();
         let outer = FIRES.with(|fires| fires.replace(true));
-        let fired = context::with_worker(|worker| match worker {
-            Some(worker) => worker.wake_in_order(fire),
-            None => fire(),
-        });
+        let fired = self.timers.fire(now, |wakers| wake_all(wakers.drain(..)));
         FIRES.with(|fires| fires.set(outer));
         if fired > 0 && !self.is_virtual() {
+            self.note_lateness(due, now.saturating_add(lag));
             self.timers.fired(now, fired);
         }
         fired
+    }
+
+    /// Notes how long after its deadline the first of some timers was fired.
+    fn note_lateness(&self, due: u64, now: u64) {
+        let lateness = now.saturating_sub(due);
+        context::with_worker(|worker| match worker {
+            Some(worker) => worker.observer.fires(now, lateness),
+            None => self.lateness.record_shared(lateness),
+        });
     }
 
     /// The current thread becomes the timekeeper. Returns how long it may sleep, `at_most` at the most.
@@ -85,7 +93,7 @@ impl Poller {
     pub(crate) fn wait_in_loop(&self, timeout: Option<Duration>) -> io::Result<()> {
         let Some(mut seat) = self.try_seat() else { return Ok(()) };
         seat.try_wait(timeout)?;
-        self.bell.answered();
+        self.thread.looked();
         seat.leave();
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Waiting for a condition that events announce, for any number of tasks at a time.
 //!
-//! An operation on a socket takes something away: one task gets it, and whoever comes too late waits for the next
-//! event. A condition that holds for *all* who wait (a signal has come, a counter has moved) needs more care, because
-//! whoever has seen it clears the readiness under the feet of the others:
+//! An operation on a socket takes something away: one task gets it, and a task that comes too late waits for the
+//! next event. A condition that holds for *all* waiting tasks (a signal has come, a counter has moved) needs more care,
+//! because the first task that has seen it clears the readiness that the others rely on:
 //!
 //! 1. B looks at the condition: nothing yet.
 //! 2. The condition becomes true, and the event says so.
@@ -42,7 +42,7 @@ impl Registration {
         Until::new(&self.source, direction, condition).await
     }
 
-    /// True if it belongs to the runtime that is current (the global one outside of any).
+    /// Returns true if it belongs to the current runtime, or outside of any to the global one.
     pub fn is_current(&self) -> bool {
         crate::context::with_pool(|pool| self.is_of(pool.poller()))
     }

@@ -1,8 +1,10 @@
 //! A task's way to its pool: where its wakers queue it, and where it is listed.
 
+use std::any::Any;
 use std::ptr::{self, NonNull};
 
 use super::pool::Pool;
+use crate::companion;
 use crate::context::{self, Role};
 use crate::hooks;
 use crate::primitives::Arc;
@@ -74,7 +76,9 @@ impl Schedule for Home {
                 Arc::increment_strong_count(pool);
                 Arc::from_raw(pool)
             };
-            if context::role() == Role::Poller {
+            let from_poller = context::role() == Role::Poller;
+            pool.observe_wake(&runnable, from_poller);
+            if from_poller {
                 pool.push_lane(runnable);
             } else {
                 pool.push(runnable);
@@ -92,7 +96,32 @@ impl Schedule for Home {
         // SAFETY: the caller is a worker of the pool.
         let (pool, shard) = unsafe { self.get() };
         // SAFETY: as above.
-        unsafe { &*pool }.owned.bind(shard, task)
+        let bound = unsafe { &*pool }.owned.bind(shard, task);
+        if bound {
+            // SAFETY: the caller runs the task.
+            let notes = &unsafe { task.as_ref() }.notes;
+            context::with_worker(|worker| {
+                if let Some(worker) = worker {
+                    worker.observer.lists(notes);
+                }
+            });
+        }
+        bound
+    }
+
+    fn timed(self, task: &Header) {
+        context::with_worker(|worker| {
+            if let Some(worker) = worker {
+                worker.times_poll(task);
+            }
+        });
+    }
+
+    fn explain(self, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+        // SAFETY: the caller is a worker of the pool.
+        let (pool, _) = unsafe { self.get() };
+        // SAFETY: as above.
+        companion::explain(unsafe { &*pool }, payload)
     }
 
     fn release(self, task: NonNull<Header>, end: End) {
@@ -115,6 +144,8 @@ impl Schedule for Home {
                     if end.panicked {
                         counters.panicked.bump();
                     }
+                    // SAFETY: the owner's reference keeps the task alive until this returns.
+                    worker.observer.finishes(&unsafe { task.as_ref() }.notes, end.listed);
                     counters.finished.bump();
                 }
                 // Only workers finish what was taken in.
@@ -122,6 +153,8 @@ impl Schedule for Home {
                     if end.panicked {
                         pool.foreign.panicked.bump_shared();
                     }
+                    // SAFETY: as above.
+                    pool.observe_refusal(&unsafe { task.as_ref() }.notes);
                     pool.refused.bump_shared();
                 }
             }

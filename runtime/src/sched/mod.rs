@@ -1,6 +1,7 @@
 //! The scheduler: workers, their queues, sleeping and waking. `README.md` in this folder has the
 //! protocol and its proof.
 
+mod activity;
 mod contention;
 mod home;
 mod lifo;
@@ -11,20 +12,27 @@ mod pool;
 mod queue;
 mod round;
 mod search;
+mod sharing;
 mod sleepers;
 mod slot;
 mod spares;
 mod spawn;
 mod spin;
+mod status;
 mod threads;
+mod trial;
 mod worker;
 
 use std::io;
 
+pub(crate) use activity::Interrupted;
 pub(crate) use monitor::Monitor;
 pub(crate) use pool::{Config, Pool};
 pub(crate) use sleepers::MOST_WORKERS;
-pub(crate) use slot::{Counters, Slot};
+pub(crate) use slot::{Counter, Counters, Slot};
+#[cfg(loom)]
+pub(crate) use status::Duty;
+pub(crate) use status::Wait;
 pub(crate) use threads::Spawner;
 pub(crate) use worker::Worker;
 #[cfg(loom)]
@@ -51,12 +59,14 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     let started = start_thread_with(pool, spawner, name, move |pool| {
         crate::poller::keep_time();
         context::set_worker_index(index);
+        pool.slots[index].mark.set();
         companion::surround(pool, ThreadKind::Worker, || {
             let _stops = hooks::thread_starts(pool);
             if let Some(worker) = Worker::new(pool.clone(), index) {
                 worker.run();
             }
         });
+        pool.slots[index].mark.clear();
         pool.moves_out(index);
     });
     if started.is_err() {

@@ -22,17 +22,19 @@
 //! A worker that wakes up switches the monitor on if it is off. The thread switches it off when all workers sleep: it
 //! stores *off*, and then counts the sleepers once more, with a read-modify-write of their word. A worker that is awake
 //! by then is counted as such, and the thread switches on again. A worker that leaves the word later has acquired the
-//! *off* with that, and switches on.
+//! *off* with that, and switches on. One that is being started is counted before it begins, with a fence between the two:
+//! either the thread counts it, or the worker finds the monitor off.
 
 use std::time::{Duration, Instant};
 
-use super::policy::{MONITOR_PAUSE, MONITOR_REST};
+use super::policy::{LONGEST_SEARCH, MONITOR_PAUSE, MONITOR_REST};
 use super::pool::Pool;
 use super::spares::let_spare_compute;
-use crate::fork::LONG_LEAF;
+use crate::fork::policy::{FINE_PATIENCE, LONG_LEAF};
 use crate::poller::Poller;
-use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
+use crate::stuck::LongPollWatch;
+use crate::task::WatchPolls;
 
 /// How workers reach the monitor.
 pub(crate) struct MonitorSwitch {
@@ -79,11 +81,6 @@ impl MonitorSwitch {
     }
 }
 
-/// How long a worker that computes may show no split point, with tasks waiting, before a spare comes.
-const LONG_COMPUTATION: Duration = LONG_LEAF;
-/// A worker outside of a poll is not taken for stalled before this: it may be searching.
-const SEARCH: Duration = Duration::from_millis(1);
-
 /// What the poller's thread remembers of the workers between two looks.
 pub(crate) struct Monitor {
     /// The progress last seen in each slot, and since when.
@@ -92,8 +89,12 @@ pub(crate) struct Monitor {
     computed: Vec<bool>,
     /// The progress last seen of all guests together.
     guests: u64,
+    /// There while a worker is stuck in a poll, so that its end is timed.
+    watches: Option<WatchPolls>,
     pause: Duration,
     last_resort: bool,
+    /// Reports those that are stuck.
+    long_polls: LongPollWatch,
 }
 
 impl Monitor {
@@ -105,8 +106,10 @@ impl Monitor {
             seen,
             computed: vec![false; slots + pool.config.guests],
             guests: 0,
+            watches: None,
             pause: MONITOR_PAUSE.0,
             last_resort: false,
+            long_polls: LongPollWatch::new(pool),
         }
     }
 
@@ -124,6 +127,7 @@ impl Monitor {
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, now: Instant) {
         self.last_resort = false;
         let moved = self.note_progress(pool, now);
+        self.long_polls.look(pool, &self.seen, now);
         // Work that comes and goes all the time is not worth switching off and on for.
         if !moved && self.switch_off(pool) {
             return;
@@ -141,12 +145,18 @@ impl Monitor {
     fn note_progress(&mut self, pool: &Pool, now: Instant) -> bool {
         let guests = pool.guests.progress();
         let mut moved = std::mem::replace(&mut self.guests, guests) != guests;
+        let mut stuck = false;
         for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
             let progress = slot.progress();
             if seen.0 != progress {
                 *seen = (progress, now);
                 moved = true;
+            } else if progress % 2 == 1 {
+                stuck |= pool.config.observe && slot.watch.is_stuck();
             }
+        }
+        if stuck != self.watches.is_some() {
+            self.watches = stuck.then(WatchPolls::begin);
         }
         moved
     }
@@ -159,7 +169,7 @@ impl Monitor {
         for index in 0..pool.slots.len() {
             let Some(stalled) = self.stalled(pool, index, now) else { continue };
             let slot = &pool.slots[index];
-            if stalled >= stuck_after && !slot.is_computing() {
+            if stalled >= stuck_after && !slot.activity.is_computing() {
                 let_spare_compute(pool, index);
             }
             // Not all that sleep would take a root.
@@ -169,18 +179,18 @@ impl Monitor {
             }
             // While another makes progress, it comes to what waits; one more thread would only take the
             // CPU from it.
-            let computing = slot.is_computing();
+            let computing = slot.activity.is_computing();
             // With split points all the time, it is the OS that keeps the worker from running.
-            let patience = match (computing, slot.fine.load(Plain::Relaxed)) {
-                (false, _) if slot.is_blocked() => Duration::ZERO,
+            let patience = match (computing, slot.activity.is_fine()) {
+                (false, _) if slot.activity.is_blocked() => Duration::ZERO,
                 (false, _) => stuck_after,
-                (true, false) => LONG_COMPUTATION.min(stuck_after),
-                (true, true) => (LONG_COMPUTATION * 16).min(stuck_after),
+                (true, false) => LONG_LEAF.min(stuck_after),
+                (true, true) => (LONG_LEAF * FINE_PATIENCE).min(stuck_after),
             };
             // Spares do not compute in the place of workers that do.
             let needed = tasks_wait || !computing;
             // Once a spare is there, it is a matter for the spare.
-            closely |= computing && needed && slot.spare().is_none();
+            closely |= computing && needed && slot.status.read().spare().is_none();
             if needed && stalled >= patience && !self.any_makes_progress(pool, now, patience) {
                 self.relieve(pool, index);
             }
@@ -198,7 +208,7 @@ impl Monitor {
     fn see_to_jobs(&mut self, pool: &Pool) {
         let mut wanted = false;
         for (computed, slot) in self.computed.iter_mut().zip(pool.fork_slots()) {
-            let computes = slot.is_computing();
+            let computes = slot.activity.is_computing();
             wanted |= std::mem::replace(computed, computes) && computes && !slot.offers.is_empty();
         }
         if wanted && pool.has_idle() {
@@ -223,15 +233,17 @@ impl Monitor {
     }
 
     fn set_pause(&mut self, pool: &Pool, moved: bool, waits: bool, closely: bool) {
-        let longest = MONITOR_PAUSE.1.min(pool.config.stuck_after / 2);
+        let to_report = self.long_polls.longest_pause();
+        let longest = MONITOR_PAUSE.1.min(pool.config.stuck_after / 2).min(to_report);
         if closely {
-            self.pause = LONG_COMPUTATION / 2;
+            self.pause = LONG_LEAF / 2;
         } else if self.pause > MONITOR_PAUSE.0 * 8 && pool.monitor.hurried.load(Ordering::Relaxed) {
             // Somebody asked for it.
             pool.monitor.settle();
             self.pause = MONITOR_PAUSE.0;
         } else {
-            let longest = if moved || waits { longest } else { MONITOR_REST.max(longest) };
+            let longest =
+                if moved || waits { longest } else { MONITOR_REST.max(longest).min(to_report) };
             self.pause = (self.pause * 2).min(longest);
         }
     }
@@ -241,7 +253,7 @@ impl Monitor {
     fn stalled(&self, pool: &Pool, index: usize, now: Instant) -> Option<Duration> {
         let slot = &pool.slots[index];
         let time = now.duration_since(self.seen[index].1);
-        let least = if self.seen[index].0 % 2 == 1 { MONITOR_PAUSE.0 } else { SEARCH };
+        let least = if self.seen[index].0 % 2 == 1 { MONITOR_PAUSE.0 } else { LONGEST_SEARCH };
         (slot.is_awake() && time >= least).then_some(time)
     }
 
@@ -249,7 +261,7 @@ impl Monitor {
     /// spare while it computes.
     fn any_makes_progress(&self, pool: &Pool, now: Instant, patience: Duration) -> bool {
         pool.slots.iter().enumerate().any(|(index, slot)| {
-            let relieved = slot.is_computing() && slot.spare().is_some();
+            let relieved = slot.activity.is_computing() && slot.status.read().spare().is_some();
             let stalled = self.stalled(pool, index, now).is_some_and(|time| time >= patience);
             slot.is_awake() && !relieved && !stalled
         })
@@ -257,15 +269,18 @@ impl Monitor {
 
     /// Stops looking if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
-        let is_needed = || pool.awake() > 0 || pool.has_caller();
+        let long_polls = &self.long_polls;
+        let is_needed = || pool.awake() > 0 || pool.has_caller() || long_polls.is_needed(pool);
         if is_needed() || self.dismiss_spares(pool) {
             return false;
         }
         let switch = &pool.monitor.on;
         switch.store(false, Ordering::Relaxed);
-        // Partner of the fence in `Worker::has_offered`, of a guest: either it sees *off*, or we see it.
+        // Partner of the fences in `Worker::announce_offer`, of a guest, and in `Pool::moves_in`, of a thread that is about
+        // to be started: either it sees *off*, or we see it.
         fence(Ordering::SeqCst);
-        if pool.sleepers.sleeping_settled() < pool.present() || pool.has_caller() {
+        let has_reports = self.long_polls.is_needed(pool);
+        if pool.sleepers.sleeping_settled() < pool.present() || pool.has_caller() || has_reports {
             switch.store(true, Ordering::Relaxed);
             return false;
         }

@@ -93,12 +93,13 @@ impl Pacing {
 
     /// The clock was read. Returns the new average time of a poll, if the polls since the last reading tell.
     fn measure(&self, now: Instant, average: u64) -> Option<u64> {
-        if self.computed.replace(false) {
+        let polls = self.polls_per_clock.get().saturating_sub(self.until_clock.get());
+        if self.computed.replace(false) || polls == 0 {
             self.restart(now);
             return None;
         }
         let elapsed = nanos(now.saturating_duration_since(self.now.replace(now)));
-        let average = (average * 3 + elapsed / u64::from(self.polls_per_clock.get())) / 4;
+        let average = (average * 3 + elapsed / u64::from(polls)) / 4;
         // With long polls the clock is read more often, so that looking out stays in time; and a second worker is
         // thought about more often.
         let within =
@@ -120,8 +121,8 @@ impl Pacing {
         self.last_look_out.set(now.checked_sub(LOOK_OUT).unwrap_or(now));
     }
 
-    /// Returns true if a backlog of this many nanoseconds is worth a second worker.
-    fn is_worth_another(&self, backlog: u64) -> bool {
+    /// Notes a backlog of this many nanoseconds. Returns true if it is worth a second worker.
+    fn weigh_backlog(&self, backlog: u64) -> bool {
         let now = self.now.get();
         if backlog < nanos(WAKE_COST) / 8 {
             self.busy_since.set(now);
@@ -144,10 +145,7 @@ impl Worker {
     /// worker if there is enough to do.
     pub(super) fn look_at_clock(&self) -> Option<Runnable> {
         let now = Instant::now();
-        let poll_time = &self.slot().counters.poll_time;
-        if let Some(average) = self.pacing.measure(now, poll_time.get()) {
-            poll_time.set(average);
-        }
+        self.measure_polls(now);
         self.note_contention(now);
         self.consider_waking();
         if !self.pacing.looks_out_after(now, LOOK_OUT) {
@@ -161,9 +159,12 @@ impl Worker {
         if let Some(root) = self.take_root() {
             return Some(root);
         }
-        if poll_time.get() >= nanos(LONG_POLL) {
-            // Whatever we took would wait behind our own long polls: others get there sooner. But
-            // one task we owe to those that wait.
+        if self.has_long_polls() {
+            // Whatever we took would wait behind our own long polls: others get there sooner, if there are any at the
+            // OS. But one task we owe to those that wait.
+            if !self.pool.sleepers.is_seat_taken() {
+                self.look_at_os(now);
+            }
             return self.pool.take_one();
         }
         self.look_at_os(now);
@@ -174,10 +175,24 @@ impl Worker {
         Some(first)
     }
 
+    /// True if what waits behind this worker's own tasks waits for long. Then a second worker is worth having in any case.
+    fn has_long_polls(&self) -> bool {
+        self.slot().counters.poll_time.get() >= nanos(LONG_POLL)
+    }
+
+    /// Keeps the average time of a poll up to date, when the clock was read or there is nothing left to poll. A worker
+    /// that has few events at a time would otherwise never learn how long it takes over them.
+    pub(super) fn measure_polls(&self, now: Instant) {
+        let poll_time = &self.slot().counters.poll_time;
+        if let Some(average) = self.pacing.measure(now, poll_time.get()) {
+            poll_time.set(average);
+        }
+    }
+
     /// Takes events if the round is over, and else only fires the timers that are due.
     fn look_at_os(&self, now: Instant) {
         if self.pacing.round.is_over(now, self.slot().polls_done()) {
-            self.poll_os();
+            self.observer.with_os(now, || self.poll_os());
             self.begin_round(now);
         } else {
             self.fire_timers();
@@ -193,14 +208,12 @@ impl Worker {
     /// some part of that.
     pub(super) fn consider_waking(&self) {
         let now = self.pacing.now.get();
-        if self.pacing.is_worth_another(self.slot().backlog())
+        if self.pacing.weigh_backlog(self.slot().backlog())
             && self.pool.sleepers.would_wake()
-            && !self.pool.cpu_share.is_crowded(now)
+            && (self.has_long_polls() || self.pool.sharing.pays())
         {
             self.pacing.busy_since.set(now);
-            if self.pool.wake_one() {
-                self.contention.woke_another();
-            }
+            self.pool.wake_one();
         }
     }
 
@@ -209,11 +222,41 @@ impl Worker {
         // Models must not go by how fast the machine is, and have no CPUs to share.
         if cfg!(not(loom)) {
             let is_alone = || self.pool.awake() <= (self.pool.config.cpus / 2).max(1);
-            self.contention.ask(now, is_alone, &self.pool.cpu_share);
+            if let Some(ran) = self.contention.ask(now, is_alone, &self.pool.cpu_share) {
+                self.spin.sample(ran, self.slot().polls_done());
+                let polls = || self.pool.slots.iter().map(|slot| slot.polls_done()).sum();
+                self.pool.sharing.sample(now, polls);
+            }
         }
     }
 }
 
 fn nanos(time: Duration) -> u64 {
     time.as_nanos() as u64
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// With fewer polls at a time than lie between two readings of the clock, the average stayed what it was at the
+    /// start: a worker took 16 requests of a millisecond each for a backlog of some microseconds, and called nobody.
+    #[test]
+    fn a_worker_that_never_has_many_polls_in_a_row_learns_how_long_they_take() {
+        let start = Instant::now();
+        let pacing = Pacing::new(start);
+        let mut average = 1_000;
+        for _ in 0..16 {
+            pacing.begin(start);
+            pacing.counts_poll();
+            average = pacing.measure(start + Duration::from_millis(1), average).unwrap();
+        }
+        assert!(average > 900_000, "{average} ns");
+        pacing.begin(start);
+        assert_eq!(
+            pacing.measure(start + Duration::from_millis(2), average),
+            None,
+            "it polled nothing"
+        );
+    }
 }

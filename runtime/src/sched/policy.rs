@@ -1,13 +1,15 @@
 //! Every threshold, interval and share of the scheduler and the poller.
 //!
 //! Each says what it trades, where its value comes from, and who reads it. *Measured* means on two cores of a virtual
-//! Xeon with Linux 6.18, with the workloads of `benches/`. Those of fork-join are at the top of
-//! `fork/pace.rs`, `fork/split.rs` and `fork/wait.rs`, those of the timers in `windlass_timer`'s `policy.rs`.
+//! Xeon with Linux 6.18, with the workloads of `benches/`. Those of fork-join are in
+//! `fork/policy.rs`, those of the timers in `windlass_timer`'s `policy.rs`.
 //!
 //! On a server with many more cores than that, the ones to look at first are [`ROUND`], because more workers share one
-//! queue of events; [`searchers`]; and [`relies`].
+//! queue of events; and [`searchers`].
 
 use std::time::Duration;
+
+use super::trial::Schedule;
 
 // --- Running tasks ---
 
@@ -29,8 +31,8 @@ pub(crate) const LOOK_OUT: Duration = Duration::from_micros(50);
 /// p99.9. Read by `Round`.
 pub(crate) const ROUND: Duration = Duration::from_micros(300);
 
-/// Polls of this length, on average, keep a worker from what it owes to others. Others don't rely on it to look at the
-/// OS, and it takes single tasks from the shared queues instead of batches. Read by `Slot::is_held_up` and `Pacing`.
+/// A worker whose polls take this long, on average, takes single tasks from the shared queues instead of batches, which
+/// would wait behind each other. Read by `Pacing`.
 pub(crate) const LONG_POLL: Duration = Duration::from_micros(50);
 
 // --- Waking a second worker ---
@@ -45,6 +47,14 @@ pub(crate) const LASTING_BACKLOG: Duration = Duration::from_micros(200);
 /// The largest number of pushes onto a worker's own queue between two thoughts about a second worker. It is fewer with
 /// longer polls: as many as make up [`WAKE_COST`]. Read by `Worker::push`.
 pub(crate) const PUSHES_PER_THOUGHT: u32 = 64;
+
+/// How a second worker is tried. Samples of the rate of polls are [`SAMPLE_EVERY`] apart. A trial of six samples is 12 ms, so
+/// that one stall of the machine does not decide it, and trials take less than 2 % of the time. Read by `Sharing`.
+pub(super) const SHARING_TRIALS: Schedule = Schedule { samples: 6, every: (24, 384) };
+
+/// Several workers are worth having if together they poll this percentage, or more, of what one polls alone. Where it makes
+/// no difference they are: then there is CPU time to spare, and what comes at once is done at once. Read by `Sharing`.
+pub(crate) const SHARING_PAYS: u64 = 97;
 
 /// A queue that its owner will have emptied within this time is not worth stealing from, as long as the owner makes
 /// progress: the thief would pay more in cache misses than it gains. Read by `Worker::take_from_backlog`.
@@ -76,14 +86,16 @@ pub(crate) const INTERRUPTED: Duration = Duration::from_micros(200);
 /// an interruption sets it to the lower bound. Read by `Spin`.
 pub(crate) const SPIN_SCORE: std::ops::RangeInclusive<i32> = -8..=4;
 
-/// Returns true if, with this many workers awake, a worker that runs out of work leaves the OS to the others instead of
-/// taking the seat. A worker that is busy keeps about one other CPU busy, that of its client. If all CPUs are in use
-/// that way, a second worker that is woken by single events takes the CPU from the first or from the client: with one
-/// load process on two cores, echo on 64 connections is 1.2 times as fast without it. Where CPUs are idle, it has events
-/// at once, while a busy worker may let them gather for a [`ROUND`]. Read by `Worker::relies_on_others`.
-pub(crate) fn relies(awake: usize, cpus: usize) -> bool {
-    awake * 2 >= cpus
-}
+/// What a poll may cost more in CPU time with spinning than without it, in percent: an answer that comes sooner is worth
+/// something. Read by `Spin`.
+pub(crate) const SPIN_PREMIUM: u64 = 110;
+
+/// How spinning is tried. Samples of CPU time are [`SAMPLE_EVERY`] apart; two in 256 are less than one in a hundred, so that
+/// trials don't show in the p99. Read by `Spin`.
+pub(super) const SPIN_TRIALS: Schedule = Schedule { samples: 2, every: (8, 256) };
+
+/// The smallest number of polls that makes a sample. Read by `Spin` and `Sharing`.
+pub(crate) const TRIAL_POLLS: u64 = 16;
 
 // --- Contention for the CPUs ---
 
@@ -101,14 +113,6 @@ pub(crate) const SAMPLE_WEIGHT: u64 = 4;
 /// load process 0 to 8 % were measured, with two load processes or one neighbour 30 to 60 %. Read by `CpuShare`.
 pub(crate) const CONTENDED_ABOVE: u64 = 20;
 
-/// One more worker brings hardly any CPU time if those that are awake wait for more than this percentage of the time:
-/// two that wait for 37 % have 1.25 CPUs together, and one alone has one. Read by `CpuShare`.
-pub(crate) const CROWDED_ABOVE: u64 = 37;
-
-/// How long that counts before a second worker is tried again. With a try of some 4 ms each time, one message in fifty
-/// is handled while workers are crowded. Read by `CpuShare`.
-pub(crate) const CROWDED_FOR: Duration = Duration::from_millis(200);
-
 // --- The monitor ---
 
 /// The shortest and the longest time between two looks of the monitor, while workers make progress. The first is for
@@ -120,6 +124,9 @@ pub(crate) const MONITOR_PAUSE: (Duration, Duration) =
 /// The longest time between two looks while every worker that is awake stands still and nothing waits for it. This
 /// bounds how late anything can be if a worker goes on and gets stuck again. Read by `Monitor`.
 pub(crate) const MONITOR_REST: Duration = Duration::from_millis(100);
+
+/// A worker outside of a poll is not taken for stalled before this: it may be searching. Read by `Monitor`.
+pub(crate) const LONGEST_SEARCH: Duration = Duration::from_millis(1);
 
 /// How long the poller's thread leaves a timer that is due to the workers that are awake. Read by the poller's thread.
 pub(crate) const TIMER_LAG: Duration = Duration::from_micros(500);

@@ -9,17 +9,19 @@ use super::contention::CpuShare;
 use super::home::HomeShard;
 use super::monitor::MonitorSwitch;
 use super::queue::Injector;
+use super::sharing::Sharing;
 use super::sleepers::{Place, Popped, Sleepers};
 use super::slot::{Counter, Counters, Slot};
 use super::threads::{Spawner, Threads};
 use crate::blocking::BlockingPool;
 use crate::companion::Companion;
-use crate::fork::{Guests, Posted};
+use crate::fork::{Forecast, Guests, Posted};
 use crate::hooks::Hooks;
 use crate::local::PinnedThreads;
+use crate::observe::WatchPlace;
 use crate::poller::Poller;
-use crate::primitives::plain::{AtomicUsize as PlainUsize, Ordering as Plain};
-use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, fence};
+use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
+use crate::stuck::Reports;
 use crate::task::{Origin, OwnedTasks, Runnable};
 
 /// The settings of a runtime, checked by its builder.
@@ -45,6 +47,11 @@ pub(crate) struct Config {
     pub(crate) thread_name: String,
     pub(crate) stack_size: Option<usize>,
     pub(crate) hooks: Hooks,
+    /// After what time a poll is reported, if it is.
+    pub(crate) long_polls: Option<Duration>,
+    /// Whether anything beyond plain counters is counted, and whether each poll is recorded.
+    pub(crate) observe: bool,
+    pub(crate) flight_recorder: bool,
     /// Whoever starts the workers' threads, if it is not us.
     pub(crate) spawner: Option<Spawner>,
 }
@@ -60,22 +67,25 @@ pub(crate) struct Pool {
     /// Fork-join roots: beside the tasks, so that neither queues behind the other.
     pub(crate) roots: CachePadded<Injector>,
     /// How many workers sleep in a join, or between two jobs; for a moment more, never fewer.
-    pub(crate) joiners: CachePadded<PlainUsize>,
+    pub(crate) joiners: CachePadded<AtomicUsize>,
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.
     pub(crate) slots: Box<[Arc<CachePadded<Slot>>]>,
     pub(crate) guests: Guests,
     pub(crate) posted: Posted,
+    pub(crate) forecast: Forecast,
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
     pub(super) homes: Box<[HomeShard]>,
     pub(crate) monitor: CachePadded<MonitorSwitch>,
     /// How many workers and spares there are at this moment.
-    present: CachePadded<PlainUsize>,
+    present: CachePadded<AtomicUsize>,
     pub(super) cpu_share: CachePadded<CpuShare>,
+    pub(super) sharing: CachePadded<Sharing>,
     poller: Arc<Poller>,
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
+    pub(crate) reports: Reports,
     pub(crate) pinned: PinnedThreads,
     /// Another runtime beside this one, from its start to its end.
     pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
@@ -83,6 +93,8 @@ pub(crate) struct Pool {
     pub(crate) foreign: CachePadded<Counters>,
     /// Tasks that such a thread spawned too late, and dropped.
     pub(crate) refused: Counter,
+    /// What such threads have to tell about tasks.
+    pub(crate) outside: WatchPlace,
     closing: AtomicBool,
 }
 
@@ -96,26 +108,31 @@ impl Pool {
             lane: CachePadded::new(Injector::new()),
             injector: CachePadded::new(Injector::new()),
             roots: CachePadded::new(Injector::new()),
-            joiners: CachePadded::default(),
+            joiners: CachePadded::new(AtomicUsize::new(0)),
             sleepers: CachePadded::new(Sleepers::new(slots)),
             slots: (0..slots).map(new_slot).collect(),
             guests: Guests::new(config.guests),
             posted: Posted::new(config.workers),
+            forecast: Forecast::new(),
             owned,
             homes,
             monitor: CachePadded::new(MonitorSwitch::new(poller.clone())),
-            present: CachePadded::default(),
+            present: CachePadded::new(AtomicUsize::new(0)),
             cpu_share: CachePadded::default(),
+            sharing: CachePadded::new(Sharing::new()),
             poller,
             blocking: BlockingPool::new(),
             threads: Threads::new(),
+            reports: Reports::new(config.hooks.long_poll.clone(), &config.thread_name),
             pinned: PinnedThreads::default(),
             companion: Mutex::new(None),
             foreign: CachePadded::default(),
             refused: Counter::default(),
+            outside: WatchPlace::default(),
             closing: AtomicBool::new(false),
             config,
         });
+        crate::observe::note_waits();
         for home in &pool.homes {
             home.settle(&pool);
         }
@@ -157,7 +174,9 @@ impl Pool {
         if !self.wake_one() && self.sleepers.all_busy() {
             // A computation may show no split point, and a worker that is blocked in place has said so: then a spare
             // must come soon. A manual loop has nobody but itself.
-            let soon = |slot: &Arc<CachePadded<Slot>>| slot.is_computing() || slot.is_blocked();
+            let soon = |slot: &Arc<CachePadded<Slot>>| {
+                slot.activity.is_computing() || slot.activity.is_blocked()
+            };
             if self.poller.is_manual() || self.slots_in_use().iter().any(soon) {
                 self.monitor.hurry();
             }
@@ -203,7 +222,8 @@ impl Pool {
 
     /// Returns how many workers and spares there are at this moment.
     pub(crate) fn present(&self) -> usize {
-        self.present.load(Plain::Relaxed)
+        // Relaxed: whoever must not miss one that leaves has passed a fence, the partner of that in `moves_out`.
+        self.present.load(Ordering::Relaxed)
     }
 
     /// The slots of the workers, and of the spares if there are any at this moment.
@@ -219,29 +239,23 @@ impl Pool {
 
     /// A thread moves into a slot.
     pub(crate) fn moves_in(&self, index: usize) {
-        self.present.fetch_add(1, Plain::Relaxed);
-        self.slots[index].occupied.store(true, Plain::Relaxed);
+        self.present.fetch_add(1, Ordering::Relaxed);
+        self.slots[index].activity.move_in();
+        // Partner of the fence in `Monitor::switch_off`: either the monitor counts the thread, or the thread finds the
+        // monitor off and switches it on.
+        fence(Ordering::SeqCst);
     }
 
     /// The thread in a slot has moved out, or could not be started.
     pub(crate) fn moves_out(&self, index: usize) {
-        // Release pairs with the Acquire in `Monitor::relieve`.
-        self.slots[index].occupied.store(false, Plain::Release);
-        self.present.fetch_sub(1, Plain::Relaxed);
-        // Partner of the fence of a worker's announcement: one that was parked because it relied on us sees that we are
-        // gone, or is seen here.
+        self.slots[index].activity.move_out();
+        self.present.fetch_sub(1, Ordering::Relaxed);
+        // Partner of the fence of a worker's announcement: one that was parked because we had the seat's lock is seen here
+        // to sleep.
         fence(Ordering::SeqCst);
         if self.nobody_looks() {
             self.wake_one();
         }
-    }
-
-    /// True if another worker is awake that will look at the OS soon. A hint: orders nothing.
-    pub(super) fn has_attentive_besides(&self, own: usize) -> bool {
-        self.slots
-            .iter()
-            .enumerate()
-            .any(|(index, slot)| index != own && slot.is_awake() && !slot.is_held_up())
     }
 
     /// True if all workers sleep, and none of them in the seat. The caller has passed a fence after it has given up
@@ -317,7 +331,7 @@ impl Pool {
         let mut running =
             self.owned.running(|task| self.slots.iter().any(|slot| slot.is_in_poll_of(task)));
         let unlisted = self.slots.iter().filter_map(|slot| slot.unlisted());
-        running.extend(unlisted.map(|location| Origin::new(location, None)));
+        running.extend(unlisted.map(|(site, _)| Origin::new(site.get().location, None)));
         running
     }
 
@@ -352,6 +366,9 @@ impl Pool {
             thread_name: String::new(),
             stack_size: None,
             hooks: Hooks::default(),
+            long_polls: None,
+            observe: true,
+            flight_recorder: false,
             spawner: None,
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())

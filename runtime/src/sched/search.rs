@@ -4,7 +4,7 @@
 
 use std::time::Instant;
 
-use super::policy::{self, LONG_POLL, SMALL_BACKLOG};
+use super::policy::SMALL_BACKLOG;
 use super::sleepers::Place;
 use super::slot::Slot;
 use super::worker::Worker;
@@ -24,6 +24,12 @@ impl Worker {
     /// Looks for work elsewhere; sleeps when there is none.
     pub(super) fn search(&self) -> Search {
         let pool = &*self.pool;
+        // Models must not go by how fast the machine is.
+        if cfg!(not(loom)) {
+            let now = Instant::now();
+            self.measure_polls(now);
+            self.observer.searches(now, self.slot().polls_begun());
+        }
         let mut searching = pool.sleepers.start_search(pool.config.searchers);
         loop {
             if searching {
@@ -66,6 +72,7 @@ impl Worker {
         let now = Instant::now();
         self.note_contention(now);
         self.pacing.begin(now);
+        self.observer.finds(now);
     }
 
     /// Looks once, and waits awake for a while if that has been paying.
@@ -91,18 +98,6 @@ impl Worker {
         self.spin.pays()
             && self.pool.awake() <= self.pool.config.awake_to_spin
             && !self.pool.cpu_share.is_contended()
-            && !self.relies_on_others()
-    }
-
-    /// True if this worker leaves the OS to others, which are awake and will look there: two that snatch single events
-    /// from each other get less done than one that takes them all in one go.
-    fn relies_on_others(&self) -> bool {
-        let pool = &*self.pool;
-        let others = pool.awake().saturating_sub(1);
-        others > 0
-            && policy::relies(others, pool.config.cpus)
-            && !pool.cpu_share.is_contended()
-            && pool.has_attentive_besides(self.index)
     }
 
     /// Looks at all queues. The OS is not among them: a worker that finds nothing is about to sleep there.
@@ -135,13 +130,7 @@ impl Worker {
         if victim.stealer.is_empty() || (is_small && victim.makes_progress_soon()) {
             return None;
         }
-        let stolen = victim.stealer.steal_into(&self.queue)?;
-        // A worker that takes over long polls is not to be relied on from the first of them.
-        let poll_time = victim.counters.poll_time.get();
-        if poll_time >= LONG_POLL.as_nanos() as u64 {
-            self.slot().counters.poll_time.set(poll_time);
-        }
-        Some(stolen)
+        victim.stealer.steal_into(&self.queue)
     }
 
     /// Tries every other slot once, from a random one on.
@@ -155,6 +144,7 @@ impl Worker {
             .filter(|slot| !std::ptr::eq(&****slot, self.slot()))
             .find_map(|slot| take(slot))?;
         self.slot().counters.steals.bump();
+        self.observer.steals();
         Some(stolen)
     }
 
@@ -171,7 +161,7 @@ impl Worker {
     /// Announces, looks once more, and sleeps, in the seat or parked.
     fn sleep(&self, searching: bool) {
         let pool = &*self.pool;
-        let seat = if self.relies_on_others() { None } else { pool.poller().take_seat() };
+        let seat = pool.poller().take_seat();
         let place = if seat.is_some() { Place::Seat } else { Place::Parker };
         pool.sleepers.announce(self.index, place, searching);
         // Partner of the fence in `Pool::after_push`, and of many others: see `README.md`.
@@ -197,23 +187,27 @@ impl Worker {
     /// After the announcement: whatever came before it is seen here, or its pusher sees us.
     fn look_once_more(&self, place: Place) {
         let pool = &*self.pool;
-        // A spare that was sent for us at the last moment is not needed. Partner of the fence in
-        // `Monitor::relieve`.
-        self.end_relief();
-        if self.may_leave() || pool.posted.is_for(self.index) {
+        let status = self.slot().status.read_own();
+        if status.spare().is_some() {
+            // A spare that was sent for us at the last moment is not needed. Partner of the fence in
+            // `Monitor::relieve`.
+            self.end_relief();
+        }
+        let may_compute = !status.is_for_tasks() || pool.is_closing();
+        if status.must_retire() || pool.is_over() || pool.posted.is_for(self.index) {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();
         } else if pool.has_shared_work()
-            || (self.may_compute() && (pool.has_root() || pool.has_offer_besides(self.index)))
+            || (may_compute && (pool.has_root() || pool.has_offer_besides(self.index)))
         {
             pool.call_somebody();
-        } else if !self.may_compute() && pool.sleepers.sleeping() > 1 && pool.wants_thief() {
+        } else if !may_compute && pool.sleepers.sleeping() > 1 && pool.wants_thief() {
             // This spare may have been called for what is not for it. Others lie below it on the stack.
             pool.wake_all();
         }
         if place == Place::Parker {
             if pool.nobody_looks() {
-                // Those that were relied on sleep too.
+                // Whoever had the seat's lock has let go of it, and has not seen us sleep.
                 pool.wake_one();
             }
             pool.poller().reclaim_seat();
@@ -236,7 +230,9 @@ impl Worker {
         }
         self.woke_up();
         let for_events = popped || seat.has_events();
-        if seat.leave() > 1 {
+        let events = seat.leave();
+        self.observer.dispatched(events);
+        if events > 1 {
             self.consider_waking();
         }
         self.begin_round(Instant::now());
@@ -292,26 +288,5 @@ mod tests {
         shutdown::begin(&pool);
         worker.run();
         assert!(pool.is_over());
-    }
-
-    #[test]
-    fn only_a_worker_that_looks_at_the_os_soon_is_relied_on() {
-        let pool = Pool::for_tests(2);
-        let slot = &pool.slots[0];
-        let relied_on = || pool.has_attentive_besides(1);
-        assert!(!relied_on(), "there is nobody");
-        pool.moves_in(0);
-        assert!(relied_on(), "it is between two polls");
-        slot.counters.tick.bump();
-        assert!(relied_on(), "its polls are short");
-        slot.counters.poll_time.set(LONG_POLL.as_nanos() as u64);
-        assert!(!relied_on(), "with polls this long it leaves the OS to others");
-        slot.counters.poll_time.set(1);
-        slot.saw_stalled(slot.progress());
-        assert!(!relied_on(), "the monitor has seen it stand still");
-        slot.counters.tick.bump();
-        assert!(relied_on(), "it has moved since");
-        slot.counters.parks.bump();
-        assert!(!relied_on(), "it sleeps");
     }
 }

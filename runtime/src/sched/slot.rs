@@ -1,20 +1,25 @@
 //! What a worker shows to the others.
+//!
+//! What several threads write is in the [`Status`], one word with named transitions. The rest is written by the thread
+//! in the slot alone, with plain stores, because it changes with every poll or join: the [`Activity`], the counters, and
+//! which task is being polled.
 
-use std::panic::Location;
 use std::ptr::{self, NonNull};
 
-use crate::primitives::plain::{
-    AtomicBool as PlainBool, AtomicPtr as PlainPtr, AtomicU64 as PlainU64, Ordering as Plain,
-};
-use crate::primitives::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, hint};
+use crate::primitives::plain::{AtomicPtr as PlainPtr, AtomicU64 as PlainU64, Ordering as Plain};
+use crate::primitives::{AtomicU64, Mutex, Ordering, hint};
 
 use windlass_sync::{Parker, Unparker};
 
+use super::activity::Activity;
 use super::lifo::LifoSlot;
-use super::policy::{LONG_POLL, THIEF_SPINS};
+use super::policy::THIEF_SPINS;
 use super::queue::{LocalQueue, Stealer};
+use super::status::Status;
 use crate::fork::{Offers, Pending};
-use crate::task::{Header, Runnable};
+use crate::observe::WatchPlace;
+use crate::stuck::ThreadMark;
+use crate::task::{Header, Id, Runnable, SiteId};
 
 /// One place for a worker; spares have theirs from the start, so that the list of victims never
 /// changes.
@@ -25,33 +30,19 @@ pub(crate) struct Slot {
     pub(crate) offers: Offers,
     pub(crate) unparker: Unparker,
     pub(crate) counters: Counters,
-    /// Index of the spare that stands in for this worker, plus one; set by the monitor, cleared by
-    /// the worker when it comes back, or by the monitor.
-    pub(crate) relief: AtomicUsize,
-    /// Tells a spare to hand over its queue and leave. A spare's place is vacant only if this has been said.
-    pub(crate) retire: AtomicBool,
-    /// True while a thread works here.
-    pub(crate) occupied: PlainBool,
-    /// True while the worker sleeps in a join, or between two jobs, to be called by whoever has what it waits for.
-    pub(crate) joining: AtomicBool,
-    /// True while the worker waits for its next job and leaves tasks to a spare.
-    pub(crate) awaiting: AtomicBool,
-    /// True while the worker is inside a fork-join root or job.
-    pub(crate) computing: PlainBool,
-    /// True while the worker is in a call of `block_in_place`.
-    pub(crate) blocked: PlainBool,
-    /// True while that computation has split points all the time.
-    pub(crate) fine: PlainBool,
-    /// True for a spare that stands in for a worker which computes.
-    pub(crate) for_tasks: PlainBool,
+    pub(crate) status: Status,
+    pub(crate) activity: Activity,
+    pub(crate) watch: WatchPlace,
     /// The task that is being polled or was last, and the one that is polled in place within that poll;
     /// null for none. Compared, never followed.
     polled: [PlainPtr<Header>; 2],
+    /// How the thread here can be asked for its stack.
+    pub(crate) mark: ThreadMark,
     /// Where [`progress`](Self::progress) stood when the monitor found the worker stalled. Says nothing any more as
     /// soon as that moves.
     stalled_at: Counter,
-    /// Spawn site of the innermost of those polled, if that is in no list; else null.
-    unlisted: PlainPtr<Location<'static>>,
+    /// Spawn site and id of the innermost of those polled, if that is in no list; else 0.
+    unlisted: PlainU64,
     /// What the thread takes along when it moves in, and leaves when it moves out.
     pub(crate) kit: Mutex<Option<Kit>>,
 }
@@ -73,18 +64,13 @@ impl Slot {
             offers: kit.pending.offers(),
             unparker: kit.parker.unparker(),
             counters: Counters::new(),
-            relief: AtomicUsize::new(0),
-            retire: AtomicBool::new(for_spare),
-            occupied: PlainBool::new(false),
-            joining: AtomicBool::new(false),
-            awaiting: AtomicBool::new(false),
-            computing: PlainBool::new(false),
-            blocked: PlainBool::new(false),
-            fine: PlainBool::new(false),
-            for_tasks: PlainBool::new(false),
+            status: Status::new(for_spare),
+            activity: Activity::default(),
+            watch: WatchPlace::default(),
             polled: Default::default(),
+            mark: ThreadMark::new(),
             stalled_at: Counter::new(NOWHERE),
-            unlisted: PlainPtr::new(ptr::null_mut()),
+            unlisted: PlainU64::new(0),
             kit: Mutex::new(Some(kit)),
         }
     }
@@ -93,14 +79,6 @@ impl Slot {
     /// polls.
     pub(crate) fn backlog(&self) -> u64 {
         (self.stealer.len() as u64).saturating_mul(self.counters.poll_time.get())
-    }
-
-    /// True if nobody should rely on the worker to look after anything soon: it computes, it is blocked, its recent
-    /// polls were long, or the monitor has seen it stalled.
-    pub(crate) fn is_held_up(&self) -> bool {
-        let long = self.counters.poll_time.get() >= LONG_POLL.as_nanos() as u64;
-        self.is_polling() && (long || self.is_blocked() || self.is_computing())
-            || self.is_seen_stalled()
     }
 
     /// The monitor has seen the worker stalled at this progress.
@@ -124,20 +102,12 @@ impl Slot {
 
     /// True if a worker is here that does not sleep. Orders nothing.
     pub(crate) fn is_awake(&self) -> bool {
-        let is_asleep = self.counters.parks.get() != self.counters.wakeups.get();
-        self.occupied.load(Plain::Relaxed) && (!is_asleep || self.is_polling())
+        self.activity.is_present() && (!self.is_asleep() || self.is_polling())
     }
 
-    /// The spare that stands in for this worker, if one does. Orders nothing.
-    pub(crate) fn spare(&self) -> Option<usize> {
-        self.relief.load(Ordering::Relaxed).checked_sub(1)
-    }
-
-    /// Takes out the note of the spare that stands in for this worker. Whoever gets it sets that one's `retire`.
-    pub(super) fn take_spare(&self) -> Option<usize> {
-        // A look first, for most have none. Acquire pairs with the Release in `Monitor::relieve`.
-        self.spare()?;
-        self.relief.swap(0, Ordering::Acquire).checked_sub(1)
+    /// True while the thread here sleeps, maybe in a join. Orders nothing.
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.counters.parks.get() != self.counters.wakeups.get()
     }
 
     /// True while the worker polls a task.
@@ -145,19 +115,14 @@ impl Slot {
         self.counters.tick.get() % 2 == 1
     }
 
+    /// How many polls of its own the worker has begun.
+    pub(crate) fn polls_begun(&self) -> u64 {
+        self.counters.tick.get().div_ceil(2)
+    }
+
     /// How many polls of its own the worker has behind it.
     pub(super) fn polls_done(&self) -> u64 {
         self.counters.tick.get() / 2
-    }
-
-    /// True if the worker is inside a fork-join root or job.
-    pub(crate) fn is_computing(&self) -> bool {
-        self.computing.load(Plain::Relaxed)
-    }
-
-    /// True if the worker has said that it is blocked.
-    pub(super) fn is_blocked(&self) -> bool {
-        self.blocked.load(Plain::Relaxed)
     }
 
     /// Moves when the worker makes progress: it begins or ends a poll, or comes to a split point. Odd while it is in a
@@ -171,18 +136,26 @@ impl Slot {
     pub(crate) fn polls(&self, runnable: Option<&Runnable>) {
         let task = runnable.map_or(ptr::null_mut(), |runnable| runnable.header().as_ptr());
         self.polled[0].store(task, Plain::Relaxed);
-        self.polls_unlisted(runnable.and_then(Runnable::unlisted_location));
+        self.polls_unlisted(runnable.and_then(Runnable::unlisted));
     }
 
     /// As [`polls`](Self::polls), for a poll within a poll, while `f` runs.
     pub(crate) fn polls_in_place<R>(&self, runnable: Runnable, f: impl FnOnce(Runnable) -> R) -> R {
         let around = self.unlisted();
         self.polled[1].store(runnable.header().as_ptr(), Plain::Relaxed);
-        self.polls_unlisted(runnable.unlisted_location());
+        self.polls_unlisted(runnable.unlisted());
         let result = f(runnable);
         self.polled[1].store(ptr::null_mut(), Plain::Relaxed);
         self.polls_unlisted(around);
         result
+    }
+
+    /// Returns the task that is being polled or was last, the innermost of them; `None` for a job. To be compared, not
+    /// followed. It is that of the present poll if [`progress`](Self::progress) has not moved for long, before and after.
+    pub(crate) fn innermost(&self) -> Option<NonNull<Header>> {
+        let load = |polled: &PlainPtr<Header>| NonNull::new(polled.load(Plain::Relaxed));
+        let [outer, inner] = &self.polled;
+        load(inner).or_else(|| load(outer))
     }
 
     /// True if the worker is in a poll of the task.
@@ -192,20 +165,21 @@ impl Slot {
     }
 
     #[inline]
-    fn polls_unlisted(&self, location: Option<&'static Location<'static>>) {
-        let location = location.map_or(ptr::null(), ptr::from_ref);
-        self.unlisted.store(location.cast_mut(), Plain::Relaxed);
+    fn polls_unlisted(&self, task: Option<(SiteId, Id)>) {
+        let pack =
+            |(site, id): (SiteId, Id)| ((site.index() as u64) << 48) | (id.number() % (1 << 48));
+        self.unlisted.store(task.map_or(0, pack), Plain::Relaxed);
     }
 
-    /// Spawn site of the task that is being polled, if that is in no list.
-    pub(crate) fn unlisted(&self) -> Option<&'static Location<'static>> {
+    /// Spawn site and id of the task that is being polled, if that is in no list.
+    pub(crate) fn unlisted(&self) -> Option<(SiteId, Id)> {
         let tick = self.counters.tick.get();
-        let location = self.unlisted.load(Plain::Relaxed);
+        let packed = self.unlisted.load(Plain::Relaxed);
         if tick % 2 == 0 || self.counters.tick.get() != tick {
             return None;
         }
-        // SAFETY: null, or made from a reference that lives for ever.
-        unsafe { location.as_ref() }
+        let id = Id::from_number(packed % (1 << 48))?;
+        Some((SiteId::from_index((packed >> 48) as usize), id))
     }
 
     /// True if tasks wait here for their turn.
@@ -275,6 +249,16 @@ impl Counter {
     /// Adds one, by any thread.
     pub(crate) fn bump_shared(&self) {
         self.0.fetch_add(1, Plain::Relaxed);
+    }
+
+    /// Adds to it, by any thread.
+    pub(crate) fn add_shared(&self, more: u64) {
+        self.0.fetch_add(more, Plain::Relaxed);
+    }
+
+    /// Raises it to this value if it is less, by any thread.
+    pub(crate) fn raise_shared(&self, value: u64) {
+        self.0.fetch_max(value, Plain::Relaxed);
     }
 
     pub(crate) fn get(&self) -> u64 {

@@ -1,48 +1,40 @@
 //! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is sent home.
 //!
 //! `README.md` in this folder says who tells whom. Started threads and slots are elsewhere: this is what the
-//! monitor, the worker that is relieved and the spare say to each other, in `relief` and `retire`.
+//! monitor, the worker that is relieved and the spare say to each other, in the [status](super::status) of their slots.
 
 use super::monitor::Monitor;
 use super::policy::SPARE_LINGERS;
 use super::pool::Pool;
 use super::slot::Slot;
+use super::status::Duty;
 use super::worker::Worker;
-use crate::primitives::plain::Ordering as Plain;
 use crate::primitives::{Arc, Ordering, fence};
 
 impl Monitor {
     /// Starts a spare for a worker that is stuck, if it has none and one is left.
     pub(super) fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
-        let relief = &pool.slots[stuck].relief;
-        // Relaxed: nobody else sets it.
-        if relief.load(Ordering::Relaxed) != 0 || self.somebody_searches(pool) {
+        let relieved = &pool.slots[stuck];
+        if relieved.status.read().spare().is_some() || self.somebody_searches(pool) {
             return;
         }
-        let vacant = (pool.config.workers..pool.slots.len()).find(|&index| {
-            let slot = &pool.slots[index];
-            // Acquire pairs with the Release in `start_worker`, of the thread that moved out. Relaxed: what
-            // we have read can't come after what we write below.
-            !slot.occupied.load(Plain::Acquire) && slot.retire.load(Ordering::Relaxed)
+        let duty = if relieved.activity.is_computing() { Duty::Tasks } else { Duty::Everything };
+        let mut places = pool.config.workers..pool.slots.len();
+        let claimed = places.find(|&index| {
+            let Slot { activity, status, .. } = &**pool.slots[index];
+            !activity.is_present() && status.claim(duty)
         });
-        let Some(spare) = vacant else { return };
-        // What was said to the spare that was here before, or would have been, does not concern the next.
-        // Nobody else writes it: it has been said, and no worker knows of the next yet.
-        pool.slots[spare].retire.store(false, Ordering::Relaxed);
-        pool.slots[spare].for_tasks.store(pool.slots[stuck].is_computing(), Plain::Relaxed);
-        // Release pairs with the Acquire in `take_spare`: what is said to the spare there comes after
-        // what was taken back here.
-        relief.store(spare + 1, Ordering::Release);
+        let Some(spare) = claimed else { return };
+        relieved.status.note_spare(spare);
         // Partner of the fence in `Worker::sleep`: a worker that has come back and gone to sleep
         // finds its relief there, or is seen here to have come back.
         fence(Ordering::SeqCst);
-        let came_back = pool.slots[stuck].progress() != self.seen[stuck].0;
+        let came_back = relieved.progress() != self.seen[stuck].0;
         // If no thread is to be had, the next look tries again.
         let sent = !came_back && super::start_worker(pool, spare).is_ok();
-        // Relaxed: whoever takes the index away goes by it alone.
-        if !sent && relief.swap(0, Ordering::Relaxed) != 0 {
+        if !sent && relieved.status.take_spare().is_some() {
             // The place is vacant again. If the worker was faster, it is so when the worker has said this.
-            pool.slots[spare].retire.store(true, Ordering::Relaxed);
+            pool.slots[spare].status.dismiss();
         }
     }
 
@@ -70,8 +62,7 @@ impl Worker {
     }
 
     pub(super) fn must_retire(&self) -> bool {
-        // Acquire pairs with the Release in `send_home`.
-        self.slot().retire.load(Ordering::Acquire)
+        self.slot().status.read_own().must_retire()
     }
 
     /// Puts what is left into the injector, for others to run.
@@ -84,17 +75,14 @@ impl Worker {
     /// Sends the spare home that stood in for this worker, unless the next leaf of a computation would
     /// need it again at once.
     pub(super) fn end_relief(&self) {
-        if self.slot().spare().is_some()
-            && !(self.has_spare_for_tasks() && self.computed_within(SPARE_LINGERS))
-        {
+        if !(self.has_spare_for_tasks() && self.computed_within(SPARE_LINGERS)) {
             self.send_spare_home();
         }
     }
 
     pub(crate) fn has_spare_for_tasks(&self) -> bool {
-        self.slot()
-            .spare()
-            .is_some_and(|spare| self.pool.slots[spare].for_tasks.load(Plain::Relaxed))
+        let spare = self.slot().status.read().spare();
+        spare.is_some_and(|spare| self.pool.slots[spare].status.read().is_for_tasks())
     }
 
     /// True if this worker leaves tasks to the spare that came for them, until it is called. Having
@@ -105,7 +93,7 @@ impl Worker {
 
     /// False for a spare that came for tasks: while it computed, nobody would look after them.
     pub(crate) fn may_compute(&self) -> bool {
-        !self.slot().for_tasks.load(Plain::Relaxed) || self.pool.is_closing()
+        !self.slot().status.read().is_for_tasks() || self.pool.is_closing()
     }
 
     pub(crate) fn send_spare_home(&self) {
@@ -115,9 +103,8 @@ impl Worker {
 
 /// Sends the spare home that stands in for a worker; true if there was one.
 fn send_home(pool: &Pool, relieved: &Slot) -> bool {
-    let Some(spare) = relieved.take_spare() else { return false };
-    // Release pairs with the Acquire in `must_retire`.
-    pool.slots[spare].retire.store(true, Ordering::Release);
+    let Some(spare) = relieved.status.take_spare() else { return false };
+    pool.slots[spare].status.dismiss();
     // Partner of the fence in `Worker::sleep`.
     fence(Ordering::SeqCst);
     pool.wake_all();
@@ -128,14 +115,14 @@ fn send_home(pool: &Pool, relieved: &Slot) -> bool {
 /// there is one, is to stand in for it in everything. If another has one, and nobody else is there for a root that
 /// waits, that one is.
 pub(super) fn let_spare_compute(pool: &Pool, stuck: usize) {
-    let own = pool.slots[stuck].spare();
+    let own = pool.slots[stuck].status.read().spare();
     let for_tasks = |&index: &usize| {
         let slot = &pool.slots[index];
-        slot.occupied.load(Plain::Relaxed) && slot.for_tasks.load(Plain::Relaxed)
+        slot.activity.is_present() && slot.status.read().is_for_tasks()
     };
     let any = || (pool.config.workers..pool.slots.len()).find(for_tasks);
     let spare = own.or_else(|| if pool.has_root() && !pool.has_thief() { any() } else { None });
     if let Some(spare) = spare {
-        pool.slots[spare].for_tasks.store(false, Plain::Relaxed);
+        pool.slots[spare].status.widen_duty();
     }
 }

@@ -79,6 +79,7 @@ impl Pool {
         let listing = if late { Listing::Late } else { Listing::AtSpawn };
         let (runnable, handle) = task::new_task(future, self.home(shard), origin, listing);
         self.config.hooks.spawned(&runnable);
+        worker.observer.spawns(runnable.notes(), late);
         // Before it can finish: nobody may see more tasks finished than spawned.
         spawned.bump();
         let refused =
@@ -100,6 +101,7 @@ impl Pool {
         let shard = self.owned.foreign_shard(foreign_spread());
         let (runnable, handle) = task::new_task(future, self.home(shard), origin, Listing::AtSpawn);
         self.config.hooks.spawned(&runnable);
+        self.observe_spawn(runnable.notes());
         // Before it can finish, as above; and before the shard can be closed, for a manual loop that is dropped goes
         // by the count alone.
         let count = || self.foreign.spawned.bump_shared();

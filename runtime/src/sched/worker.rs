@@ -30,6 +30,7 @@ use super::spin::Spin;
 use crate::context;
 use crate::coop;
 use crate::fork::{Pace, Pending};
+use crate::observe::Observer;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::task::Runnable;
 
@@ -46,6 +47,7 @@ pub(crate) struct Worker {
     pub(super) spin: Spin,
     pub(super) contention: Contention,
     pub(crate) pacing: Pacing,
+    pub(crate) observer: Observer,
     lifo_runs: Cell<u32>,
     /// It was called out of its sleep since it last computed.
     pub(crate) called: Cell<bool>,
@@ -63,6 +65,7 @@ impl Worker {
         let now = Instant::now();
         Some(Self {
             spin: Spin::new(pool.config.awake_to_spin > 0),
+            observer: Observer::of(&pool, index, now),
             slot: pool.fork_slot(index).clone(),
             pool,
             index,
@@ -97,13 +100,17 @@ impl Worker {
     pub(crate) fn run(self) {
         self.pace.may_poll.set(true);
         self.pool.monitor.switch_on();
+        self.observer.moves_in();
         context::enter_worker(&self, || {
             loop {
-                self.end_relief();
-                if self.must_retire() {
+                let status = self.slot().status.read_own();
+                if status.spare().is_some() {
+                    self.end_relief();
+                }
+                if status.must_retire() {
                     break;
                 }
-                if self.leaves_tasks() {
+                if status.spare().is_some() && self.leaves_tasks() {
                     self.hand_over();
                 } else if let Some(runnable) = self.next() {
                     self.run_task(runnable);
@@ -125,6 +132,7 @@ impl Worker {
             self.send_spare_home();
             self.hand_over();
             self.run_posted();
+            self.observer.leaves();
             self.pool.left();
         });
         self.move_out();
@@ -152,6 +160,7 @@ impl Worker {
     /// Polls a task, unless the runtime ends.
     pub(crate) fn run_or_cancel(&self, runnable: Runnable) {
         let had_entered = context::has_entered();
+        self.observer.begins_poll(runnable.notes());
         if self.pool.is_closing() {
             // `close` has not reached it, or never will if it is in no list.
             runnable.cancel();
@@ -176,8 +185,10 @@ impl Worker {
     /// The next task from what is at hand.
     pub(crate) fn next(&self) -> Option<Runnable> {
         if self.pacing.counts_poll() {
-            if let Some(runnable) = self.look_at_clock() {
-                return Some(runnable);
+            let found = self.look_at_clock();
+            self.observer.reads_clock(self.slot().counters.poll_time.get(), self.queue.len());
+            if found.is_some() {
+                return found;
             }
         }
         if self.lifo_runs.get() < LIFO_RUNS {
@@ -232,6 +243,7 @@ impl Worker {
     }
 
     fn polled(&self, found: usize) -> bool {
+        self.observer.dispatched(found);
         if found > 1 {
             self.consider_waking();
         }
@@ -252,6 +264,7 @@ impl Worker {
 
     /// A task woken by this worker: it runs next.
     pub(crate) fn push_woken(&self, runnable: Runnable) {
+        self.observer.wakes(&runnable, self.in_order.get());
         if self.in_order.get() && self.has_own() {
             return self.push(runnable);
         }

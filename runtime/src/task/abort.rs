@@ -48,17 +48,47 @@ impl AbortHandle {
     }
 
     /// Cancels the task; see [`JoinHandle::abort`](super::JoinHandle::abort).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// task.abort_handle().abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn abort(&self) {
         // SAFETY: the handle has a reference.
         unsafe { waker::abort(self.header) }
     }
 
     /// Returns true if the task has ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(async {});
+    /// let abort = task.abort_handle();
+    /// task.await.unwrap();
+    /// assert!(abort.is_finished());
+    /// # });
+    /// ```
     pub fn is_finished(&self) -> bool {
         self.header().state.load().is_complete()
     }
 
     /// Returns the task's id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(async {});
+    /// assert_eq!(task.abort_handle().id(), task.id());
+    /// # });
+    /// ```
     pub fn id(&self) -> Id {
         self.header().id
     }

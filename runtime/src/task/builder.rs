@@ -27,17 +27,43 @@ pub struct Builder {
 
 impl Builder {
     /// Returns a builder for a task without a name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// assert_eq!(windlass::task::Builder::new().spawn(async { 7 }).await.unwrap(), 7);
+    /// # });
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the task's name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::task::Builder::new().name("session").spawn(async {});
+    /// # task.await.unwrap();
+    /// # });
+    /// ```
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into());
         self
     }
 
     /// Spawns the task on the current runtime, or on the global one outside of any, as [`spawn`](crate::spawn) does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::task::Builder::new().name("answer").spawn(async { 42 });
+    /// assert_eq!(task.await.unwrap(), 42);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(self, future: F) -> JoinHandle<F::Output>
     where

@@ -4,17 +4,20 @@ use std::alloc::Layout;
 use std::any::Any;
 use std::future::Future;
 use std::mem;
-use std::panic::{self, AssertUnwindSafe, Location};
+use std::panic::{self, AssertUnwindSafe};
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll};
 
+use super::account::Metered;
 use super::error::JoinError;
-use super::header::{Header, Name, Vtable};
+use super::header::{Header, Marks, Vtable};
 use super::id::Id;
+use super::notes::Notes;
 use super::state::{Complete, EndPoll, Listing, Start, State};
 use super::waker::{Lending, WakerRef};
 use super::{End, Runnable, Schedule};
+use crate::events;
 use crate::primitives::UnsafeCell;
 // loom's allocator finds tasks that are leaked or freed twice.
 #[cfg(loom)]
@@ -37,21 +40,21 @@ enum Stage<F: Future> {
 /// | field | who may touch it |
 /// |---|---|
 /// | `scheduler` | the holder of the `Runnable`, and the runner |
-/// | `name` | anyone with a reference, read only |
+/// | `marks` | anyone with a reference, read only |
 /// | `stage` | the runner from `start` on; after COMPLETE the `JoinHandle` if it still had interest, else the runner; the last reference |
 #[repr(C)]
-pub(crate) struct Cell<F: Future, S, N> {
+pub(crate) struct Cell<F: Future, S, M> {
     header: Header,
     scheduler: S,
-    name: N,
+    marks: M,
     stage: UnsafeCell<Stage<F>>,
 }
 
-impl<F, S, N> Cell<F, S, N>
+impl<F, S, M> Cell<F, S, M>
 where
     F: Future,
     S: Schedule,
-    N: Name,
+    M: Marks,
 {
     const VTABLE: Vtable = Vtable {
         run: Self::run,
@@ -68,8 +71,9 @@ where
     pub(crate) fn allocate(
         future: F,
         scheduler: S,
-        name: N,
-        location: &'static Location<'static>,
+        marks: M,
+        id: Id,
+        notes: Notes,
         listing: Listing,
     ) -> NonNull<Header> {
         let layout = Layout::new::<Self>();
@@ -81,9 +85,9 @@ where
         // SAFETY: freshly allocated with the layout of `Self`, so valid for one write.
         unsafe {
             cell.write(Self {
-                header: Header::new(&Self::VTABLE, Id::next(), location, listing),
+                header: Header::new(&Self::VTABLE, id, notes, listing),
                 scheduler,
-                name,
+                marks,
                 stage: UnsafeCell::new(Stage::Future(future)),
             });
         }
@@ -113,6 +117,9 @@ where
             // SAFETY: we run the task.
             Start::Poll | Start::PollUnlisted => Some(unsafe { cell.poll(&header) }),
         };
+        if cell.header.notes.is_timed() {
+            cell.scheduler.timed(&cell.header);
+        }
         let result = match polled {
             Some(Poll::Ready(result)) => result,
             Some(Poll::Pending) if start == Start::Poll => {
@@ -147,8 +154,11 @@ where
         let scheduler = cell.scheduler;
         match end_poll(&cell.header.state, lending.end()) {
             EndPoll::Idle => {}
-            // SAFETY: `Requeue` gives us the `Runnable` back.
-            EndPoll::Requeue => scheduler.reschedule(unsafe { Runnable::new(header) }),
+            EndPoll::Requeue => {
+                cell.marks.woken();
+                // SAFETY: `Requeue` gives us the `Runnable` back.
+                scheduler.reschedule(unsafe { Runnable::new(header) });
+            }
         }
     }
 
@@ -167,7 +177,8 @@ where
                     unreachable!("a running task holds its future")
                 };
                 // SAFETY: the cell never moves, and the future is dropped in place.
-                unsafe { Pin::new_unchecked(future) }.poll(&mut context)
+                let future = unsafe { Pin::new_unchecked(future) };
+                self.marks.surround(Metered::Poll, || future.poll(&mut context))
             })
         }));
         match polled {
@@ -187,6 +198,10 @@ where
                 if let Err(second) = unsafe { self.drop_future() } {
                     drop_quietly(second);
                 }
+                let location = self.header.notes.site().get().location;
+                // User code hears of it, which may panic in its turn.
+                quietly(|| events::task_panicked(self.header.id, location, &*payload));
+                let payload = self.scheduler.explain(payload);
                 Poll::Ready(Err(JoinError::panic(self.header.id, payload)))
             }
         }
@@ -203,7 +218,7 @@ where
                 panic::catch_unwind(AssertUnwindSafe(|| {
                     // SAFETY: running the task gives exclusive access. If the drop panics, the assignment has
                     // still written `Empty`, so nothing is dropped twice.
-                    unsafe { *stage = Stage::Empty };
+                    self.marks.surround(Metered::Closure, || unsafe { *stage = Stage::Empty });
                 }))
             })
             .map_err(|payload| JoinError::panic(self.header.id, payload))
@@ -258,7 +273,9 @@ where
     unsafe fn schedule(header: NonNull<Header>) {
         // Copied out first: once the `Runnable` is in a queue, the task may be run and freed.
         // SAFETY: the `Runnable` keeps the task alive.
-        let scheduler = unsafe { Self::of(header) }.scheduler;
+        let cell = unsafe { Self::of(header) };
+        cell.marks.woken();
+        let scheduler = cell.scheduler;
         // SAFETY: it is the caller's.
         scheduler.schedule(unsafe { Runnable::new(header) });
     }
@@ -301,7 +318,7 @@ where
     /// The task is alive.
     unsafe fn name(header: NonNull<Header>) -> Option<String> {
         // SAFETY: alive, says the caller; the name is never written again.
-        unsafe { Self::of(header) }.name.get().map(str::to_owned)
+        unsafe { Self::of(header) }.marks.name().map(str::to_owned)
     }
 
     /// [`Vtable::free`].

@@ -52,11 +52,31 @@ impl JoinError {
     }
 
     /// Returns true if the task was cancelled before it ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(task.await.unwrap_err().is_cancelled());
+    /// # });
+    /// ```
     pub fn is_cancelled(&self) -> bool {
         matches!(self.cause, Cause::Cancelled)
     }
 
     /// Returns true if the task panicked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// assert!(!task.await.unwrap_err().is_panic());
+    /// # });
+    /// ```
     pub fn is_panic(&self) -> bool {
         matches!(self.cause, Cause::Panic(_))
     }
@@ -66,6 +86,16 @@ impl JoinError {
     /// # Panics
     ///
     /// Panics if the task was cancelled; see [`try_into_panic`](Self::try_into_panic).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// # std::panic::set_hook(Box::new(|_| ()));
+    /// let error = windlass::spawn(async { panic!("oops") }).await.unwrap_err();
+    /// assert_eq!(*error.into_panic().downcast::<&str>().unwrap(), "oops");
+    /// # });
+    /// ```
     #[track_caller]
     pub fn into_panic(self) -> Box<dyn Any + Send + 'static> {
         self.try_into_panic()
@@ -96,6 +126,17 @@ impl JoinError {
     }
 
     /// Returns the task's id.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let task = windlass::spawn(std::future::pending::<()>());
+    /// task.abort();
+    /// let id = task.id();
+    /// assert_eq!(task.await.unwrap_err().id(), id);
+    /// # });
+    /// ```
     pub fn id(&self) -> Id {
         self.id
     }

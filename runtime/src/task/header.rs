@@ -4,7 +4,10 @@ use std::panic::Location;
 use std::ptr::NonNull;
 use std::task::Waker;
 
+use super::account::Metered;
+use super::frames::Inherited;
 use super::id::Id;
+use super::notes::Notes;
 use super::state::{Listing, State};
 use crate::primitives::UnsafeCell;
 
@@ -44,23 +47,67 @@ impl Origin {
     }
 }
 
-/// A task's name in its allocation. It takes no space in tasks without a name.
-pub(crate) trait Name: Send + Sync + 'static {
-    fn get(&self) -> Option<&str>;
+/// What sets a task apart, in its allocation: its name, and what it has inherited. It takes no space, and no time, in tasks
+/// that have neither.
+pub(crate) trait Marks: Send + Sync + 'static {
+    /// Returns the name.
+    fn name(&self) -> Option<&str>;
+
+    /// Runs a poll of the future, or its drop, with what the task has inherited.
+    fn surround<R>(&self, as_what: Metered, f: impl FnOnce() -> R) -> R;
+
+    /// Notes that the task was woken.
+    fn woken(&self);
 }
 
-/// No name.
-pub(crate) struct Unnamed;
+/// Nothing.
+pub(crate) struct Plain;
 
-impl Name for Unnamed {
-    fn get(&self) -> Option<&str> {
+impl Marks for Plain {
+    fn name(&self) -> Option<&str> {
         None
+    }
+
+    #[inline(always)]
+    fn surround<R>(&self, _as_what: Metered, f: impl FnOnce() -> R) -> R {
+        f()
+    }
+
+    #[inline(always)]
+    fn woken(&self) {}
+}
+
+/// A name, or something inherited, or both.
+pub(crate) struct Marked {
+    name: Option<String>,
+    inherited: Option<Inherited>,
+}
+
+impl Marked {
+    pub(super) fn new(name: Option<String>, inherited: Option<Inherited>) -> Self {
+        if let Some(account) = inherited.as_ref().and_then(Inherited::account) {
+            account.spawned();
+        }
+        Self { name, inherited }
     }
 }
 
-impl Name for String {
-    fn get(&self) -> Option<&str> {
-        Some(self)
+impl Marks for Marked {
+    fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    fn surround<R>(&self, as_what: Metered, f: impl FnOnce() -> R) -> R {
+        match &self.inherited {
+            Some(inherited) => inherited.enter(as_what, f),
+            None => f(),
+        }
+    }
+
+    fn woken(&self) {
+        if let Some(account) = self.inherited.as_ref().and_then(Inherited::account) {
+            account.woken();
+        }
     }
 }
 
@@ -69,32 +116,31 @@ impl Name for String {
 /// | field | who may touch it |
 /// |---|---|
 /// | `state` | anyone with a reference |
-/// | `vtable`, `id`, `location` | anyone with a reference, read only |
+/// | `vtable`, `id` | anyone with a reference, read only |
+/// | `notes` | anyone with a reference may read; see there |
 /// | `links` | the holder of the owner's lock |
 /// | `join_waker` | as JOIN_WAKER says: the `JoinHandle` while clear, the completing runner when set |
+///
+/// `repr(C)` keeps what most tasks never use, the links, behind what all of them do.
+#[repr(C)]
 pub(crate) struct Header {
     pub(crate) state: State,
     pub(crate) vtable: &'static Vtable,
-    pub(crate) links: UnsafeCell<Links>,
-    pub(crate) join_waker: UnsafeCell<Option<Waker>>,
     pub(crate) id: Id,
-    pub(crate) location: &'static Location<'static>,
+    pub(crate) notes: Notes,
+    pub(crate) join_waker: UnsafeCell<Option<Waker>>,
+    pub(crate) links: UnsafeCell<Links>,
 }
 
 impl Header {
-    pub(crate) fn new(
-        vtable: &'static Vtable,
-        id: Id,
-        location: &'static Location<'static>,
-        listing: Listing,
-    ) -> Self {
+    pub(crate) fn new(vtable: &'static Vtable, id: Id, notes: Notes, listing: Listing) -> Self {
         Self {
             state: State::new(listing),
             vtable,
-            links: UnsafeCell::new(Links::default()),
-            join_waker: UnsafeCell::new(None),
             id,
-            location,
+            notes,
+            join_waker: UnsafeCell::new(None),
+            links: UnsafeCell::new(Links::default()),
         }
     }
 
@@ -106,9 +152,9 @@ impl Header {
     /// The task is alive, and the pointer is to the whole of it.
     pub(crate) unsafe fn origin(header: NonNull<Self>) -> Origin {
         // SAFETY: alive, says the caller.
-        let Self { vtable, location, .. } = unsafe { header.as_ref() };
+        let Self { vtable, notes, .. } = unsafe { header.as_ref() };
         // SAFETY: as above, and the vtable is that of this very task.
         let name = unsafe { (vtable.name)(header) };
-        Origin::new(location, name)
+        Origin::new(notes.site().get().location, name)
     }
 }

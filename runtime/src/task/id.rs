@@ -35,6 +35,25 @@ impl Id {
     }
 }
 
+impl Id {
+    /// Returns the number behind the id.
+    pub(crate) fn number(self) -> u64 {
+        self.0.get()
+    }
+
+    /// Returns the id with this number, if it was handed out.
+    pub(crate) fn from_number(number: u64) -> Option<Self> {
+        NonZeroU64::new(number).map(Self)
+    }
+
+    /// Returns the id that was handed out last of those with this lower half.
+    pub(crate) fn from_half(half: u32) -> Option<Self> {
+        let end = NEXT_BLOCK.load(Ordering::Relaxed);
+        let number = end & !u64::from(u32::MAX) | u64::from(half);
+        Self::from_number(if number > end { number.checked_sub(1 << 32)? } else { number })
+    }
+}
+
 /// Returns the id of the current task.
 ///
 /// # Panics

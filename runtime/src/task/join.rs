@@ -12,6 +12,7 @@ use super::cell::{Output, drop_quietly};
 use super::error::JoinError;
 use super::header::Header;
 use super::id::Id;
+use super::notes::{self, Waits};
 use super::state::JoinStep;
 use super::waker;
 use crate::coop;
@@ -160,6 +161,9 @@ impl<T> Future for JoinHandle<T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         std::task::ready!(coop::poll_proceed(cx));
         if self.register(cx.waker()) == JoinStep::Done {
+            let blocks = self.header().notes.is_blocking();
+            let id = notes::half(self.id());
+            waker::note_wait(if blocks { Waits::JoinBlocking } else { Waits::Join(id) });
             return Poll::Pending;
         }
         coop::spend();

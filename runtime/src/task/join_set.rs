@@ -1,21 +1,19 @@
 //! A set of tasks that are awaited in the order in which they end.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 
-use super::cell::quietly;
+use super::ended::Ended;
 use super::state::JoinStep;
 use super::{AbortHandle, Id, JoinError, JoinHandle, Origin, boxed_if_large};
 use crate::blocking;
 use crate::context;
 use crate::coop;
 use crate::handle::Handle;
-use crate::primitives::Mutex;
 
 /// A set of tasks with the same output type. Dropping the set **aborts** its tasks; [`detach_all`](Self::detach_all)
 /// detaches them instead.
@@ -41,43 +39,15 @@ pub struct JoinSet<T> {
     ended: Arc<Ended>,
 }
 
-/// The slots whose tasks have ended, in that order, and the waker of the task that waits for the next.
-#[derive(Default)]
-struct Ended(Mutex<EndedInner>);
-
-#[derive(Default)]
-struct EndedInner {
-    slots: VecDeque<usize>,
-    waiter: Option<Waker>,
-}
-
-impl Ended {
-    fn push(&self, slot: usize) {
-        let waiter = {
-            let mut inner = self.0.lock();
-            inner.slots.push_back(slot);
-            inner.waiter.take()
-        };
-        if let Some(waiter) = waiter {
-            quietly(|| waiter.wake());
-        }
-    }
-}
-
-/// The waker registered with one task. It queues the task's slot.
-struct SlotWaker {
-    slot: usize,
-    ended: Arc<Ended>,
-}
-
-impl Wake for SlotWaker {
-    fn wake(self: Arc<Self>) {
-        self.ended.push(self.slot);
-    }
-}
-
 impl<T> JoinSet<T> {
     /// Creates an empty set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let set = windlass::task::JoinSet::<()>::new();
+    /// assert!(set.is_empty());
+    /// ```
     pub fn new() -> Self {
         Self { slots: Vec::new(), vacant: Vec::new(), ended: Arc::default() }
     }
@@ -99,6 +69,18 @@ impl<T> JoinSet<T> {
     }
 
     /// Returns true if the set holds no task.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn(async {});
+    /// assert!(!set.is_empty());
+    /// set.join_next().await;
+    /// assert!(set.is_empty());
+    /// # });
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -109,8 +91,7 @@ impl<T> JoinSet<T> {
             self.slots.push(None);
             self.slots.len() - 1
         });
-        let waker = Waker::from(Arc::new(SlotWaker { slot, ended: self.ended.clone() }));
-        let step = handle.register(&waker);
+        let step = handle.register(&self.ended.waker_for(slot));
         self.slots[slot] = Some(handle);
         if step == JoinStep::Complete {
             self.ended.push(slot);
@@ -156,6 +137,17 @@ impl<T> JoinSet<T> {
     }
 
     /// Polls for the next task to end; see [`join_next`](Self::join_next).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn(async { 7 });
+    /// let next = std::future::poll_fn(|cx| set.poll_join_next(cx)).await;
+    /// assert_eq!(next.unwrap().unwrap(), 7);
+    /// # });
+    /// ```
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll_next_with_id(cx).map(|next| next.map(|result| result.map(|(_, output)| output)))
     }
@@ -168,16 +160,7 @@ impl<T> JoinSet<T> {
             return Poll::Ready(None);
         }
         std::task::ready!(coop::poll_proceed(cx));
-        // Cloned, and the old one dropped, outside the lock: both may run user code.
-        let waker = cx.waker().clone();
-        let (slot, _unused) = {
-            let mut inner = self.ended.0.lock();
-            match inner.slots.pop_front() {
-                Some(slot) => (Some(slot), None),
-                None => (None, inner.waiter.replace(waker)),
-            }
-        };
-        match slot {
+        match self.ended.pop_or_wait(cx) {
             Some(slot) => {
                 coop::spend();
                 Poll::Ready(Some(self.take(slot)))
@@ -198,7 +181,7 @@ impl<T> JoinSet<T> {
     /// # });
     /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
-        let slot = self.ended.0.lock().slots.pop_front()?;
+        let slot = self.ended.pop()?;
         Some(self.take(slot).map(|(_, output)| output))
     }
 
@@ -299,6 +282,20 @@ impl<T> JoinSet<T> {
 
 impl<T: Send + 'static> JoinSet<T> {
     /// Spawns a task into the set, on the current runtime or else on the global one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// for i in 0..3 {
+    ///     set.spawn(async move { i });
+    /// }
+    /// let mut results = set.join_all().await;
+    /// results.sort();
+    /// assert_eq!(results, [0, 1, 2]);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&mut self, future: F) -> AbortHandle
     where

@@ -1,15 +1,5 @@
-//! Task-local values, which belong to a task on whatever thread it is polled.
-//!
-//! Each poll of a scope pushes a *frame* onto a list in the thread's stack: the key, and a reference to the value, which
-//! stays in the scope's future. The end of the poll pops it. A look-up walks the list to the first frame with its key, so
-//! inner scopes shadow outer ones, and a scope that is not being polled is not found.
-//!
-//! A worker may run other code on top of a poll: a task that it polls at a split point, or the job of another
-//! computation while it waits in a join. Meanwhile [`set_aside`] starts an empty list, so that neither sees the other's
-//! values. With a list of frames that is one store; with a thread-local per key, every key would have to be swapped.
+//! Task-local values, which belong to a task on whatever thread it is polled. `frames.rs` keeps them in force.
 
-use std::any::Any;
-use std::cell::Cell;
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -18,57 +8,10 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::{Context, Poll};
 
-use windlass_sync::thread_cell;
+use super::frames;
 
-/// A value in the scope that is being polled, and what is below it.
-struct Frame<'a> {
-    /// The address of the key. Compared, never dereferenced.
-    key: *const (),
-    value: &'a dyn Any,
-    below: *const Frame<'a>,
-}
-
-// The innermost frame of this thread; null for none.
-thread_cell!(static TOP: *const Frame<'static> = ptr::null());
-
-/// Restores the list when it is dropped, also after a panic.
-pub(crate) struct Restore(*const Frame<'static>);
-
-impl Drop for Restore {
-    fn drop(&mut self) {
-        TOP.with(|top| top.set(self.0));
-    }
-}
-
-/// Hides all values on this thread until the result is dropped.
-pub(crate) fn set_aside() -> Restore {
-    Restore(TOP.with(|top| top.replace(ptr::null())))
-}
-
-/// Runs `f` with one more value.
-fn with_value<R>(key: *const (), value: &dyn Any, f: impl FnOnce() -> R) -> R {
-    let below = TOP.with(Cell::get);
-    let frame = Frame { key, value, below };
-    TOP.with(|top| top.set((&raw const frame).cast()));
-    let _restore = Restore(below);
-    f()
-}
-
-/// Calls `f` with the innermost value of a key.
-fn with_found<R>(key: *const (), f: impl FnOnce(Option<&dyn Any>) -> R) -> R {
-    let mut next = TOP.with(Cell::get);
-    // SAFETY: what is in the list lies in the frame of a `with_value` that has not returned: before it does, it takes
-    // its own frame and all above it out. `f` is called from within, so the borrow ends before that.
-    while let Some(frame) = unsafe { next.as_ref() } {
-        if ptr::eq(frame.key, key) {
-            return f(Some(frame.value));
-        }
-        next = frame.below;
-    }
-    f(None)
-}
-
-/// Declares task-local values: for each, a key of type [`LocalKey`](crate::task::LocalKey).
+/// Declares task-local values: for each, a key of type [`LocalKey`](crate::task::LocalKey); for an `inherited static`, of
+/// type [`InheritedKey`](crate::task::InheritedKey), whose value everything sees that is started in its scope.
 ///
 /// # Examples
 ///
@@ -89,6 +32,11 @@ fn with_found<R>(key: *const (), f: impl FnOnce(Option<&dyn Any>) -> R) -> R {
 #[macro_export]
 macro_rules! task_local {
     () => {};
+    ($(#[$attribute:meta])* $vis:vis inherited static $name:ident: $type:ty $(; $($rest:tt)*)?) => {
+        $(#[$attribute])*
+        $vis static $name: $crate::task::InheritedKey<$type> = $crate::task::InheritedKey::new();
+        $($crate::task_local! { $($rest)* })?
+    };
     ($(#[$attribute:meta])* $vis:vis static $name:ident: $type:ty $(; $($rest:tt)*)?) => {
         $(#[$attribute])*
         $vis static $name: $crate::task::LocalKey<$type> = $crate::task::LocalKey::new();
@@ -99,7 +47,7 @@ macro_rules! task_local {
 /// The key of a task-local value, declared with [`task_local!`](crate::task_local).
 ///
 /// A value is set by [`scope`](Self::scope), and visible to everything that the future of the scope calls while it is
-/// polled. Tasks spawned in the scope do not inherit it, and neither do other tasks that a worker polls at the split
+/// polled. Tasks spawned in the scope do not inherit it (see [`InheritedKey`](super::InheritedKey)), and neither do other tasks that a worker polls at the split
 /// points of a computation inside of the scope.
 ///
 /// The closures of [`join`](crate::join) and [`Scope::spawn`](crate::Scope::spawn) may run on any worker, and so may or
@@ -143,7 +91,7 @@ impl<T: 'static> LocalKey<T> {
     /// assert_eq!(DEPTH.sync_scope(1, || DEPTH.sync_scope(2, || DEPTH.get())), 2);
     /// ```
     pub fn sync_scope<R>(&'static self, value: T, f: impl FnOnce() -> R) -> R {
-        with_value(self.address(), &value, f)
+        frames::with_own(self.address(), &value, f)
     }
 
     /// Calls `f` with the value.
@@ -181,8 +129,8 @@ impl<T: 'static> LocalKey<T> {
     /// assert!(USER.try_with(|user| user.len()).is_err());
     /// ```
     pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
-        with_found(self.address(), |value| {
-            value.and_then(|value| value.downcast_ref()).map(f).ok_or(AccessError(()))
+        frames::with_found(self.address(), |value| {
+            value.and_then(|value| value.downcast_ref()).map(f).ok_or(AccessError::new())
         })
     }
 
@@ -227,8 +175,8 @@ impl<T: 'static> LocalKey<T> {
         self.try_with(T::clone)
     }
 
-    fn address(&'static self) -> *const () {
-        ptr::from_ref(self).cast()
+    fn address(&'static self) -> usize {
+        ptr::from_ref(self).addr()
     }
 }
 
@@ -278,7 +226,7 @@ impl<T: 'static, F> TaskLocalFuture<T, F> {
         // SAFETY: pinned with the whole.
         let future = unsafe { Pin::new_unchecked(future) };
         match value {
-            Some(value) => with_value(key.address(), value, || f(future)),
+            Some(value) => frames::with_own(key.address(), value, || f(future)),
             None => f(future),
         }
     }
@@ -317,6 +265,12 @@ impl<T: 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
 /// The error of reading a task-local value outside of its scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessError(());
+
+impl AccessError {
+    pub(super) fn new() -> Self {
+        Self(())
+    }
+}
 
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -26,32 +26,44 @@
 // This folder does not depend on the scheduler: it uses one through `Schedule`.
 
 mod abort;
+mod account;
 mod builder;
 mod cell;
+mod ended;
 mod error;
+mod frames;
 mod header;
 mod id;
+mod inherit;
 mod join;
 mod join_set;
 mod local;
+mod notes;
 mod owned;
+mod scoped;
+mod site;
 mod state;
+#[cfg(all(test, not(loom)))]
+mod tests;
 mod tracker;
 mod waker;
 
+use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::mem;
-use std::panic::Location;
 use std::ptr::NonNull;
 
 pub use abort::AbortHandle;
+pub use account::{Account, Cost};
 pub use builder::Builder;
 pub use error::JoinError;
 pub use id::{Id, id, try_id};
+pub use inherit::{InheritedKey, InheritedValue};
 pub use join::JoinHandle;
 pub use join_set::JoinSet;
 pub use local::{AccessError, LocalKey, TaskLocalFuture};
+pub use scoped::Scoped;
 pub use tracker::{TaskTracker, TaskTrackerToken, TaskTrackerWait};
 
 pub use crate::coop::{consume_budget, cooperative, has_budget_remaining, unconstrained};
@@ -60,20 +72,28 @@ pub use crate::in_place::block_in_place;
 pub use crate::local::{spawn_local, spawn_pinned};
 
 pub(crate) use cell::{drop_quietly, quietly};
+pub(crate) use frames::{Inherited, Joiner, inherited, run_job};
 pub(crate) use header::{Header, Origin};
-pub(crate) use owned::OwnedTasks;
+pub(crate) use notes::{Before, Notes, PollMark, PollTime, Waits, WatchPolls, WokenBy};
+pub(crate) use owned::{OwnedTasks, TaskRef};
+pub(crate) use site::SiteId;
 pub(crate) use state::Listing;
-pub(crate) use waker::{waker_vtable, wakes_polled_task};
+pub(crate) use waker::{note_wait, time_poll, waker_vtable, wakes_polled_task};
 
 /// The task that a thread polls, and its task-local values. Dropping it restores them.
 pub(crate) struct Belonging {
     _polled: waker::RestorePolled,
-    _values: local::Restore,
+    _values: frames::Restore,
+    _metering: account::Metering<'static>,
 }
 
 /// Lets this thread run code that belongs to no task, until the result is dropped.
 pub(crate) fn set_aside() -> Belonging {
-    Belonging { _polled: waker::set_aside(), _values: local::set_aside() }
+    Belonging {
+        _polled: waker::set_aside(),
+        _values: frames::set_aside(),
+        _metering: account::set_aside(),
+    }
 }
 
 /// The scheduler and owner of a kind of tasks.
@@ -94,6 +114,14 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
     fn bind(self, _task: NonNull<Header>) -> bool {
         unreachable!("this owner's tasks are bound when they are spawned");
     }
+
+    /// Adds to the payload of a panic what the scheduler knows about its cause. Called by the task's runner.
+    fn explain(self, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
+        payload
+    }
+
+    /// A poll has returned that was to be timed, or all are. Called by its runner.
+    fn timed(self, _task: &Header) {}
 
     /// Removes a task that is complete from the owner's list. Called by its runner, which then drops the owner's
     /// reference.
@@ -154,12 +182,19 @@ impl Runnable {
         unsafe { Header::origin(self.0) }
     }
 
-    /// The spawn site of a task that no list has, so that its runner can tell what it runs.
+    /// What the task's header knows for those who look at it.
     #[inline]
-    pub(crate) fn unlisted_location(&self) -> Option<&'static Location<'static>> {
+    pub(crate) fn notes(&self) -> &Notes {
+        // SAFETY: alive, as in `run`.
+        &unsafe { self.0.as_ref() }.notes
+    }
+
+    /// The spawn site and the id of a task that no list has, so that its runner can tell what it runs.
+    #[inline]
+    pub(crate) fn unlisted(&self) -> Option<(SiteId, Id)> {
         // SAFETY: alive, as in `run`.
         let header = unsafe { self.0.as_ref() };
-        header.state.load().is_unlisted().then_some(header.location)
+        header.state.load().is_unlisted().then(|| (header.notes.site(), header.id))
     }
 
     /// For queues that store a bare pointer; [`Runnable::new`] is the way back.
@@ -216,9 +251,16 @@ where
     S: Schedule,
 {
     let Origin { location, name } = origin;
-    let header = match name {
-        None => cell::Cell::allocate(future, scheduler, header::Unnamed, location, listing),
-        Some(name) => cell::Cell::allocate(future, scheduler, name, location, listing),
+    let id = Id::next();
+    let notes = Notes::new(SiteId::of(location, name.as_deref()), listing);
+    #[cfg(feature = "tracing")]
+    let future = crate::events::in_span(future, id, location, name.as_deref());
+    let inherited = inherited();
+    let header = if name.is_none() && inherited.is_none() {
+        cell::Cell::allocate(future, scheduler, header::Plain, id, notes, listing)
+    } else {
+        let marks = header::Marked::new(name, inherited);
+        cell::Cell::allocate(future, scheduler, marks, id, notes, listing)
     };
     // SAFETY: a new task is SCHEDULED, and this is its one `Runnable`.
     let runnable = unsafe { Runnable::new(header) };

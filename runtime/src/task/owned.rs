@@ -14,7 +14,9 @@ use crossbeam_utils::CachePadded;
 
 use super::Runnable;
 use super::header::{Header, Links, Origin};
+use super::id::Id;
 use super::state::Notify;
+use super::waker;
 use crate::primitives::Mutex;
 
 /// Shards of each worker, used in turn. Tasks end in about the order in which they began, so a worker that ends stolen
@@ -22,6 +24,41 @@ use crate::primitives::Mutex;
 const SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
 /// Shards for threads that are not workers of the runtime.
 const FOREIGN_SHARDS: usize = if cfg!(loom) { 1 } else { 8 };
+
+/// Tasks that are visited under one hold of a shard's lock.
+const VISIT: usize = if cfg!(loom) { 1 } else { 64 };
+
+/// A counted reference to a task, for looking at it.
+pub(crate) struct TaskRef(NonNull<Header>);
+
+// SAFETY: the header may be used from any thread.
+unsafe impl Send for TaskRef {}
+
+impl TaskRef {
+    /// The part of the task that does not depend on its future.
+    pub(crate) fn header(&self) -> &Header {
+        // SAFETY: the reference keeps it alive.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// The task, to be compared and not followed.
+    pub(crate) fn as_pointer(&self) -> NonNull<Header> {
+        self.0
+    }
+
+    /// Its name and spawn site.
+    pub(crate) fn origin(&self) -> Origin {
+        // SAFETY: as above.
+        unsafe { Header::origin(self.0) }
+    }
+}
+
+impl Drop for TaskRef {
+    fn drop(&mut self) {
+        // SAFETY: the reference is given up here.
+        unsafe { waker::release(self.0) }
+    }
+}
 
 struct List {
     head: Option<NonNull<Header>>,
@@ -134,6 +171,42 @@ impl OwnedTasks {
         })
     }
 
+    /// Returns every task in the list, with a reference each, which keeps it for the caller to look at.
+    ///
+    /// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of the
+    /// visited tasks that is still in it; if none is, they have all ended, and its first task has not been visited.
+    pub(crate) fn all(&self) -> Vec<TaskRef> {
+        let mut all = Vec::new();
+        for shard in &self.shards {
+            let first = all.len();
+            loop {
+                let list = shard.lock();
+                let is_listed = |task: &&TaskRef| {
+                    // SAFETY: the lock is held, and the reference keeps the task alive.
+                    let is_linked = unsafe { links(task.0, |links| links.prev.is_some()) };
+                    is_linked || list.head == Some(task.0)
+                };
+                let mut next = match all[first..].iter().rev().find(is_listed) {
+                    // SAFETY: the lock is held; tasks in the list are alive.
+                    Some(task) => unsafe { links(task.0, |links| links.next) },
+                    None => list.head,
+                };
+                for _ in 0..VISIT {
+                    let Some(header) = next else { break };
+                    // SAFETY: tasks in the list are alive.
+                    unsafe { header.as_ref() }.state.retain();
+                    all.push(TaskRef(header));
+                    // SAFETY: the lock is held.
+                    next = unsafe { links(header, |links| links.next) };
+                }
+                if next.is_none() {
+                    break;
+                }
+            }
+        }
+        all
+    }
+
     /// Returns the tasks that are being polled.
     pub(crate) fn running(&self, is_polled: impl Fn(NonNull<Header>) -> bool) -> Vec<Origin> {
         let mut running = Vec::new();
@@ -146,6 +219,14 @@ impl OwnedTasks {
             });
         }
         running
+    }
+
+    /// Returns the id, the name and the spawn site of a task, if it is in the list. The task need not be alive.
+    pub(crate) fn describe(&self, task: NonNull<Header>) -> Option<(Id, Origin)> {
+        // In steps, as for everybody who looks at all tasks: no lock is held for long.
+        let found = self.all().into_iter().find(|listed| listed.0 == task)?;
+        // SAFETY: the reference keeps the task alive.
+        Some(unsafe { (found.0.as_ref().id, Header::origin(found.0)) })
     }
 }
 

@@ -133,6 +133,11 @@ impl Snapshot {
         self.0 & UNLISTED != 0
     }
 
+    /// Queued or being polled.
+    pub(crate) fn is_scheduled(self) -> bool {
+        self.0 & SCHEDULED != 0
+    }
+
     pub(crate) fn is_complete(self) -> bool {
         self.0 & COMPLETE != 0
     }
@@ -343,6 +348,12 @@ impl State {
                 Err(changed) => now = changed,
             }
         }
+    }
+
+    /// A task whose wakers have leaked until the next reference is one too many.
+    #[cfg(all(test, not(loom)))]
+    pub(super) fn with_too_many_references() -> Self {
+        Self(AtomicUsize::new(isize::MAX as usize + 1))
     }
 
     /// Adds a reference; the caller holds one already.

@@ -69,11 +69,27 @@ struct Waiters {
 
 impl TaskTracker {
     /// Creates a tracker that is open and empty.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// assert!(tracker.is_empty() && !tracker.is_closed());
+    /// ```
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Spawns a tracked task on the current runtime, or on the global one outside of any, as [`spawn`](crate::spawn) does.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// assert_eq!(tracker.spawn(async { 7 }).await.unwrap(), 7);
+    /// # });
+    /// ```
     #[track_caller]
     pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
     where
@@ -195,28 +211,72 @@ impl TaskTracker {
     }
 
     /// Opens the tracker again. Returns true if it was closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// tracker.close();
+    /// assert!(tracker.reopen());
+    /// assert!(!tracker.reopen(), "it was open already");
+    /// ```
     pub fn reopen(&self) -> bool {
         // Relaxed: it publishes nothing.
         self.0.word.fetch_and(!CLOSED, Ordering::Relaxed) & CLOSED != 0
     }
 
     /// Returns true if the tracker is closed.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// assert!(!tracker.is_closed());
+    /// tracker.close();
+    /// assert!(tracker.is_closed());
+    /// ```
     pub fn is_closed(&self) -> bool {
         self.0.word.load(Ordering::Relaxed) & CLOSED != 0
     }
 
     /// Returns the number of tasks that have not ended.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// let _tokens = [tracker.token(), tracker.token()];
+    /// assert_eq!(tracker.len(), 2);
+    /// ```
     pub fn len(&self) -> usize {
         self.0.word.load(Ordering::Relaxed) / ONE
     }
 
     /// Returns true if no task is tracked.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// assert!(tracker.is_empty());
+    /// ```
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Waits until the tracker is closed and empty at the same time, even if only for a moment. Dropping the future has no
     /// effect.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let tracker = windlass::task::TaskTracker::new();
+    /// drop(tracker.spawn(async {}));
+    /// tracker.close();
+    /// tracker.wait().await;
+    /// # });
+    /// ```
     pub fn wait(&self) -> TaskTrackerWait<'_> {
         TaskTrackerWait { shared: &self.0, waiting: None }
     }

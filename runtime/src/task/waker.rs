@@ -14,6 +14,7 @@ use windlass_sync::thread_cell;
 
 use super::header::Header;
 use super::id::Id;
+use super::notes::Waits;
 use super::state::{LENDABLE, Notify};
 
 /// The task that this thread polls (the innermost, if polls are nested), and the number of its references that can be
@@ -74,6 +75,25 @@ pub(super) fn set_aside() -> RestorePolled {
 pub(super) fn polled_id() -> Option<Id> {
     // SAFETY: null, or a task that this thread runs: `Lending` is over before the runner lets go of it.
     unsafe { STOCK.with(Cell::get).task.as_ref() }.map(|task| task.id)
+}
+
+/// Has the end of the current poll told to the task's scheduler.
+pub(crate) fn time_poll() {
+    with_polled(|task| task.notes.set_timed());
+}
+
+/// Notes what the task that this thread polls waits for.
+#[inline]
+pub(crate) fn note_wait(waits: Waits) {
+    with_polled(|task| task.notes.set_waits(waits));
+}
+
+#[inline]
+fn with_polled(f: impl FnOnce(&Header)) {
+    // SAFETY: as in `polled_id`.
+    if let Some(task) = unsafe { STOCK.with(Cell::get).task.as_ref() } {
+        f(task);
+    }
 }
 
 /// Takes a reference of `task` from the stock. Returns false if there is none.

@@ -30,7 +30,7 @@ impl Host for Runtimes {
     }
 
     fn with_current<R>(see: impl FnOnce(&ShardRef) -> R) -> Option<R> {
-        context::try_pool(|pool| see(home(pool)))
+        context::try_pool(|pool| see(own_shard(pool)))
     }
 }
 
@@ -45,23 +45,24 @@ fn offer_own(take: &mut dyn FnMut(&ShardRef) -> bool) -> bool {
 
 #[cold]
 fn offer_others(waker: &Waker, take: &mut dyn FnMut(&ShardRef) -> bool) {
-    if context::has_entered() && context::try_pool(|pool| take(home(pool))) == Some(true) {
+    if context::has_entered() && context::try_pool(|pool| take(own_shard(pool))) == Some(true) {
         return;
     }
     // The runtime that was entered is shutting down. The worker's own may not be. If it is, its tasks are being
     // cancelled and need no timer, but code that blocks the worker until a timer fires does: a task that does not
     // await, or a drop that cleans up.
     if context::role() == Role::Worker {
-        let own = |worker: Option<&Worker>| worker.is_some_and(|worker| take(home(worker.pool())));
+        let own =
+            |worker: Option<&Worker>| worker.is_some_and(|worker| take(own_shard(worker.pool())));
         if context::with_worker(own) || wakes_polled_task(waker) {
             return;
         }
     }
-    take(home(global::runtime().handle().pool()));
+    take(own_shard(global::runtime().handle().pool()));
 }
 
-/// Returns the current thread's shard of a pool: its own if it is one of the pool's workers.
-fn home(pool: &Arc<Pool>) -> &ShardRef {
+/// Returns the current thread's shard of a pool: that of the worker if it is one of the pool's workers.
+fn own_shard(pool: &Arc<Pool>) -> &ShardRef {
     let timers = pool.poller().timers();
     context::worker_of(Arc::as_ptr(pool), |worker| match worker {
         Some(worker) => timers.worker(worker.index()),

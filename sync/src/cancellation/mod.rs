@@ -13,6 +13,7 @@ use crate::ManualResetEvent;
 use crate::primitives::{Arc, Mutex};
 use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
+use crate::waits::WaitsFor;
 use tree::Node;
 
 /// A request to stop that is passed down a tree of tokens.
@@ -239,6 +240,8 @@ impl fmt::Debug for CancellationToken {
 
 // SAFETY: the queue is that of the node on the heap, which the token keeps alive.
 unsafe impl Signal for CancellationToken {
+    const WAITS_FOR: WaitsFor = WaitsFor::Cancellation;
+
     fn queue(&self) -> &Mutex<WaiterList> {
         self.node.event().waiters()
     }

@@ -1,4 +1,4 @@
-//! `map_collect`: results written in place, by whoever computes them.
+//! `map_collect`: results written in place, by the threads that compute them.
 
 use std::mem::MaybeUninit;
 

@@ -1,4 +1,4 @@
-//! What can be divided in two: slices and ranges.
+//! Items that can be divided in two: slices and ranges.
 
 use std::ops::{Range, RangeInclusive};
 

@@ -5,10 +5,15 @@
 //! is enough for all workers, further where thieves come for it, and where there are many items, so that
 //! a computation over them can be interrupted for tasks that wait.
 //!
-//! For more (chains of adapters, parallel iterators over maps and strings, stable sorts), use
-//! [rayon](https://docs.rs/rayon) with this repository's `rayon-core` in the place of its own: its iterators then run on the
-//! workers of this runtime. `docs/rayon.md` says how. The functions here need no further crate, and interrupt a loop over
-//! many items for tasks that wait; rayon's do so between two of their pieces.
+//! # These functions, or rayon
+//!
+//! Take these for slices and ranges in new code: they need no further crate, a thread outside the runtime takes part in its own
+//! call, and a loop over many items is interrupted for tasks that wait.
+//!
+//! Take [rayon](https://docs.rs/rayon) if the program has it already, or for more: chains of adapters, parallel iterators over
+//! maps and strings, stable sorts. With this repository's `rayon-core` in the place of its own, its iterators run on the
+//! workers of this runtime, and tasks that wait are polled between two of their pieces. `docs/rayon.md` says how. Both
+//! may be mixed.
 //!
 //! # Panics
 //!
@@ -83,6 +88,14 @@ where
 }
 
 /// Calls `f` with each item of a slice, to change it.
+///
+/// # Examples
+///
+/// ```
+/// let mut numbers = vec![1, 2, 3];
+/// windlass::par::for_each_mut(&mut numbers, |number| *number *= 2);
+/// assert_eq!(numbers, [2, 4, 6]);
+/// ```
 #[track_caller]
 pub fn for_each_mut<T, F>(items: &mut [T], f: F)
 where

@@ -8,16 +8,8 @@ use std::cmp::Ordering;
 
 use super::join;
 use crate::context;
+use crate::fork::policy::{PARTITION_BLOCK, PIECES_PER_WORKER, SORT_PIECE};
 use crate::fork::split::split_here;
-
-/// Pieces up to this length are always left to `std`.
-const SHORT: usize = 4096;
-/// The most items in a piece without a split point.
-const LONG: usize = 8192;
-/// Items that are partitioned between two split points.
-const BLOCK: usize = 2048;
-/// Pieces for each worker.
-const PIECES: usize = 8;
 
 /// Sorts a slice, not keeping the order of equal items. As `slice::sort_unstable`, on all workers.
 ///
@@ -43,6 +35,14 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
 /// # Panics
 ///
 /// As `sort_unstable`.
+///
+/// # Examples
+///
+/// ```
+/// let mut numbers = vec![3.0, 1.0, 2.0];
+/// windlass::par::sort_unstable_by(&mut numbers, f64::total_cmp);
+/// assert_eq!(numbers, [1.0, 2.0, 3.0]);
+/// ```
 #[track_caller]
 pub fn sort_unstable_by<T, F>(items: &mut [T], compare: F)
 where
@@ -57,6 +57,14 @@ where
 /// # Panics
 ///
 /// As `sort_unstable`, and if `key` does.
+///
+/// # Examples
+///
+/// ```
+/// let mut words = vec!["three", "a", "to"];
+/// windlass::par::sort_unstable_by_key(&mut words, |word| word.len());
+/// assert_eq!(words, ["a", "to", "three"]);
+/// ```
 #[track_caller]
 pub fn sort_unstable_by_key<T, K, F>(items: &mut [T], key: F)
 where
@@ -74,7 +82,7 @@ fn sort<T: Send>(
     compare: &(impl Fn(&T, &T) -> Ordering + Sync),
 ) {
     let workers = context::with_forker(|worker| worker.map_or(2, |w| w.pool().config.workers));
-    let piece = (items.len() / (workers * PIECES)).clamp(SHORT, LONG);
+    let piece = (items.len() / (workers * PIECES_PER_WORKER)).clamp(SORT_PIECE.0, SORT_PIECE.1);
     // Twice the depth of a sort whose pivots are all in the middle.
     let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
     recurse(items, less, compare, piece, depth);
@@ -94,7 +102,7 @@ fn recurse<T: Send>(
     choose_pivot(items, less);
     let (pivot, rest) = items.split_first_mut().expect("longer than a piece");
     let middle = partition(rest, |item| less(item, pivot));
-    // The pivot is among the smallest: put aside what equals it, for there may be a lot.
+    // The pivot is among the smallest: put aside what equals it, because there may be a lot.
     let few = middle < rest.len() / 8;
     let equal = if few { partition(&mut rest[middle..], |item| !less(pivot, item)) } else { 0 };
     items.swap(0, middle);
@@ -106,11 +114,11 @@ fn recurse<T: Send>(
     );
 }
 
-/// Moves the items for which `first` holds to the front; gives their number.
+/// Moves the items for which `first` holds to the front. Returns their number.
 fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
     let (mut count, mut done) = (0, 0);
     while done < items.len() {
-        let end = items.len().min(done + BLOCK);
+        let end = items.len().min(done + PARTITION_BLOCK);
         for index in done..end {
             // No branch that depends on the outcome.
             let belongs = first(&items[index]);

@@ -1,12 +1,7 @@
 //! How far work is divided.
 
 use crate::context;
-
-/// Items that are always worth a join: it costs a few nanoseconds, and is where a computation can be
-/// interrupted.
-const MANY: usize = 2048;
-/// Pieces for each worker to begin with: enough to even out what pieces differ in cost.
-const PIECES: usize = 8;
+use crate::fork::policy::{MANY_ITEMS, PIECES_PER_WORKER};
 
 /// Halves left before work is done in one go, copied along with the halves.
 #[derive(Clone, Copy)]
@@ -20,29 +15,29 @@ pub(super) struct Splitter {
 impl Splitter {
     pub(super) fn new() -> Self {
         let (workers, on) = place();
-        Self { workers, halves: workers * PIECES, on }
+        Self { workers, halves: workers * PIECES_PER_WORKER, on }
     }
 
-    /// Says whether work of so many items is to be divided, and counts it.
+    /// Returns true if work of this many items is to be divided, and counts that.
     pub(super) fn splits(&mut self, items: usize) -> bool {
         if items < 2 {
             return false;
         }
-        self.was_stolen();
+        self.note_theft();
         if self.halves > 0 {
             self.halves /= 2;
             return true;
         }
-        items > MANY
+        items > MANY_ITEMS
     }
 
-    /// A thief came for this work: there may be more where it came from.
-    pub(super) fn was_stolen(&mut self) {
+    /// Divides further if a thief has taken this work: there may be more thieves.
+    pub(super) fn note_theft(&mut self) {
         let (workers, on) = place();
         if on != self.on {
             self.on = on;
             self.workers = workers;
-            self.halves = self.halves.max(workers * PIECES);
+            self.halves = self.halves.max(workers * PIECES_PER_WORKER);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! epoll: one instance with the sources, edge-triggered, and an eventfd that has a wait return.
+//! epoll: one instance with the sources, edge-triggered, and an eventfd that makes a wait return.
 
 use std::fs::File;
 use std::io;
@@ -11,6 +11,8 @@ use std::time::Duration;
 use super::CpuTimes;
 use crate::poller::source::Readiness;
 use crate::primitives::plain::{AtomicBool, Ordering as Plain};
+
+pub(crate) use super::fd::{number, peer};
 
 /// A borrowed file descriptor.
 pub type Descriptor<'a> = BorrowedFd<'a>;
@@ -256,13 +258,13 @@ pub(crate) fn keep_time() {
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
-/// The shortest turn that the kernel grants, in nanoseconds.
-const SHORT_TURN: u64 = 100_000;
+/// The shortest time slice that the kernel grants, in nanoseconds.
+const SHORT_SLICE: u64 = 100_000;
 
-/// Has the current thread take its share of the CPU in many short turns instead of a few long ones. Who is
-/// woken and asks for less is let in at once, and others have to wait for less. Kernels before 6.12 don't
-/// know of it and change nothing, so nor do we if anything fails.
-pub(crate) fn take_short_turns() {
+/// Has the kernel divide the current thread's share of the CPU into many short time slices instead of a few long ones.
+/// A thread with shorter slices gets a CPU sooner when it is woken, and others wait for less time behind it. Kernels
+/// before 6.12 ignore it, so errors are ignored too.
+pub(crate) fn take_short_slices() {
     // SAFETY: a plain struct of integers.
     let mut attributes: libc::sched_attr = unsafe { std::mem::zeroed() };
     let size = size_of::<libc::sched_attr>() as u32;
@@ -273,7 +275,7 @@ pub(crate) fn take_short_turns() {
     };
     // With another policy the field means something else.
     if got == 0 && attributes.sched_policy == libc::SCHED_OTHER as u32 {
-        attributes.sched_runtime = SHORT_TURN;
+        attributes.sched_runtime = SHORT_SLICE;
         // SAFETY: reads the struct, which tells its size.
         unsafe {
             libc::syscall(libc::SYS_sched_setattr, this_thread, &raw const attributes, 0_u32)
@@ -304,7 +306,8 @@ fn timespec(timeout: Duration) -> libc::timespec {
     // Well within the range of every clock of the kernel, which adds it to the time of day.
     const LONGEST: u64 = i32::MAX as u64;
     libc::timespec {
-        tv_sec: timeout.as_secs().min(LONGEST) as libc::time_t,
+        // `time_t` is deprecated where libc is musl.
+        tv_sec: timeout.as_secs().min(LONGEST) as _,
         tv_nsec: timeout.subsec_nanos().into(),
     }
 }

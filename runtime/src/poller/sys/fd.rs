@@ -1,6 +1,8 @@
-//! The manual loop as a file descriptor.
+//! File descriptors: as numbers, as sockets with a peer, and as what a manual loop is.
 
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::mem::ManuallyDrop;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, RawFd};
 
 use crate::manual::Loop;
 
@@ -15,4 +17,18 @@ impl AsRawFd for Loop {
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }
+}
+
+/// Returns the number by which programs know a descriptor.
+pub(crate) fn number(fd: RawFd) -> u32 {
+    fd as u32
+}
+
+/// Returns the address of the peer, if the number is that of a connected socket at this moment.
+pub(crate) fn peer(number: u32) -> Option<SocketAddr> {
+    let fd = RawFd::try_from(number).ok()?;
+    // SAFETY: it is not owned, so it is never closed: it is only asked for its peer. If the number means nothing any
+    // more, or something else than a socket, the OS says so.
+    let socket = ManuallyDrop::new(unsafe { UdpSocket::from_raw_fd(fd) });
+    socket.peer_addr().ok()
 }

@@ -20,13 +20,15 @@
 //!   readable, when the time is over. The next call replaces it, `None` takes it back, and `wait` with a
 //!   time-out may do so too. Called by the one thread that waits, in a manual loop only;
 //! - `keep_time()`: called once by each thread before it waits; has the OS wake it as punctually as it can;
-//! - `take_short_turns()`: has the OS divide the current thread's share of the CPU into many short time slices,
+//! - `take_short_slices()`: has the OS divide the current thread's share of the CPU into many short time slices,
 //!   where it can: it runs sooner when it is woken, and others wait for less behind it;
 //! - `RunDelay::of_this_thread()` and `read(&self) -> Option<CpuTimes>`: how long the thread has run, and how long it
-//!   has waited for a CPU; `None` where the OS does not tell.
+//!   has waited for a CPU; `None` where the OS does not tell;
+//! - `number(RawDescriptor) -> u32` and `peer(u32) -> Option<SocketAddr>`: what a list of tasks calls a descriptor, and
+//!   to whom it is connected.
 //!
-//! Windows reports no events to be harvested: its callbacks bring them. What differs there is in `push`,
-//! which every other backend leaves as it is.
+//! On Windows there are no events to take, because callbacks bring them to the sources. What differs there is in
+//! `windows/push.rs`; all other backends share `push.rs`.
 //!
 //! The backend is chosen here and nowhere else. `--cfg windlass_poller="kqueue"` chooses kqueue on Linux,
 //! where libkqueue stands in for the kernel's: see `scripts/kqueue`.
@@ -73,25 +75,24 @@ compile_error!(
      OpenBSD and Windows"
 );
 
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!(
+    "windlass needs a 64-bit target: its tokens and packed counters have 64 bits, and it was never run with fewer"
+);
+
 #[cfg(all(not(loom), windows))]
 pub(crate) use backend::push;
 pub use backend::{Descriptor, RawDescriptor};
-pub(crate) use backend::{Events, RunDelay, Selector, keep_time, raw, take_short_turns};
+pub(crate) use backend::{
+    Events, RunDelay, Selector, keep_time, number, peer, raw, take_short_slices,
+};
 pub(crate) use push::DROP_GRACE;
 
-/// What the crates above may use of a backend beside its contract.
+/// Parts of a backend, beside its contract, that the crates above may use.
 #[doc(hidden)]
 pub mod os {
-    #[cfg(all(
-        not(loom),
-        any(
-            target_os = "macos",
-            target_os = "freebsd",
-            target_os = "netbsd",
-            target_os = "openbsd",
-            all(target_os = "linux", windlass_poller = "kqueue")
-        )
-    ))]
+    // That is kqueue.
+    #[cfg(all(unix, not(loom), any(not(target_os = "linux"), windlass_poller = "kqueue")))]
     pub use super::backend::WallClock;
 }
 

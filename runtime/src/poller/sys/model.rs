@@ -6,6 +6,7 @@
 //! No deadline ever comes, unless it has come already.
 
 use std::io;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::poller::source::Readiness;
@@ -22,9 +23,17 @@ pub(crate) fn raw(descriptor: Descriptor<'_>) -> RawDescriptor {
     *descriptor
 }
 
+pub(crate) fn number(descriptor: RawDescriptor) -> u32 {
+    descriptor as u32
+}
+
+pub(crate) fn peer(_number: u32) -> Option<SocketAddr> {
+    None
+}
+
 pub(crate) fn keep_time() {}
 
-pub(crate) fn take_short_turns() {}
+pub(crate) fn take_short_slices() {}
 
 #[derive(Default)]
 pub(crate) struct Selector {

@@ -1,5 +1,5 @@
-//! What a backend does that brings events to the sources by itself: nothing, for those that wait to be
-//! harvested. This is their side of it; the other is in `windows/push.rs`.
+//! The backends whose events are taken by a thread that waits for them. A backend that brings its events to the
+//! sources by itself has other versions of these functions: `windows/push.rs`.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -10,15 +10,15 @@ use super::{Descriptor, RawDescriptor, Selector};
 use crate::poller::source::Source;
 use crate::primitives::Arc;
 
-/// True if the backend tells the sources, and wakes who waits, by itself: there is nothing to harvest
-/// then, and nobody takes the seat or arms the gate.
+/// True if the backend tells the sources of events and wakes their tasks by itself. Then there are no events to take,
+/// and no worker takes the seat.
 pub(crate) const PUSHES: bool = false;
 
-/// How long the drop of a runtime waits for threads that have nothing left to do but end; as long as for
-/// the rest if there is none.
+/// The time for which the drop of a runtime waits for threads that have nothing left to do but end. `None`: it waits
+/// for them as long as for the others.
 pub(crate) const DROP_GRACE: Option<Duration> = None;
 
-/// Registers a descriptor; events come by the token, or else to the source.
+/// Registers a descriptor. The backend reports events with the token, or brings them to the source.
 pub(crate) fn register(
     selector: &Selector,
     descriptor: Descriptor<'_>,
@@ -38,8 +38,8 @@ pub(crate) fn resume(_selector: &Selector) -> Option<io::Result<Arc<ManualResetE
     None
 }
 
-/// The runtime's last thread has gone: ends what the OS still does for it. False if that is not done by the
-/// deadline; it is then, when it can be.
+/// Ends what the OS still does for a runtime whose last thread has gone. Returns false if that takes longer than the
+/// deadline; it is ended later then.
 pub(crate) fn end(_selector: &Selector, _deadline: Option<Instant>) -> bool {
     true
 }

@@ -1,4 +1,4 @@
-//! The descriptors in a queue, which a kqueue does not tell.
+//! The descriptors that are in a queue, because a kqueue does not tell.
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -1,4 +1,4 @@
-//! Having a queue return from its wait.
+//! Kicks, which make a queue return from its wait.
 //!
 //! By a user event, where the OS has them: macOS and FreeBSD. NetBSD has them since version 10 and
 //! OpenBSD not for long, so there it is a byte in a pipe. `--cfg windlass_kick="pipe"` chooses the pipe

@@ -1,4 +1,4 @@
-//! kqueue: one queue with the sources, the alarm, and what has a wait return.
+//! kqueue: one queue with the sources, the alarm and the kick.
 //!
 //! - A source is two entries, one a direction, both `EV_CLEAR`: every change is
 //!   reported once. `udata` is the token, generation included, so it takes pointers of 64 bits.
@@ -40,6 +40,8 @@ pub use wall::WallClock;
 use crate::poller::source::Readiness;
 use crate::primitives::Mutex;
 
+pub(crate) use super::fd::{number, peer};
+
 /// A borrowed file descriptor.
 pub type Descriptor<'a> = BorrowedFd<'a>;
 /// The number of a file descriptor.
@@ -53,7 +55,7 @@ pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
 /// Has the OS wake the current thread as punctually as it can: these do without being asked.
 pub(crate) fn keep_time() {}
 
-pub(crate) fn take_short_turns() {}
+pub(crate) fn take_short_slices() {}
 
 /// The largest number of events taken in one wait. A source has one for each direction.
 const EVENTS: usize = 512;

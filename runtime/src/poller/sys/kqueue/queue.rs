@@ -97,7 +97,7 @@ impl Queue {
         }
     }
 
-    /// Waits for events and gives their number: zero when the time is over, or after an interruption.
+    /// Waits for events and returns their number: zero when the time is over, or after an interruption.
     pub(super) fn wait(
         &self,
         room: &mut [MaybeUninit<Event>],

@@ -22,13 +22,13 @@ const LONGEST: Duration = Duration::from_secs(60);
 const LOOK: u64 = 0;
 const TIME: u64 = 1;
 
-/// What becomes readable at a time of the wall clock, or when it is time to look at that.
+/// A queue that becomes readable at a time of the wall clock, or when it is time to look at that clock.
 pub struct WallClock {
     queue: Queue,
 }
 
 impl WallClock {
-    /// One that is not set.
+    /// Creates one that is not set.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
-//! What a selector watches, and the waits that have nothing to do for now.
+//! The members of a selector, which it watches, and the waits that have nothing to do for now.
 //!
 //! Dropping a member or a spare wait frees what callbacks look at. It closes no wait and no timer: that is
-//! for whoever puts it to rest, or for the pool's group.
+//! left to the thread that puts it to rest, or to the pool's group.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -36,7 +36,7 @@ pub(super) struct Members {
 
 pub(super) enum Member {
     Socket(SocketWait),
-    /// Shared with whoever settles it.
+    /// Shared with the thread that settles it.
     Handle(Arc<HandleWait>),
     Clock(ClockWait),
 }
@@ -86,7 +86,7 @@ impl Members {
         Some(member)
     }
 
-    /// Keeps a wait that serves no socket, or gives it back to be closed.
+    /// Keeps a wait that serves no socket, or returns it to be closed.
     pub(super) fn keep(&mut self, wait: SocketWait) -> Option<SocketWait> {
         if self.spare.len() >= MOST_SPARE {
             return Some(wait);

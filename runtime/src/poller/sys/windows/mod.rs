@@ -29,8 +29,10 @@ mod threadpool;
 mod traits;
 
 use std::io;
+use std::mem::ManuallyDrop;
+use std::net::{SocketAddr, UdpSocket};
 use std::os::windows::io::{
-    AsRawHandle, AsRawSocket, BorrowedHandle, BorrowedSocket, RawHandle, RawSocket,
+    AsRawHandle, AsRawSocket, BorrowedHandle, BorrowedSocket, FromRawSocket, RawHandle, RawSocket,
 };
 use std::time::{Duration, SystemTime};
 
@@ -82,11 +84,29 @@ pub(crate) fn raw(descriptor: Descriptor<'_>) -> RawDescriptor {
     }
 }
 
+/// Returns the number by which programs know a descriptor. Handles have 32 bits that matter.
+pub(crate) fn number(descriptor: RawDescriptor) -> u32 {
+    match descriptor {
+        RawDescriptor::Socket(socket) => socket as u32,
+        RawDescriptor::Handle(handle) => handle.addr() as u32,
+        RawDescriptor::WallTime => 0,
+    }
+}
+
+/// Returns the address of the peer, if the number is that of a connected socket at this moment.
+pub(crate) fn peer(number: u32) -> Option<SocketAddr> {
+    let socket = RawSocket::from(number);
+    // SAFETY: it is not owned, so it is never closed: it is only asked for its peer. If the number means nothing any
+    // more, or something else than a socket, the OS says so.
+    let socket = ManuallyDrop::new(unsafe { UdpSocket::from_raw_socket(socket) });
+    socket.peer_addr().ok()
+}
+
 /// The OS's clock ticks every 15.6 ms or less, as long as somebody asks for less. That is for programs
 /// to decide (`timeBeginPeriod`), since it costs power.
 pub(crate) fn keep_time() {}
 
-pub(crate) fn take_short_turns() {}
+pub(crate) fn take_short_slices() {}
 
 pub(crate) struct Selector {
     shared: Arc<Shared>,

@@ -1,4 +1,4 @@
-//! What a callback that comes once has to do: to tell the source, and to wake.
+//! The work of a callback that comes once: it tells the source, and wakes the tasks.
 //!
 //! # Closing beside the callback
 //!

@@ -1,4 +1,4 @@
-//! The side of `push` that pushes: callbacks tell the sources.
+//! The functions of `push.rs` for callbacks, which bring events to the sources by themselves.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::{Descriptor, RawDescriptor, Selector, Shared};
 use crate::poller::source::Source;
 use crate::primitives::{Arc, thread};
 
-/// There is nothing to harvest.
+/// There are no events to take.
 pub(crate) const PUSHES: bool = true;
 
 /// No thread of the process can start or end while one runs the destructors of its thread-locals. A

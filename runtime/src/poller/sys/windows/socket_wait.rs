@@ -117,7 +117,7 @@ impl Inner {
         unsafe { SetThreadpoolWait(wait, self.event.raw(), ptr::null()) };
     }
 
-    /// Tells the source what has happened and gives who is to be woken.
+    /// Tells the source what has happened, and returns the wakers to be woken.
     fn tell(&self, wait: PTP_WAIT) -> Vec<Waker> {
         let mut wake = Vec::new();
         let served = self.served.lock();

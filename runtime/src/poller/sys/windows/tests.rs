@@ -26,7 +26,7 @@ use crate::{Builder, Runtime, context, resume_on_pool, spawn};
 
 const DEADLINE: Duration = Duration::from_secs(60);
 
-/// Who does not wait for anything is done by then, nearly always; who does is not, ever.
+/// A thread that waits for nothing is nearly always done by then; one that waits never is.
 const A_WHILE: Duration = Duration::from_millis(200);
 
 fn runtime() -> Runtime {

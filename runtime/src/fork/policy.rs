@@ -1,0 +1,123 @@
+//! Every threshold, interval and share of fork-join.
+//!
+//! Each says what it trades, where its value comes from, and what reads it. *Measured* means on two cores of a virtual Xeon
+//! with Linux 6.18, with the workloads of `benches/`; `docs/performance.md` has the figures. The part of its time that a
+//! worker leaves to a computation is a setting, `Builder::compute_share`.
+//!
+//! On a server with many more cores than that, the ones to look at first are [`PIECES_PER_WORKER`], because more workers
+//! come for the pieces; and [`WORTH_A_THIEF`].
+
+use std::time::Duration;
+
+// --- Split points ---
+
+/// The time between two looks at the clock that the count of joins aims at. Shorter interrupts a computation sooner for
+/// a task that waits; longer saves readings of the clock, of some 25 ns each. Read by `Pace`.
+pub(super) const PERIOD: Duration = Duration::from_micros(20);
+
+/// Joins before the clock is read for the first time by a worker, and the count to which [`PERIOD`] may take it at once;
+/// above that it doubles at most, because the next joins may be slower than the last. Read by `Pending` and `Pace`.
+pub(super) const FIRST_COUNT: u32 = 64;
+
+/// The most joins between two looks at the clock. No real computation has this many in a [`PERIOD`]: it bounds the count
+/// where the clock stands still. Read by `Pace`.
+pub(super) const MOST_JOINS: u32 = 1 << 14;
+
+/// Joins of a task that are in no other, between two split points. A task may be all small joins, none of which comes to
+/// a split point by itself. Read by `Pace`.
+pub(super) const OUTER_JOINS_PER_CLOCK: u32 = 16;
+
+/// What a call of `split_here`, in a loop that has nothing to join for long, counts for. Read by `split_here`.
+pub(super) const JOINS_PER_SPLIT: u32 = 16;
+
+// --- Sharing joins ---
+
+/// Split points at the beginning of a computation that share what is pending: nothing is known about its leaves, and the
+/// first may be long. It is as many as a worker passes on its way down to the first leaf. More feeds more thieves at
+/// once; fewer saves pops of a deque, which cost a fence each. Read by `Pace`.
+pub(super) const PROBES: u32 = 8;
+
+/// A computation with no more joins than these in a [`PERIOD`] is coarse: what is pending may wait for long, so it is
+/// shared. Read by `Pace`.
+pub(super) const COARSE_JOINS: u32 = 4;
+
+/// Split points this far apart are those of a computation with long leaves. A worker that shows none for this long,
+/// while tasks wait, gets a spare. Shorter sends for spares that are not needed; longer holds tasks up. Read by `Pace` and
+/// the monitor.
+pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
+
+/// This many split points in a row that are closer than [`LONG_LEAF`] make a computation fine-grained. Fewer would take
+/// a pause between two leaves for that; more keep a spare that is not needed. Read by `Pace`.
+pub(super) const FINE_AFTER: u32 = 64;
+
+/// A fine-grained computation that shows no split point is kept from running by the OS. Its worker gets a spare after
+/// this many times [`LONG_LEAF`]. Read by the monitor.
+pub(crate) const FINE_PATIENCE: u32 = 16;
+
+// --- Waking thieves ---
+
+/// What a root must have run for to be worth a wake-up, which costs some 30 µs on both sides. Waking at each offer is
+/// slower than no parallelism at all for a tree of 2^10 nodes. Read by `Pace`.
+pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
+
+/// Offers of a fine-grained computation between two looks at the clock; the first one looks. Read by `Pace`.
+pub(super) const OFFERS_PER_CLOCK: u32 = 16;
+
+// --- Tasks beside a computation ---
+
+/// How long tasks are polled in place at a stretch. Stretches of 400, 200, 100, 60 and 30 µs had a p99 of 1.76, 1.45,
+/// 1.05, 1.08 and 1.12 times that of tokio, and a rate of 1.12, 1.06, 1.12, 1.07 and 0.98. Read by
+/// `Worker::poll_in_place`.
+pub(super) const STRETCH: Duration = Duration::from_micros(100);
+
+/// A worker that computes looks at the OS, at a split point, if it has not done so for this long. Read by
+/// `Worker::consider_polling`.
+pub(super) const LOOK_OUT: Duration = Duration::from_micros(10);
+
+/// Polls in place between two looks at the clock. Read by `Worker::poll_in_place`.
+pub(super) const POLLS_PER_CLOCK: u32 = 4;
+
+/// How often a computation yields to the spare that looks after tasks, which may wait for this very CPU. Read by
+/// `Worker::consider_polling`.
+pub(super) const LET_IN: Duration = Duration::from_micros(100);
+
+// --- Waiting for jobs ---
+
+/// How long a joiner, or a thief between two jobs, looks around before it sleeps. Being woken costs more. Read by
+/// `Worker::may_look_around`.
+pub(super) const LOOK_AROUND: Duration = Duration::from_micros(20);
+
+/// Turns of a spin between two looks around. Read by `Worker::wait_for` and `Worker::look_around`.
+pub(super) const SPINS_PER_LOOK: u32 = 16;
+
+/// How long a worker whose tasks a spare looks after waits for its next job beside the sleepers' stack. Between 0.3 and
+/// 20 ms no difference could be measured. Read by the builder.
+pub(crate) const NEXT_JOB: Duration = Duration::from_millis(1);
+
+/// How often such a worker looks whether its spare makes progress. With the monitor alone to call the worker, a task
+/// behind one that blocks for 8 ms waited 2.3 ms at the median; with this, 0.65 ms. Read by `Worker::await_job`.
+pub(super) const GLANCE: Duration = Duration::from_micros(200);
+
+// --- Dividing slices ---
+
+/// Pieces into which work is divided for each worker. More even out what pieces differ in cost; fewer save joins. Read by
+/// `Splitter` and the sort.
+pub(super) const PIECES_PER_WORKER: usize = 8;
+
+/// Items that are always worth a join: it costs a few nanoseconds, and is where a computation can be interrupted. Read by
+/// `Splitter`.
+pub(super) const MANY_ITEMS: usize = 2048;
+
+/// The shortest and the longest piece that is left to `std`'s sort. It is faster with longer ones, but has no split
+/// points. Read by the sort.
+pub(super) const SORT_PIECE: (usize, usize) = (4096, 8192);
+
+/// Items that are partitioned between two split points. The first partition of ten million items takes some 12 ms, for
+/// which tasks would have to wait for a spare. Read by the sort.
+pub(super) const PARTITION_BLOCK: usize = 2048;
+
+/// A computation that took at least this long is worth a second worker from its first join on, the next time. It trades a
+/// wake-up that comes to nothing against a second half that starts late. Joins of two halves of 100 or 200 µs, half a
+/// millisecond apart, took 244 and 437 µs without it and take 170 and 277 µs. Halves of 40 µs, and those that are 5 ms
+/// apart, gain nothing and lose a twentieth. Read by `Forecast`.
+pub(super) const LONG_LAST_TIME: Duration = Duration::from_micros(100);

@@ -1,0 +1,58 @@
+//! What a handle tells about its runtime's tasks and workers.
+
+use std::io;
+
+use super::{TaskInfo, listing, trace};
+use crate::handle::Handle;
+
+impl Handle {
+    /// Returns what each task of the runtime does, and what it waits for.
+    ///
+    /// Taking the list stops no worker and polls no task. It works while every worker is stuck, and during a shutdown. Each
+    /// entry is what was found at one moment, but not the same moment for all of them.
+    ///
+    /// The list has every task that has waited at least once, was spawned from outside of a task or has a name, and every
+    /// task that is being polled. Tasks that were spawned in a task and wait for their first poll are not in it:
+    /// [`Metrics::sites`](crate::Metrics::sites) counts them, as `alive`. Closures of `spawn_blocking`, tasks of a
+    /// `LocalSet`-like executor ([`spawn_local`](crate::task::spawn_local), [`spawn_pinned`](crate::task::spawn_pinned)) and
+    /// the futures of `block_on` are not in it either.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// for info in runtime.handle().tasks() {
+    ///     println!("{} from {}: {:?}, waits for {:?}", info.id, info.location, info.state, info.waits_for);
+    /// }
+    /// assert!(runtime.handle().tasks().iter().any(|info| info.id == task.id()));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn tasks(&self) -> Vec<TaskInfo> {
+        listing::tasks(self.pool())
+    }
+
+    /// Writes what the workers did lately as a trace in Chrome's JSON format, which
+    /// [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` open.
+    ///
+    /// Each worker has a record of fixed size, in which the newest events replace the oldest. Reading it does not stop the
+    /// workers; what they overwrite meanwhile is left out. See
+    /// [`Builder::flight_recorder`](crate::Builder::flight_recorder) for what is in it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the writer's error.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let mut trace = Vec::new();
+    /// runtime.handle().flight_record(&mut trace)?;
+    /// assert!(trace.starts_with(b"{\"traceEvents\":["));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn flight_record(&self, mut writer: impl io::Write) -> io::Result<()> {
+        trace::write(self.pool(), &mut writer)
+    }
+}

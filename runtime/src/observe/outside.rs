@@ -1,0 +1,78 @@
+//! What threads that are no workers note about the tasks that they spawn and wake.
+
+use std::time::Instant;
+
+use windlass_timer::nanos;
+
+use super::observer::STAMP_EVERY;
+use super::watch::Watch;
+use crate::poller::fires;
+use crate::sched::Pool;
+use crate::task::{Notes, Runnable, WokenBy};
+
+windlass_sync::thread_cell!(static UNTIL_STAMP: u32 = 1);
+
+impl Pool {
+    fn watch_outside(&self) -> Option<&Watch> {
+        (self.config.observe && cfg!(not(loom))).then(|| &**self.outside.open())
+    }
+
+    /// A task is being spawned for any worker to take.
+    pub(crate) fn observe_spawn(&self, notes: &Notes) {
+        if let Some(watch) = self.watch_outside() {
+            notes.spawned(nanos(Instant::now()));
+            watch.sites.of(notes.site()).spawned.bump_shared();
+        }
+    }
+
+    /// A task has ended that was refused.
+    pub(crate) fn observe_refusal(&self, notes: &Notes) {
+        if let Some(watch) = self.watch_outside() {
+            watch.sites.of(notes.site()).finished.bump_shared();
+        }
+    }
+
+    /// A task is woken by another thread than a worker; by the poller's, because of an event or a timer.
+    pub(crate) fn observe_wake(&self, runnable: &Runnable, from_poller: bool) {
+        let left = UNTIL_STAMP.with(|until| until.replace(until.get() - 1)) - 1;
+        if left > 0 {
+            return;
+        }
+        let by = match (from_poller, fires()) {
+            (true, true) => WokenBy::Timer,
+            (true, false) => WokenBy::Io,
+            (false, _) => WokenBy::Foreign,
+        };
+        UNTIL_STAMP.with(|until| until.set(STAMP_EVERY[by as usize]));
+        if self.watch_outside().is_some() {
+            runnable.notes().set_woken(by, nanos(Instant::now()));
+        }
+    }
+
+    /// A closure is queued for the blocking pool.
+    pub(crate) fn observe_closure(&self, notes: &Notes) {
+        notes.set_blocking();
+        if let Some(watch) = self.watch_outside() {
+            let now = nanos(Instant::now());
+            notes.spawned(now);
+            notes.set_queued(now);
+            watch.sites.of(notes.site()).spawned.bump_shared();
+        }
+    }
+
+    /// Runs or cancels a closure of the blocking pool, and notes how long it has waited and how long it takes.
+    pub(crate) fn observe_blocking(&self, runnable: Runnable, how: fn(Runnable)) {
+        let Some(watch) = self.watch_outside() else { return how(runnable) };
+        let start = nanos(Instant::now());
+        let site = watch.sites.of(runnable.notes().site());
+        if let Some(waited) = runnable.notes().take_queued(start) {
+            watch.blocking_wait.record_shared(waited);
+        }
+        site.polls.bump_shared();
+        how(runnable);
+        let time = nanos(Instant::now()).saturating_sub(start);
+        site.time.add_shared(time);
+        site.longest.raise_shared(time);
+        site.finished.bump_shared();
+    }
+}

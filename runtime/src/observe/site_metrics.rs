@@ -1,0 +1,74 @@
+//! What a reader learns about a spawn site, and about the time that woken tasks wait.
+
+use std::panic::Location;
+use std::time::Duration;
+
+use super::Histogram;
+
+/// What the tasks of one spawn site have done.
+///
+/// A spawn site is the place in the source at which tasks are spawned, or that place and the name that the tasks were
+/// given. Names that are different for each task are told apart for the first 1,024 sites; further tasks count for the
+/// place alone.
+///
+/// # Examples
+///
+/// ```
+/// let runtime = windlass::Runtime::new()?;
+/// runtime.block_on(async {
+///     for _ in 0..10 {
+///         windlass::task::Builder::new().name("adder").spawn(async { 1 + 1 }).await.unwrap();
+///     }
+/// });
+/// let sites = runtime.metrics().sites;
+/// let site = sites.iter().find(|site| site.name.as_deref() == Some("adder")).unwrap();
+/// assert_eq!((site.spawned, site.polls), (10, 10));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SiteMetrics {
+    /// The place in the source.
+    pub location: &'static Location<'static>,
+    /// The name of the site's tasks.
+    pub name: Option<String>,
+    /// True for closures of [`compute`](crate::compute), whose one poll is the whole computation.
+    pub computes: bool,
+    /// Tasks spawned.
+    pub spawned: u64,
+    /// Tasks spawned and not yet finished.
+    pub alive: u64,
+    /// Polls of the site's tasks.
+    pub polls: u64,
+    /// The time that these polls have taken: measured for polls of more than some microseconds, and an estimate from
+    /// samples for shorter ones.
+    pub poll_time_total: Duration,
+    /// The longest poll that was measured.
+    pub poll_time_max: Duration,
+    /// How long polls have taken, as far as they were timed. Empty for all but the first 256 sites of the process.
+    pub poll_time: Histogram,
+    /// The time for which tasks that were woken have waited for a worker, an estimate from samples.
+    pub wait_total: Duration,
+}
+
+/// How long tasks that were woken have waited for a worker, by who woke them.
+///
+/// # Examples
+///
+/// ```
+/// let latency = windlass::Runtime::new()?.metrics().wake_latency;
+/// println!("99 % of events were handled within {:?}", latency.io.quantile(0.99));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct WakeLatency {
+    /// Woken by an event of the OS.
+    pub io: Histogram,
+    /// Woken by a timer.
+    pub timer: Histogram,
+    /// Woken by another task.
+    pub task: Histogram,
+    /// Woken by a thread that is not a worker of this runtime.
+    pub foreign: Histogram,
+}

@@ -1,0 +1,104 @@
+//! Adds up what all threads of a runtime have counted.
+
+use std::time::{Duration, Instant};
+
+use windlass_timer::nanos;
+
+use super::histogram::Recorder;
+use super::{CountHistogram, Histogram, SiteMetrics, WakeLatency, Watch};
+use crate::sched::{Pool, Slot};
+use crate::task::{SiteId, WokenBy};
+
+/// The part of the metrics that is observed, and not merely counted.
+pub(crate) struct Summary<'a> {
+    pool: &'a Pool,
+    watches: Vec<&'a Watch>,
+}
+
+impl<'a> Summary<'a> {
+    pub(crate) fn new(pool: &'a Pool) -> Self {
+        let slots = pool.slots.iter().map(|slot| &slot.watch);
+        let watches = slots.chain([&pool.outside]).filter_map(|place| place.get()).collect();
+        Self { pool, watches }
+    }
+
+    fn histogram(&self, of: impl Fn(&Watch) -> &Recorder) -> Histogram {
+        Histogram::of(self.watches.iter().map(|watch| of(watch)))
+    }
+
+    pub(crate) fn poll_time(&self) -> Histogram {
+        self.histogram(|watch| &watch.poll_time)
+    }
+
+    pub(crate) fn wake_latency(&self) -> WakeLatency {
+        let by = |by: WokenBy| self.histogram(|watch| &watch.wake_latency[by as usize]);
+        WakeLatency {
+            io: by(WokenBy::Io),
+            timer: by(WokenBy::Timer),
+            task: by(WokenBy::Task),
+            foreign: by(WokenBy::Foreign),
+        }
+    }
+
+    pub(crate) fn timer_lateness(&self) -> Histogram {
+        let of_workers = self.watches.iter().map(|watch| &watch.timer_lateness);
+        Histogram::of(of_workers.chain([&*self.pool.poller().lateness]))
+    }
+
+    pub(crate) fn blocking_wait(&self) -> Histogram {
+        self.histogram(|watch| &watch.blocking_wait)
+    }
+
+    pub(crate) fn fork_join_time(&self) -> Histogram {
+        self.histogram(|watch| &watch.fork_join_time)
+    }
+
+    pub(crate) fn ready_tasks(&self) -> CountHistogram {
+        CountHistogram::of(self.watches.iter().map(|watch| &watch.ready_tasks))
+    }
+
+    /// Returns the time that a worker has spent working, idling and with the OS.
+    pub(crate) fn hours(slot: &Slot) -> [Duration; 3] {
+        slot.watch
+            .get()
+            .map_or_else(Default::default, |watch| watch.hours.read(nanos(Instant::now())))
+    }
+
+    /// Returns the time that a worker has spent in computations that have ended.
+    pub(crate) fn computing(slot: &Slot) -> Duration {
+        Histogram::of(slot.watch.get().map(|watch| &watch.fork_join_time)).sum()
+    }
+
+    /// Returns the sites of which any task was spawned here, those with the most polls first.
+    pub(crate) fn sites(&self) -> Vec<SiteMetrics> {
+        let mut sites: Vec<_> = (0..SiteId::count()).filter_map(|index| self.site(index)).collect();
+        sites.sort_by_key(|site| std::cmp::Reverse(site.polls));
+        sites
+    }
+
+    fn site(&self, index: usize) -> Option<SiteMetrics> {
+        let counts = || self.watches.iter().filter_map(|watch| watch.sites.get(index));
+        // Finished before spawned, so that a task that ends in between does not count as finished only.
+        let finished: u64 = counts().map(|count| count.ended()).sum();
+        let spawned: u64 = counts().map(|count| count.spawned.get()).sum();
+        if spawned == 0 {
+            return None;
+        }
+        let sum = |what: fn(&super::site_counts::SiteCount) -> u64| counts().map(what).sum();
+        let site = SiteId::from_index(index).get();
+        Some(SiteMetrics {
+            location: site.location,
+            name: site.name.as_deref().map(str::to_owned),
+            computes: site.computes(),
+            spawned,
+            alive: spawned.saturating_sub(finished),
+            polls: sum(|count| count.polls()),
+            poll_time_total: Duration::from_nanos(sum(|count| count.time.get())),
+            poll_time_max: Duration::from_nanos(
+                counts().map(|count| count.longest.get()).max().unwrap_or(0),
+            ),
+            poll_time: Histogram::of(self.watches.iter().filter_map(|w| w.sites.times(index))),
+            wait_total: Duration::from_nanos(sum(|count| count.wait.get())),
+        })
+    }
+}

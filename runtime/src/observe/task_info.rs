@@ -1,0 +1,107 @@
+//! What a listing says about a task.
+
+use std::net::SocketAddr;
+use std::panic::Location;
+use std::time::{Duration, Instant};
+
+use crate::poller::Direction;
+use crate::task::Id;
+
+/// A task as [`Handle::tasks`](crate::Handle::tasks) has found it.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::observe::TaskState;
+///
+/// let runtime = windlass::Builder::new().workers(1).build()?;
+/// let task = runtime.spawn(std::future::pending::<()>());
+/// let listed = || runtime.handle().tasks().into_iter().find(|info| info.id == task.id());
+/// while listed().is_none_or(|info| info.state != TaskState::Idle) {
+///     std::thread::yield_now(); // it has not been polled yet
+/// }
+/// assert_eq!(listed().unwrap().polls, 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct TaskInfo {
+    /// The task's id.
+    pub id: Id,
+    /// The name given with [`task::Builder`](crate::task::Builder).
+    pub name: Option<String>,
+    /// Where the task was spawned.
+    pub location: &'static Location<'static>,
+    /// The time since it was spawned, within a tenth of a millisecond; for a task that was spawned in a task, the time
+    /// since its first poll.
+    pub age: Duration,
+    /// Whether it waits, is ready or is running.
+    pub state: TaskState,
+    /// How often it has been polled. Starts again from 0 after 2³² polls.
+    pub polls: u32,
+    /// The time spent in its polls. Each poll of more than some microseconds is measured; short ones are sampled, so the
+    /// value is an estimate, and 0 for a task with few short polls.
+    pub busy: Duration,
+    /// What the task waits for, if it is idle: what the last of our futures said that returned `Pending` in its last
+    /// poll.
+    pub waits_for: WaitsFor,
+    /// The time since the start of the last poll, within a millisecond. Zero for a task that is not idle.
+    pub waiting_for: Duration,
+}
+
+/// Whether a task waits, is ready or is running.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TaskState {
+    /// It waits to be woken.
+    Idle,
+    /// It is ready and waits for a worker.
+    Queued,
+    /// It is being polled.
+    Running {
+        /// The index of the worker, as [`worker_index`](crate::worker_index) returns it.
+        worker: usize,
+        /// When the poll began, at the earliest. A worker does not read the clock for each short poll, so the poll may have
+        /// begun later, by the time of up to 16 short polls.
+        since: Instant,
+    },
+}
+
+/// What an idle task waits for.
+///
+/// Futures of windlass say what they wait for when they return `Pending`. If a task waits for several things at once, as
+/// in a `select`, it is the last one that was polled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WaitsFor {
+    /// A socket, a pipe or another descriptor.
+    Socket {
+        /// The descriptor, or the socket's handle on Windows. It may have been closed since.
+        fd: u32,
+        /// Whether the task wants to read or to write.
+        direction: Direction,
+        /// The address of the peer, if it is a connected socket.
+        peer: Option<SocketAddr>,
+    },
+    /// A timer.
+    Timer {
+        /// When it is due, within a tenth of a millisecond. A deadline more than three days away is not exact.
+        deadline: Instant,
+    },
+    /// The end of the task with this id.
+    Join(Id),
+    /// The end of a closure of `spawn_blocking`.
+    Blocking,
+    /// An event of `windlass::sync`.
+    Event,
+    /// A latch.
+    Latch,
+    /// A cancellation token.
+    Cancellation,
+    /// A lock. The locks of `windlass::lock` do not say so: a task that waits for one waits for [`Unknown`](Self::Unknown).
+    Lock,
+    /// Something that is not of windlass: the task will be woken by whoever has its waker.
+    Unknown,
+    /// Nothing: the task is ready or running, or has not been polled yet.
+    Nothing,
+}

@@ -1,0 +1,76 @@
+//! What a thread counts for those who look: the shared half of its [`Observer`](super::observer::Observer).
+
+use std::sync::OnceLock;
+
+use super::histogram::Recorder;
+use super::hours::Hours;
+use super::ring::Ring;
+use super::site_counts::SiteCounts;
+use crate::primitives::plain::{AtomicBool, AtomicU64, Ordering};
+
+/// The observations of one place for a worker. The thread in the place writes, with plain stores, but for what the
+/// monitor says. There is one more for all threads that are no workers, which is written with read-modify-writes.
+#[derive(Default)]
+pub(crate) struct Watch {
+    pub(super) poll_time: Recorder,
+    /// By `WokenBy`.
+    pub(super) wake_latency: [Recorder; 4],
+    pub(super) timer_lateness: Recorder,
+    pub(super) blocking_wait: Recorder,
+    pub(super) fork_join_time: Recorder,
+    pub(super) ready_tasks: Recorder,
+    pub(super) hours: Hours,
+    pub(super) sites: SiteCounts,
+    pub(super) ring: OnceLock<Ring>,
+    /// When the thread last read the clock, in nanoseconds.
+    clock: AtomicU64,
+    /// The monitor has seen the worker stuck in a poll, and the worker has not answered.
+    stuck: AtomicBool,
+}
+
+impl Watch {
+    /// The thread has read the clock.
+    pub(super) fn set_clock(&self, now: u64) {
+        self.clock.store(now, Ordering::Relaxed);
+    }
+
+    /// Returns when the thread last read the clock: a poll that it is in has begun shortly after that.
+    pub(super) fn clock(&self) -> u64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// The monitor has seen the worker stuck in a poll.
+    pub(super) fn set_stuck(&self) {
+        self.stuck.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if the monitor has said so since the last call.
+    pub(super) fn take_stuck(&self) -> bool {
+        let stuck = self.stuck.load(Ordering::Relaxed);
+        if stuck {
+            self.stuck.store(false, Ordering::Relaxed);
+        }
+        stuck
+    }
+}
+
+/// A place for a watch, which is made when a thread moves in for the first time.
+#[derive(Default)]
+pub(crate) struct WatchPlace(OnceLock<std::sync::Arc<Watch>>);
+
+impl WatchPlace {
+    /// Returns the watch.
+    pub(crate) fn open(&self) -> &std::sync::Arc<Watch> {
+        self.0.get_or_init(Default::default)
+    }
+
+    /// The worker here is stuck in a poll, says the monitor. Returns true if the poll will be timed.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.get().map(Watch::set_stuck).is_some()
+    }
+
+    /// Returns the watch, if a thread has ever been there.
+    pub(crate) fn get(&self) -> Option<&Watch> {
+        self.0.get().map(|watch| &**watch)
+    }
+}

@@ -1,0 +1,90 @@
+//! Limits how often the same thing is told.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::Hash;
+use std::time::{Duration, Instant};
+
+/// The time between two tellings of one thing.
+const EVERY: Duration = Duration::from_secs(1);
+/// The things that are remembered. With more, all are forgotten.
+const MOST: usize = 1024;
+
+/// When each thing was told last.
+pub(super) struct Limit<K>(HashMap<K, Told>);
+
+struct Told {
+    last: Instant,
+    left_out: u64,
+}
+
+impl<K: Hash + Eq> Limit<K> {
+    pub(super) fn new() -> Self {
+        Self(HashMap::new())
+    }
+
+    /// Returns true for a thing that is not remembered yet.
+    pub(super) fn is_new(&mut self, thing: K, now: Instant) -> bool {
+        let is_new = !self.0.contains_key(&thing);
+        is_new && self.allows(thing, now).is_some()
+    }
+
+    /// Returns how often it was left out since it was told last, if it may be told now.
+    pub(super) fn allows(&mut self, thing: K, now: Instant) -> Option<u64> {
+        if self.0.len() >= MOST && !self.0.contains_key(&thing) {
+            self.0.clear();
+        }
+        match self.0.entry(thing) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Told { last: now, left_out: 0 });
+                Some(0)
+            }
+            Entry::Occupied(mut told) => {
+                let told = told.get_mut();
+                if now.saturating_duration_since(told.last) < EVERY {
+                    told.left_out += 1;
+                    return None;
+                }
+                told.last = now;
+                Some(std::mem::take(&mut told.left_out))
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thing_is_told_once_in_a_while_and_what_was_left_out_is_counted() {
+        let start = Instant::now();
+        let mut limit = Limit::new();
+        assert_eq!(limit.allows("a", start), Some(0));
+        assert_eq!(limit.allows("a", start + EVERY / 2), None);
+        assert_eq!(limit.allows("b", start + EVERY / 2), Some(0), "another");
+        assert_eq!(limit.allows("a", start + EVERY / 2), None);
+        assert_eq!(limit.allows("a", start + EVERY), Some(2));
+        assert_eq!(limit.allows("a", start + EVERY), None);
+    }
+
+    /// Such a clock is not supposed to be, but there are virtual machines.
+    #[test]
+    fn a_clock_that_jumps_back_delays_and_breaks_nothing() {
+        let start = Instant::now() + EVERY * 10;
+        let mut limit = Limit::new();
+        assert_eq!(limit.allows(1, start), Some(0));
+        assert_eq!(limit.allows(1, start - EVERY * 5), None);
+        assert_eq!(limit.allows(1, start + EVERY), Some(1));
+    }
+
+    #[test]
+    fn the_memory_is_bounded() {
+        let start = Instant::now();
+        let mut limit = Limit::new();
+        for thing in 0..MOST * 3 {
+            assert_eq!(limit.allows(thing, start), Some(0));
+            assert!(limit.0.len() <= MOST);
+        }
+    }
+}

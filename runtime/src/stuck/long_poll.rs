@@ -1,0 +1,168 @@
+//! The report on something that is stuck.
+
+use std::fmt;
+use std::panic::Location;
+use std::time::Duration;
+
+use super::trace::StackTrace;
+use crate::task::Id;
+
+/// Describes a poll that has not returned for a long time, or something else that holds up others, while it lasts. See
+/// [`Builder::report_long_polls`](crate::Builder::report_long_polls).
+///
+/// Its `Display` form is what is written to standard error: a line, and the stack if there is one. Names are escaped.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::mpsc;
+/// use std::time::Duration;
+///
+/// let (reports, received) = mpsc::channel();
+/// let runtime = windlass::Builder::new()
+///     .report_long_polls(Duration::from_millis(20))
+///     .on_long_poll(move |report| drop(reports.send(report.clone())))
+///     .build()?;
+/// let (release, wait) = mpsc::channel::<()>();
+/// let stuck = windlass::task::Builder::new()
+///     .name("stuck")
+///     .spawn_on(async move { wait.recv() }, runtime.handle()); // blocks its worker
+///
+/// let report = received.recv().unwrap();
+/// assert_eq!(report.name(), Some("stuck"));
+/// assert_eq!(report.task(), Some(stuck.id()));
+/// assert!(report.worker().is_some() && report.elapsed() >= Duration::from_millis(20));
+/// println!("{report}");
+/// drop(release);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LongPoll {
+    pub(super) kind: LongPollKind,
+    pub(super) task: Option<Id>,
+    pub(super) name: Option<String>,
+    pub(super) location: Option<&'static Location<'static>>,
+    pub(super) worker: Option<usize>,
+    pub(super) elapsed: Duration,
+    pub(super) stack: Option<StackTrace>,
+    pub(super) waiting: usize,
+}
+
+/// What is stuck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum LongPollKind {
+    /// The poll of a task has not returned.
+    Task,
+    /// A task or a closure of [`compute`](crate::compute) is between two split points of a computation: a `join`, or a
+    /// `spawn` of a scope.
+    Leaf,
+    /// A job of a computation, taken from another worker, has not come to a split point.
+    Job,
+    /// A task that shares its thread with others, of [`spawn_local`](crate::task::spawn_local) or
+    /// [`spawn_pinned`](crate::task::spawn_pinned), has called [`block_on`](crate::block_on). Reported at the call, once
+    /// for each place in the program. On a worker, `block_on` panics instead.
+    BlockOn,
+    /// All threads of the blocking pool are in use, and closures wait for one.
+    BlockingPool,
+}
+
+impl LongPoll {
+    /// Returns what is stuck.
+    pub fn kind(&self) -> LongPollKind {
+        self.kind
+    }
+
+    /// Returns the id of the task, if it is one.
+    pub fn task(&self) -> Option<Id> {
+        self.task
+    }
+
+    /// Returns the task's name, if it has one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// Returns where the task was spawned; for [`BlockOn`](LongPollKind::BlockOn), the place of the call.
+    pub fn location(&self) -> Option<&'static Location<'static>> {
+        self.location
+    }
+
+    /// Returns the index of the worker that is held up. Spares come after the workers.
+    pub fn worker(&self) -> Option<usize> {
+        self.worker
+    }
+
+    /// Returns how long it has lasted so far. The time is counted from when it was first seen, so that it is a little
+    /// longer in truth.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    /// Returns the stack of the thread, on Linux on x86-64 and arm64, with the feature `stack-traces`. `None` elsewhere,
+    /// and if the thread did not answer, or went on before it did.
+    pub fn stack(&self) -> Option<&StackTrace> {
+        self.stack.as_ref()
+    }
+
+    /// Returns the number of closures that wait, for [`BlockingPool`](LongPollKind::BlockingPool); 0 otherwise.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// The task as a reader knows it.
+    fn write_task(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.task {
+            Some(id) => write!(f, "task {id}")?,
+            None => f.write_str("a task")?,
+        }
+        if let Some(name) = &self.name {
+            write!(f, " {name:?}")?;
+        }
+        match self.location {
+            Some(location) => write!(f, ", spawned at {location},"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for LongPoll {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let elapsed = self.elapsed;
+        match self.kind {
+            LongPollKind::Task => {
+                self.write_task(f)?;
+                f.write_str(" has not returned from a poll")?;
+            }
+            LongPollKind::Leaf => {
+                self.write_task(f)?;
+                f.write_str(" has not come to a split point of its computation")?;
+            }
+            LongPollKind::Job => {
+                f.write_str("a fork-join job has not come to a split point")?;
+            }
+            LongPollKind::BlockOn => {
+                f.write_str("block_on was called within ")?;
+                match self.task {
+                    Some(id) => write!(f, "task {id}")?,
+                    None => f.write_str("a task")?,
+                }
+                if let Some(location) = self.location {
+                    write!(f, " at {location}")?;
+                }
+                return f.write_str(", and holds up the other tasks of its thread");
+            }
+            LongPollKind::BlockingPool => {
+                write!(f, "the blocking pool is full, and {} closures wait", self.waiting)?;
+            }
+        }
+        write!(f, " for {elapsed:.1?}")?;
+        if let Some(worker) = self.worker {
+            write!(f, ", on worker {worker}")?;
+        }
+        if let Some(stack) = &self.stack {
+            write!(f, "\n{stack}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,28 @@
+//! Reports of what is stuck, while it is: a poll that does not return, a leaf of a computation without an end, a
+//! blocking pool in which closures wait, a `block_on` inside of a task.
+//!
+//! - `LongPollWatch` is the part of the [monitor](crate::sched::Monitor) that notices. It looks at what workers show anyway, their
+//!   progress and the task in the slot, so a poll costs nothing more; and it looks no oftener than it needs to.
+//! - `Reports` takes what was noticed, in a bounded queue, and has a thread of its own tell it. The poller's thread calls no
+//!   user code, and waits for nobody.
+//! - `sys` gets the stack of the stuck thread, where it can be had.
+//!
+//! The thread comes with the first thing to tell, and goes when there is nothing left: a runtime in which nothing is stuck
+//! has none.
+
+mod builder;
+mod limit;
+mod long_poll;
+mod reports;
+mod setting;
+mod sys;
+mod trace;
+mod watch;
+
+pub use long_poll::{LongPoll, LongPollKind};
+pub use trace::{StackFrame, StackTrace};
+
+pub(crate) use reports::{Callback, Reports};
+pub(crate) use setting::{DEFAULT, check};
+pub(crate) use sys::ThreadMark;
+pub(crate) use watch::LongPollWatch;

@@ -1,0 +1,297 @@
+//! Tells what is stuck, on a thread of its own.
+//!
+//! Whoever notices something queues a [`Suspect`] and goes on. The thread looks closer: it asks for the stack, finds the
+//! task's name, makes sure that it is still the same poll, and tells. A callback may block or panic: it has nothing but this
+//! thread. What does not fit into the queue meanwhile is dropped and counted. The thread ends when the queue is empty. It is
+//! no thread of the runtime, and a shutdown does not wait for it: it drops what is queued.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc as StdArc;
+use std::time::Instant;
+
+use super::limit::Limit;
+use super::long_poll::{LongPoll, LongPollKind};
+use super::trace::StackTrace;
+use super::watch::is_in_code;
+use crate::handle::Handle;
+use crate::primitives::{Arc, Mutex};
+use crate::sched::{Pool, Slot};
+use crate::task::{Id, quietly};
+
+/// Suspects that wait to be told. More than there are workers in most programs.
+const MOST_QUEUED: usize = 256;
+/// Reports that are kept for those who ask.
+const MOST_RECENT: usize = 64;
+
+/// A callback for reports.
+pub(crate) type Callback = StdArc<dyn Fn(&LongPoll) + Send + Sync>;
+
+/// What one runtime has to tell.
+pub(crate) struct Reports(StdArc<Shared>);
+
+struct Shared {
+    callback: Option<Callback>,
+    thread_name: String,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    queue: VecDeque<(Arc<Pool>, Suspect)>,
+    /// A thread is there, and will look at the queue once more.
+    has_thread: bool,
+    closed: bool,
+    recent: VecDeque<LongPoll>,
+    dropped: u64,
+    limit: Limit<Site>,
+    /// Where `block_on` was called in a task.
+    blocked_on: Limit<Site>,
+}
+
+/// What counts as the same thing.
+type Site = (LongPollKind, Option<&'static Location<'static>>);
+
+/// Something that seems to be stuck.
+pub(crate) struct Suspect {
+    what: What,
+    since: Instant,
+}
+
+enum What {
+    /// A worker whose progress stood here.
+    Worker {
+        index: usize,
+        progress: u64,
+    },
+    BlockingPool,
+    BlockOn {
+        task: Id,
+        location: &'static Location<'static>,
+    },
+}
+
+impl Suspect {
+    pub(super) fn worker(index: usize, progress: u64, since: Instant) -> Self {
+        Self { what: What::Worker { index, progress }, since }
+    }
+
+    pub(super) fn blocking(since: Instant) -> Self {
+        Self { what: What::BlockingPool, since }
+    }
+
+    /// Looks closer. `None` if it is over.
+    fn examine(&self, pool: &Pool) -> Option<LongPoll> {
+        let report = |kind| LongPoll {
+            kind,
+            task: None,
+            name: None,
+            location: None,
+            worker: None,
+            elapsed: self.since.elapsed(),
+            stack: None,
+            waiting: 0,
+        };
+        match self.what {
+            What::Worker { index, progress } => {
+                let slot = &pool.slots[index];
+                let polled = slot.innermost();
+                let kind = match (polled, slot.activity.is_computing()) {
+                    (None, _) => LongPollKind::Job,
+                    (Some(_), true) => LongPollKind::Leaf,
+                    (Some(_), false) => LongPollKind::Task,
+                };
+                let unlisted = slot.unlisted().map(|(site, id)| (id, site.get().location, None));
+                let described = unlisted.or_else(|| {
+                    let (id, origin) = pool.owned.describe(polled?)?;
+                    Some((id, origin.location, origin.name))
+                });
+                let (task, location, name) = match described {
+                    Some((id, location, name)) => (Some(id), Some(location), name),
+                    None => (None, None, None),
+                };
+                // All of the above was of this poll.
+                let is_same = is_in_code(slot, progress);
+                is_same.then(|| LongPoll {
+                    task,
+                    name,
+                    location,
+                    worker: Some(index),
+                    ..report(kind)
+                })
+            }
+            What::BlockingPool => {
+                let waiting = pool.blocking.waiting();
+                (waiting > 0).then(|| LongPoll { waiting, ..report(LongPollKind::BlockingPool) })
+            }
+            What::BlockOn { task, location } => {
+                let (task, location) = (Some(task), Some(location));
+                Some(LongPoll { task, location, ..report(LongPollKind::BlockOn) })
+            }
+        }
+    }
+
+    /// Asks for the stack of a worker. `None` if it can't be had, or is of another poll.
+    fn stack(&self, slots: &[Arc<crossbeam_utils::CachePadded<Slot>>]) -> Option<StackTrace> {
+        let What::Worker { index, progress } = self.what else { return None };
+        let slot = &slots[index];
+        StackTrace::of(&slot.mark).filter(|_| is_in_code(slot, progress))
+    }
+}
+
+impl Reports {
+    pub(crate) fn new(callback: Option<Callback>, thread_name: &str) -> Self {
+        let inner = Inner {
+            queue: VecDeque::new(),
+            has_thread: false,
+            closed: false,
+            recent: VecDeque::new(),
+            dropped: 0,
+            limit: Limit::new(),
+            blocked_on: Limit::new(),
+        };
+        let thread_name = format!("{thread_name}-reports");
+        Self(StdArc::new(Shared { callback, thread_name, inner: Mutex::new(inner) }))
+    }
+
+    /// Has it looked at and told. Never waits for whoever it is told to.
+    pub(super) fn submit(&self, pool: &Arc<Pool>, suspect: Suspect) {
+        let mut inner = self.0.inner.lock();
+        if inner.closed || inner.queue.len() >= MOST_QUEUED {
+            inner.dropped += 1;
+            return;
+        }
+        inner.queue.push_back((pool.clone(), suspect));
+        if std::mem::replace(&mut inner.has_thread, true) {
+            return;
+        }
+        drop(inner);
+        let shared = self.0.clone();
+        let thread = std::thread::Builder::new().name(shared.thread_name.clone());
+        if thread.spawn(move || shared.tell_all()).is_err() {
+            // The next to come tries again.
+            let mut inner = self.0.inner.lock();
+            inner.has_thread = false;
+            let queue = std::mem::take(&mut inner.queue);
+            inner.dropped += queue.len() as u64;
+            drop(inner);
+            drop(queue);
+        }
+    }
+
+    /// A task that shares its thread with others has called `block_on`.
+    #[cold]
+    pub(crate) fn block_on_in_task(
+        &self,
+        pool: &Arc<Pool>,
+        task: Id,
+        location: &'static Location<'static>,
+    ) {
+        let site = (LongPollKind::BlockOn, Some(location));
+        let now = Instant::now();
+        // Once for each place, which is more than the limit asks for.
+        let is_new = self.0.inner.lock().blocked_on.is_new(site, now);
+        if is_new {
+            self.submit(pool, Suspect { what: What::BlockOn { task, location }, since: now });
+        }
+    }
+
+    /// Drops what is queued, and refuses more: the runtime ends.
+    pub(crate) fn close(&self) {
+        let mut inner = self.0.inner.lock();
+        inner.closed = true;
+        let queue = std::mem::take(&mut inner.queue);
+        drop(inner);
+        drop(queue);
+    }
+
+    /// Returns the latest reports, oldest first.
+    fn recent(&self) -> Vec<LongPoll> {
+        self.0.inner.lock().recent.iter().cloned().collect()
+    }
+
+    /// Returns how many suspects were dropped because the queue was full.
+    fn dropped(&self) -> u64 {
+        self.0.inner.lock().dropped
+    }
+}
+
+impl Shared {
+    /// The thread's work: tells everything that is queued.
+    fn tell_all(&self) {
+        while let Some((pool, suspect)) = self.next() {
+            // What examines a stack may panic, and the next one wants to be told.
+            quietly(|| self.tell(pool, &suspect));
+        }
+    }
+
+    fn next(&self) -> Option<(Arc<Pool>, Suspect)> {
+        let mut inner = self.inner.lock();
+        let next = inner.queue.pop_front();
+        inner.has_thread = next.is_some();
+        next
+    }
+
+    fn tell(&self, pool: Arc<Pool>, suspect: &Suspect) {
+        let Some(mut report) = suspect.examine(&pool) else { return };
+        let site = (report.kind, report.location);
+        let allowed = self.inner.lock().limit.allows(site, Instant::now());
+        if self.callback.is_some() || allowed.is_some() {
+            report.stack = suspect.stack(&pool.slots);
+        }
+        // A callback may block for ever, and the runtime must not wait for it to be freed.
+        drop(pool);
+        self.keep(report.clone());
+        match (&self.callback, allowed) {
+            (Some(callback), _) => quietly(|| callback(&report)),
+            (None, Some(left_out)) => quietly(|| crate::events::long_poll(&report, left_out)),
+            (None, None) => {}
+        }
+    }
+
+    fn keep(&self, report: LongPoll) {
+        let mut inner = self.inner.lock();
+        if inner.recent.len() >= MOST_RECENT {
+            inner.recent.pop_front();
+        }
+        inner.recent.push_back(report);
+    }
+}
+
+impl fmt::Debug for Reports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reports").finish_non_exhaustive()
+    }
+}
+
+impl Handle {
+    /// Returns the latest reports of [long polls](crate::Builder::report_long_polls), up to 64, oldest first. They are kept
+    /// whoever they were reported to, but those that were not shown because of their number have no stack.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// for report in runtime.handle().long_polls() {
+    ///     println!("{report}");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn long_polls(&self) -> Vec<LongPoll> {
+        self.pool().reports.recent()
+    }
+
+    /// Returns how many long polls were not reported, because too many waited to be: the callback of
+    /// [`on_long_poll`](crate::Builder::on_long_poll) blocks, or is slow.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// assert_eq!(runtime.handle().long_polls_dropped(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn long_polls_dropped(&self) -> u64 {
+        self.pool().reports.dropped()
+    }
+}

@@ -1,0 +1,88 @@
+//! After what time a poll is reported: from the builder, the environment, or by default.
+
+use std::ffi::OsStr;
+use std::io;
+use std::time::Duration;
+
+use crate::builder_check;
+
+/// By default, only builds for development report.
+pub(crate) const DEFAULT: Option<Duration> =
+    if cfg!(debug_assertions) { Some(Duration::from_millis(100)) } else { None };
+/// The shortest time. With a shorter one, the monitor would look all the time.
+const LEAST: Duration = Duration::from_millis(1);
+
+/// Returns the time that is meant: that of the environment, or else that of the builder. `None` for no reports.
+pub(crate) fn check(builder: Option<Duration>) -> io::Result<Option<Duration>> {
+    let time = match std::env::var_os("WINDLASS_LONG_POLLS") {
+        Some(value) => parse(&value)?,
+        None => builder.filter(|time| *time < Duration::MAX),
+    };
+    let least = time.unwrap_or(LEAST);
+    builder_check::check(
+        least >= LEAST,
+        format!(
+            "report_long_polls of {least:?}: give at least {LEAST:?}, or `Duration::MAX` for no reports"
+        ),
+    )?;
+    Ok(time)
+}
+
+/// Understands "off", and a number with a unit.
+fn parse(value: &OsStr) -> io::Result<Option<Duration>> {
+    let text = value.to_str().unwrap_or_default().trim();
+    if text == "off" {
+        return Ok(None);
+    }
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let number = number.parse::<u64>().ok();
+    let time = number.and_then(|number| match unit.trim() {
+        "ms" => Some(Duration::from_millis(number)),
+        "s" => Some(Duration::from_secs(number)),
+        _ => None,
+    });
+    builder_check::check(
+        time.is_some_and(|time| time >= LEAST),
+        format!(
+            "the environment variable WINDLASS_LONG_POLLS is {value:?}: give a time such as \"50ms\" or \"2s\", of \
+             {LEAST:?} or more, or \"off\""
+        ),
+    )?;
+    Ok(time)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        let parse = |text: &str| parse(OsStr::new(text)).unwrap();
+        assert_eq!(parse("50ms"), Some(Duration::from_millis(50)));
+        assert_eq!(parse(" 2 s "), Some(Duration::from_secs(2)));
+        assert_eq!(parse("off"), None);
+    }
+
+    #[test]
+    fn bad_times_are_refused_with_advice() {
+        for bad in
+            ["", "50", "ms", "0ms", "-5ms", "1.5s", "5 minutes", "99999999999999999999ms", "on"]
+        {
+            let error = parse(OsStr::new(bad)).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            let message = error.to_string();
+            assert!(
+                message.contains("WINDLASS_LONG_POLLS") && message.contains("50ms"),
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_builder_switches_off_with_the_longest_time() {
+        assert_eq!(check(Some(Duration::MAX)).unwrap(), None);
+        assert_eq!(check(None).unwrap(), None);
+        assert!(check(Some(Duration::from_micros(10))).is_err());
+    }
+}

@@ -1,0 +1,54 @@
+//! Names for addresses, by the crate `backtrace`. It takes locks and allocates, so it has no place in a signal handler.
+//!
+//! Finding names takes long, and what is stuck at one time is often stuck in the same place. So names are remembered, for a
+//! moment only: later another library may be at the address.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use crate::primitives::Mutex;
+use crate::stuck::trace::StackFrame;
+
+/// How long names are remembered.
+const MOMENT: Duration = Duration::from_secs(1);
+
+/// The frames at an address, and since when there are any.
+struct Names {
+    since: Option<Instant>,
+    known: Option<HashMap<usize, Vec<StackFrame>>>,
+}
+
+static NAMES: Mutex<Names> = Mutex::new(Names { since: None, known: None });
+
+/// Returns the frames at these addresses, innermost first, with those that the compiler has inlined.
+pub(crate) fn name_frames(addresses: &[usize]) -> Vec<StackFrame> {
+    let mut names = NAMES.lock();
+    if names.since.is_none_or(|since| since.elapsed() > MOMENT) {
+        *names = Names { since: Some(Instant::now()), known: None };
+    }
+    let known = names.known.get_or_insert_default();
+    let mut frames = Vec::new();
+    for (index, &address) in addresses.iter().enumerate() {
+        // A return address is behind the call, which may be the last instruction of its line or function.
+        let within = address - usize::from(index > 0);
+        let found = known.entry(within).or_insert_with(|| resolve(address, within));
+        frames.extend_from_slice(found);
+    }
+    frames
+}
+
+fn resolve(address: usize, within: usize) -> Vec<StackFrame> {
+    let mut frames = Vec::new();
+    backtrace::resolve(std::ptr::without_provenance_mut(within), |symbol| {
+        frames.push(StackFrame {
+            address,
+            function: symbol.name().map(|name| format!("{name:#}")),
+            file: symbol.filename().map(|file| file.display().to_string()),
+            line: symbol.lineno(),
+        });
+    });
+    if frames.is_empty() {
+        frames.push(StackFrame::new(address));
+    }
+    frames
+}

@@ -1,0 +1,99 @@
+//! A stack trace with names.
+
+use std::fmt;
+
+use super::sys::{self, ThreadMark};
+
+/// Where a thread is: the functions that it is in, innermost first. Part of a [`LongPoll`](crate::LongPoll).
+///
+/// Frames of the runtime below the task or job are left out.
+#[derive(Debug, Clone)]
+pub struct StackTrace {
+    frames: Vec<StackFrame>,
+}
+
+impl StackTrace {
+    /// Returns the stack of the thread that has left the mark, if it can be had.
+    pub(super) fn of(thread: &ThreadMark) -> Option<Self> {
+        let mut frames = sys::name_frames(&sys::stack_of(thread)?);
+        if let Some(first) = frames.iter().position(StackFrame::is_of_scheduler) {
+            frames.truncate(first);
+        }
+        Some(Self { frames })
+    }
+
+    /// Returns the frames, innermost first. A frame that the compiler has inlined has the address of the one around it.
+    pub fn frames(&self) -> &[StackFrame] {
+        &self.frames
+    }
+}
+
+impl fmt::Display for StackTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, frame) in self.frames.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            write!(f, "{index:4}: {frame}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A function that a thread is in.
+#[derive(Debug, Clone)]
+pub struct StackFrame {
+    pub(super) address: usize,
+    pub(super) function: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) line: Option<u32>,
+}
+
+impl StackFrame {
+    /// A frame without a name.
+    pub(super) fn new(address: usize) -> Self {
+        Self { address, function: None, file: None, line: None }
+    }
+
+    /// Returns the address at which the function continues.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Returns the function's name, if the executable has its symbols.
+    pub fn function(&self) -> Option<&str> {
+        self.function.as_deref()
+    }
+
+    /// Returns the source file, if the executable has debug information.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// Returns the line in the source file, if the executable has debug information.
+    pub fn line(&self) -> Option<u32> {
+        self.line
+    }
+
+    /// True for what is the same below every task and job.
+    fn is_of_scheduler(&self) -> bool {
+        let function = self.function.as_deref().unwrap_or_default();
+        ["windlass_runtime::task::cell::Cell<", "<windlass_runtime::task::cell::Cell<"]
+            .iter()
+            .any(|prefix| function.starts_with(prefix))
+            || function.contains("windlass_runtime::sched::worker::Worker")
+    }
+}
+
+impl fmt::Display for StackFrame {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.function {
+            Some(function) => f.write_str(function)?,
+            None => write!(f, "{:#x}", self.address)?,
+        }
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "\n          at {file}:{line}"),
+            _ => Ok(()),
+        }
+    }
+}

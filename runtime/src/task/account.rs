@@ -1,0 +1,295 @@
+//! What something costs, over all the tasks and jobs that it starts.
+//!
+//! A thread meters one account at a time: time goes to the innermost. Whoever begins or ends something with another
+//! account, or with none, reads the clock and settles what has run up. Without accounts, there is nothing to settle.
+
+use std::cell::Cell;
+use std::fmt;
+use std::future::Future;
+use std::ptr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use windlass_sync::thread_cell;
+
+use super::frames;
+use super::scoped::{Enter, Scoped};
+use crate::primitives::plain::{AtomicU64, Ordering};
+
+/// Adds up what a request costs: the time, polls and wake-ups of all the tasks and fork-join jobs that it starts, and that
+/// those start.
+///
+/// What runs in a [`scope`](Self::scope) is charged to the account, and so is everything spawned there: tasks, closures of
+/// [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of [`join`](crate::join) and
+/// jobs of [`scope`](crate::scope()), on whatever worker they run, and all that they spawn in turn. What other tasks do on
+/// the same thread meanwhile is not.
+///
+/// A clone is the same account. A [`child`](Self::child) has sums of its own, and is charged to its parent too. In a scope of
+/// an unrelated account, the inner one alone is charged.
+///
+/// What has no account costs nothing more than without this type. What has one costs two readings of the clock for each
+/// poll.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::task::Account;
+///
+/// # windlass::block_on(async {
+/// let account = Account::new();
+/// account
+///     .scope(async {
+///         let rows = windlass::spawn(async { 1000 }).await.unwrap();
+///         windlass::compute(move || (0..rows).sum::<u64>()).await.unwrap()
+///     })
+///     .await;
+/// let cost = account.cost();
+/// assert_eq!(cost.tasks, 2);
+/// println!("{:?} in {} polls", cost.busy, cost.polls);
+/// # });
+/// ```
+#[derive(Clone)]
+pub struct Account(Arc<Ledger>);
+
+/// The sums of one account.
+#[derive(Default)]
+struct Ledger {
+    busy: AtomicU64,
+    polls: AtomicU64,
+    wakeups: AtomicU64,
+    tasks: AtomicU64,
+    jobs: AtomicU64,
+    parent: Option<Account>,
+}
+
+/// What an [`Account`] has been charged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Cost {
+    /// Time spent in polls, jobs and closures, added up over all threads. It includes time in which they blocked, or waited
+    /// for a CPU. Of what is still running, the time since it began is not included.
+    pub busy: Duration,
+    /// Polls, of tasks and of scopes, and runs of closures.
+    pub polls: u64,
+    /// How often one of the tasks was woken.
+    pub wakeups: u64,
+    /// Tasks spawned, including closures of `spawn_blocking` and `compute`.
+    pub tasks: u64,
+    /// Fork-join jobs: those spawned in a scope, and closures of a `join` that another worker has run.
+    pub jobs: u64,
+}
+
+impl Account {
+    /// Returns an account that has been charged nothing.
+    pub fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Returns an account whose charges are also charged to this one: that of a part of the work.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::Account;
+    ///
+    /// # windlass::block_on(async {
+    /// let (request, query) = { let request = Account::new(); let query = request.child(); (request, query) };
+    /// request.scope(async { query.scope(async { windlass::spawn(async {}).await.unwrap() }).await }).await;
+    /// assert_eq!((query.cost().tasks, request.cost().tasks), (1, 1));
+    /// # });
+    /// ```
+    pub fn child(&self) -> Self {
+        Self(Arc::new(Ledger { parent: Some(self.clone()), ..Ledger::default() }))
+    }
+
+    /// Returns the account that is charged where this is called, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::Account;
+    ///
+    /// assert!(Account::current().is_none());
+    /// assert!(Account::new().sync_scope(|| Account::current().is_some()));
+    /// ```
+    pub fn current() -> Option<Self> {
+        frames::with_current_account(|account| account.cloned())
+    }
+
+    /// Returns a future that runs `future` on this account.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::Account;
+    ///
+    /// # windlass::block_on(async {
+    /// let account = Account::new();
+    /// assert_eq!(account.scope(async { 42 }).await, 42);
+    /// assert_eq!(account.cost().polls, 1);
+    /// # });
+    /// ```
+    pub fn scope<F: Future>(&self, future: F) -> Scoped<Account, F> {
+        Scoped::new(self.clone(), future)
+    }
+
+    /// Runs a closure on this account.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::Account;
+    ///
+    /// let account = Account::new();
+    /// let task = account.sync_scope(|| windlass::spawn(async { 42 }));
+    /// assert_eq!(windlass::block_on(task).unwrap(), 42);
+    /// assert_eq!(account.cost().tasks, 1);
+    /// ```
+    pub fn sync_scope<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _metered = meter(Some(self), Metered::Closure);
+        frames::with_account(self, f)
+    }
+
+    /// Returns what has been charged so far. A task's last poll is charged before its handle is ready.
+    pub fn cost(&self) -> Cost {
+        let get = |sum: &AtomicU64| sum.load(Ordering::Relaxed);
+        let ledger = &*self.0;
+        Cost {
+            busy: Duration::from_nanos(get(&ledger.busy)),
+            polls: get(&ledger.polls),
+            wakeups: get(&ledger.wakeups),
+            tasks: get(&ledger.tasks),
+            jobs: get(&ledger.jobs),
+        }
+    }
+
+    /// A task was spawned on this account.
+    pub(super) fn spawned(&self) {
+        self.0.charge(|ledger| &ledger.tasks, 1);
+    }
+
+    /// A task on this account was woken.
+    pub(super) fn woken(&self) {
+        self.0.charge(|ledger| &ledger.wakeups, 1);
+    }
+}
+
+impl Default for Account {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Account").field(&self.cost()).finish()
+    }
+}
+
+impl Enter for Account {
+    fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _metered = meter(Some(self), Metered::Poll);
+        frames::with_account(self, f)
+    }
+}
+
+impl Ledger {
+    /// Adds to a sum, here and in all accounts that this one is charged to.
+    fn charge(&self, sum: impl Fn(&Self) -> &AtomicU64, more: u64) {
+        let mut ledger = self;
+        loop {
+            sum(ledger).fetch_add(more, Ordering::Relaxed);
+            match &ledger.parent {
+                Some(parent) => ledger = &parent.0,
+                None => return,
+            }
+        }
+    }
+}
+
+/// What begins on an account.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Metered {
+    Poll,
+    Job,
+    Closure,
+}
+
+/// The account that this thread meters; null for none. The address is compared, never followed.
+#[derive(Clone, Copy)]
+struct Meter {
+    ledger: *const Ledger,
+    /// When it was last metered from; `None` without an account.
+    since: Option<Instant>,
+    /// What had run up before that.
+    before: Duration,
+}
+
+impl Meter {
+    const OFF: Self = Self { ledger: ptr::null(), since: None, before: Duration::ZERO };
+
+    /// What has run up until now.
+    fn sum(&self, now: Instant) -> Duration {
+        self.before
+            + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
+    }
+}
+
+thread_cell!(static METER: Meter = Meter::OFF);
+
+/// A time in which a thread meters another account, or none. Its end charges that account, and goes on with the one
+/// around it.
+pub(crate) struct Metering<'a> {
+    ledger: Option<&'a Ledger>,
+    /// What was metered before; `None` if nothing has changed.
+    around: Option<Meter>,
+}
+
+/// Meters this account, or none, until the result is dropped.
+#[inline]
+pub(super) fn meter(account: Option<&Account>, as_what: Metered) -> Metering<'_> {
+    let ledger = account.map(|account| &*account.0);
+    match (ledger, METER.with(Cell::get)) {
+        (None, around) if around.ledger.is_null() => Metering { ledger: None, around: None },
+        (ledger, around) => change(ledger, around, as_what),
+    }
+}
+
+#[cold]
+fn change(ledger: Option<&Ledger>, around: Meter, as_what: Metered) -> Metering<'_> {
+    let address = ledger.map_or(ptr::null(), ptr::from_ref);
+    let is_same = ptr::eq(around.ledger, address);
+    match (ledger, as_what) {
+        // One that is polled within a poll on the same account is a part of that.
+        (Some(ledger), Metered::Poll) if !is_same => ledger.charge(|ledger| &ledger.polls, 1),
+        (Some(ledger), Metered::Job) => ledger.charge(|ledger| &ledger.jobs, 1),
+        _ => {}
+    }
+    if is_same {
+        return Metering { ledger: None, around: None };
+    }
+    let now = Instant::now();
+    let around = Meter { before: around.sum(now), since: None, ..around };
+    let since = ledger.map(|_| now);
+    METER.with(|meter| meter.set(Meter { ledger: address, since, ..Meter::OFF }));
+    Metering { ledger, around: Some(around) }
+}
+
+impl Drop for Metering<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        let Some(around) = self.around else { return };
+        let now = Instant::now();
+        if let Some(ledger) = self.ledger {
+            let busy = METER.with(Cell::get).sum(now);
+            ledger.charge(|ledger| &ledger.busy, busy.as_nanos() as u64);
+        }
+        let since = (!around.ledger.is_null()).then_some(now);
+        METER.with(|meter| meter.set(Meter { since, ..around }));
+    }
+}
+
+/// Meters nothing until the result is dropped.
+pub(super) fn set_aside() -> Metering<'static> {
+    meter(None, Metered::Closure)
+}

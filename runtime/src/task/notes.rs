@@ -1,0 +1,408 @@
+//! What a task's header knows for those who look at it: its site, its age, its polls, and what it waits for.
+//!
+//! 24 bytes, written by whoever has the task's `Runnable` or runs it, and read by anybody with a reference. Nothing else
+//! is published with them, so they order nothing, and a reader may see an old value beside a new one.
+//!
+//! Times are kept in coarse units, so that they fit: see the constants. `what` is read together with `kind`: the
+//! descriptor, the deadline or the id of what the task waits for; and once the task has been woken, the time of that, if
+//! the wake-up is a sample.
+
+use super::id::Id;
+use super::site::SiteId;
+use super::state::Listing;
+use crate::primitives::plain::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+
+/// The time of birth is in units of 2¹⁶ ns, with 40 bits: it comes around after two years.
+const BIRTH_SHIFT: u32 = 16;
+/// The start of the last poll, in units of 2²⁰ ns: it comes around after 52 days.
+const POLL_SHIFT: u32 = 20;
+/// The time in polls, in units of 2¹⁰ ns: it stops at 73 minutes.
+const BUSY_SHIFT: u32 = 10;
+/// A deadline, in units of 2¹⁶ ns: up to three days from the start of the last poll.
+const DEADLINE_SHIFT: u32 = 16;
+/// The time of a wake-up, in units of 2⁶ ns: it comes around after 4.5 minutes.
+const WAKE_SHIFT: u32 = 6;
+
+/// Set from the begin of a poll that is timed until its end.
+const TIMED: u8 = 1 << 7;
+/// Set for good in a closure of the blocking pool.
+const BLOCKING: u8 = 1 << 6;
+/// Set from a wake-up that is a sample until the next poll. The rest is its origin then.
+const WOKEN: u8 = 1 << 5;
+/// What is left is the kind of wait, or of wake-up.
+const KIND: u8 = WOKEN - 1;
+
+const NOTHING: u8 = 0;
+const UNKNOWN: u8 = 1;
+const READ: u8 = 2;
+const WRITE: u8 = 3;
+const TIMER: u8 = 4;
+const JOIN: u8 = 5;
+const JOIN_BLOCKING: u8 = 6;
+const EVENT: u8 = 7;
+const LATCH: u8 = 8;
+const CANCELLATION: u8 = 9;
+/// As `NOTHING`, in a task that is not listed before it waits.
+const UNLISTED: u8 = 10;
+
+/// Who woke a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WokenBy {
+    Io = 0,
+    Timer = 1,
+    Task = 2,
+    Foreign = 3,
+}
+
+impl WokenBy {
+    pub(crate) const ALL: [Self; 4] = [Self::Io, Self::Timer, Self::Task, Self::Foreign];
+}
+
+/// What a task waits for, as it is noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Waits {
+    Nothing,
+    Unknown,
+    Read(u32),
+    Write(u32),
+    /// In nanoseconds since the epoch.
+    Timer(u64),
+    /// The lower half of the task's id.
+    Join(u32),
+    JoinBlocking,
+    Event,
+    Latch,
+    Cancellation,
+}
+
+/// A wake-up that is a sample: who woke the task, and when, in nanoseconds that come around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Woken {
+    pub(crate) by: WokenBy,
+    at: u32,
+}
+
+impl Woken {
+    /// Returns the nanoseconds that have passed since.
+    pub(crate) fn until(self, now: u64) -> u64 {
+        u64::from(((now >> WAKE_SHIFT) as u32).wrapping_sub(self.at)) << WAKE_SHIFT
+    }
+}
+
+/// What was known of a task before a poll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// It is in no list yet, and this is its first poll.
+    Unlisted,
+    Listed,
+    /// It is listed, and the wake-up that has led to the poll is a sample: [`Notes::take_woken`] has it.
+    Woken,
+}
+
+/// When a poll begins, as far as a task notes it.
+#[derive(Clone, Copy)]
+pub(crate) struct PollTime(u32);
+
+impl PollTime {
+    /// Takes nanoseconds since the epoch.
+    pub(crate) fn new(now: u64) -> Self {
+        Self((now >> POLL_SHIFT) as u32)
+    }
+}
+
+/// How a poll is to be marked when it begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PollMark(u8);
+
+impl PollMark {
+    pub(crate) const PLAIN: Self = Self(UNKNOWN);
+    /// The poll's end has to be told to the scheduler.
+    pub(crate) const TIMED: Self = Self(UNKNOWN | TIMED);
+}
+
+/// How many monitors see a worker stuck in a poll. While there are any, the ends of all polls are told to their
+/// schedulers.
+static WATCHERS: AtomicUsize = AtomicUsize::new(0);
+
+/// Has the ends of all polls told to their schedulers while it lives.
+pub(crate) struct WatchPolls(());
+
+impl WatchPolls {
+    pub(crate) fn begin() -> Self {
+        WATCHERS.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for WatchPolls {
+    fn drop(&mut self) {
+        WATCHERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// See the head of this file.
+pub(crate) struct Notes {
+    site: SiteId,
+    kind: AtomicU8,
+    birth_high: AtomicU8,
+    birth: AtomicU32,
+    last_poll: AtomicU32,
+    polls: AtomicU32,
+    busy: AtomicU32,
+    what: AtomicU32,
+}
+
+impl Notes {
+    #[inline]
+    pub(crate) fn new(site: SiteId, listing: Listing) -> Self {
+        let kind = if listing == Listing::Late { UNLISTED } else { NOTHING };
+        Self {
+            site,
+            kind: AtomicU8::new(kind),
+            birth_high: AtomicU8::new(0),
+            birth: AtomicU32::new(0),
+            last_poll: AtomicU32::new(0),
+            polls: AtomicU32::new(0),
+            busy: AtomicU32::new(0),
+            what: AtomicU32::new(0),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn site(&self) -> SiteId {
+        self.site
+    }
+
+    /// The task is being spawned, at this time.
+    #[inline]
+    pub(crate) fn spawned(&self, now: u64) {
+        let birth = now >> BIRTH_SHIFT;
+        self.birth.store(birth as u32, Ordering::Relaxed);
+        self.birth_high.store((birth >> 32) as u8, Ordering::Relaxed);
+    }
+
+    /// The task is a closure of the blocking pool.
+    pub(crate) fn set_blocking(&self) {
+        self.kind.store(BLOCKING, Ordering::Relaxed);
+    }
+
+    /// Returns true for a closure of the blocking pool.
+    pub(crate) fn is_blocking(&self) -> bool {
+        self.kind.load(Ordering::Relaxed) & BLOCKING != 0
+    }
+
+    /// A poll begins, at about this time.
+    #[inline]
+    pub(crate) fn begin_poll(&self, now: PollTime, mark: PollMark) -> Before {
+        let before = self.kind.load(Ordering::Relaxed);
+        self.last_poll.store(now.0, Ordering::Relaxed);
+        self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+        if before & WOKEN != 0 {
+            return Before::Woken;
+        }
+        self.kind.store(mark.0, Ordering::Relaxed);
+        if before == UNLISTED { Before::Unlisted } else { Before::Listed }
+    }
+
+    /// The poll that has begun was led to by a wake-up that is a sample.
+    pub(crate) fn take_woken(&self, mark: PollMark) -> Option<Woken> {
+        let before = self.kind.load(Ordering::Relaxed);
+        self.kind.store(mark.0, Ordering::Relaxed);
+        let by = WokenBy::ALL[usize::from(before & KIND) % WokenBy::ALL.len()];
+        (before & WOKEN != 0).then(|| Woken { by, at: self.what.load(Ordering::Relaxed) })
+    }
+
+    /// Returns true if the scheduler has to be told of the end of this poll.
+    #[inline]
+    pub(crate) fn is_timed(&self) -> bool {
+        self.kind.load(Ordering::Relaxed) & TIMED != 0 || WATCHERS.load(Ordering::Relaxed) > 0
+    }
+
+    /// The poll that is under way is to be timed.
+    pub(crate) fn set_timed(&self) {
+        self.kind.store(self.kind.load(Ordering::Relaxed) | TIMED, Ordering::Relaxed);
+    }
+
+    /// The poll is over. Returns true if it was to be timed.
+    pub(crate) fn take_timed(&self) -> bool {
+        let kind = self.kind.load(Ordering::Relaxed);
+        self.kind.store(kind & !TIMED, Ordering::Relaxed);
+        kind & TIMED != 0
+    }
+
+    /// Adds nanoseconds to the time in polls.
+    pub(crate) fn add_busy(&self, time: u64) {
+        let units = u32::try_from(time >> BUSY_SHIFT).unwrap_or(u32::MAX);
+        let busy = self.busy.load(Ordering::Relaxed).saturating_add(units);
+        self.busy.store(busy, Ordering::Relaxed);
+    }
+
+    /// Notes that the task was woken, as a sample. Called by whoever owns its `Runnable` since.
+    pub(crate) fn set_woken(&self, by: WokenBy, now: u64) {
+        self.what.store((now >> WAKE_SHIFT) as u32, Ordering::Relaxed);
+        self.kind.store(WOKEN | by as u8, Ordering::Relaxed);
+    }
+
+    /// Notes when a closure of the blocking pool was queued.
+    pub(crate) fn set_queued(&self, now: u64) {
+        self.what.store((now >> WAKE_SHIFT) as u32, Ordering::Relaxed);
+        self.kind.store(BLOCKING | WOKEN, Ordering::Relaxed);
+    }
+
+    /// Returns how long a closure of the blocking pool has waited, if that was noted.
+    pub(crate) fn take_queued(&self, now: u64) -> Option<u64> {
+        let before = self.kind.load(Ordering::Relaxed);
+        self.kind.store(BLOCKING, Ordering::Relaxed);
+        let woken = Woken { by: WokenBy::Foreign, at: self.what.load(Ordering::Relaxed) };
+        (before & WOKEN != 0).then(|| woken.until(now))
+    }
+
+    /// Notes what the task waits for, in a poll of it.
+    #[inline]
+    pub(crate) fn set_waits(&self, waits: Waits) {
+        let (kind, what) = match waits {
+            Waits::Nothing => (NOTHING, 0),
+            Waits::Unknown => (UNKNOWN, 0),
+            Waits::Read(descriptor) => (READ, descriptor),
+            Waits::Write(descriptor) => (WRITE, descriptor),
+            Waits::Timer(deadline) => (TIMER, self.pack_deadline(deadline)),
+            Waits::Join(id) => (JOIN, id),
+            Waits::JoinBlocking => (JOIN_BLOCKING, 0),
+            Waits::Event => (EVENT, 0),
+            Waits::Latch => (LATCH, 0),
+            Waits::Cancellation => (CANCELLATION, 0),
+        };
+        let before = self.kind.load(Ordering::Relaxed);
+        // A time-out or a cancellation is named only if the task waits for nothing else.
+        if matches!(kind, TIMER | CANCELLATION) && before & KIND != UNKNOWN {
+            return;
+        }
+        self.what.store(what, Ordering::Relaxed);
+        self.kind.store(before & TIMED | kind, Ordering::Relaxed);
+    }
+
+    /// As a time after the start of the poll, because that is known to whoever reads it.
+    fn pack_deadline(&self, deadline: u64) -> u32 {
+        let start = u64::from(self.last_poll.load(Ordering::Relaxed));
+        let now = start << (POLL_SHIFT - DEADLINE_SHIFT);
+        // The start of the poll has lost its highest bits, which both lack if the deadline is near.
+        let all = 1 << (32 + POLL_SHIFT - DEADLINE_SHIFT);
+        let ahead = ((deadline >> DEADLINE_SHIFT) % all + all - now) % all;
+        if deadline == u64::MAX { u32::MAX } else { u32::try_from(ahead).unwrap_or(u32::MAX) }
+    }
+
+    /// Returns what the task waits for. Meaningful for an idle task.
+    pub(crate) fn waits(&self, now: u64) -> Waits {
+        let what = self.what.load(Ordering::Relaxed);
+        match self.kind.load(Ordering::Relaxed) & (WOKEN | KIND) {
+            READ => Waits::Read(what),
+            WRITE => Waits::Write(what),
+            TIMER => {
+                let start = now.saturating_sub(self.since_poll(now)) >> POLL_SHIFT << POLL_SHIFT;
+                Waits::Timer(start.saturating_add(u64::from(what) << DEADLINE_SHIFT))
+            }
+            JOIN => Waits::Join(what),
+            JOIN_BLOCKING => Waits::JoinBlocking,
+            EVENT => Waits::Event,
+            LATCH => Waits::Latch,
+            CANCELLATION => Waits::Cancellation,
+            UNKNOWN => Waits::Unknown,
+            _ => Waits::Nothing,
+        }
+    }
+
+    /// Returns the nanoseconds since the task was spawned.
+    pub(crate) fn age(&self, now: u64) -> u64 {
+        let high = u64::from(self.birth_high.load(Ordering::Relaxed));
+        let birth = high << 32 | u64::from(self.birth.load(Ordering::Relaxed));
+        let age = (now >> BIRTH_SHIFT).wrapping_sub(birth) % (1 << 40);
+        age << BIRTH_SHIFT
+    }
+
+    /// Returns the nanoseconds since the last poll began.
+    pub(crate) fn since_poll(&self, now: u64) -> u64 {
+        let since =
+            ((now >> POLL_SHIFT) as u32).wrapping_sub(self.last_poll.load(Ordering::Relaxed));
+        // A worker's clock may be ahead of the reader's by a little.
+        if since > u32::MAX - 16 { 0 } else { u64::from(since) << POLL_SHIFT }
+    }
+
+    /// Returns how often the task was polled.
+    pub(crate) fn polls(&self) -> u32 {
+        self.polls.load(Ordering::Relaxed)
+    }
+
+    /// Returns the nanoseconds in its polls.
+    pub(crate) fn busy(&self) -> u64 {
+        u64::from(self.busy.load(Ordering::Relaxed)) << BUSY_SHIFT
+    }
+}
+
+/// Returns the lower half of an id, which is what a task notes that joins another.
+pub(crate) fn half(id: Id) -> u32 {
+    id.number() as u32
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+
+    const MINUTE: u64 = 60_000_000_000;
+
+    fn notes() -> Notes {
+        Notes::new(SiteId::of(Location::caller(), None), Listing::AtSpawn)
+    }
+
+    #[test]
+    fn notes_are_three_words() {
+        assert_eq!(size_of::<Notes>(), 24);
+    }
+
+    #[test]
+    fn a_deadline_is_known_within_a_tenth_of_a_millisecond_and_far_ones_are_far() {
+        let notes = notes();
+        for start in [0u64, 5 * MINUTE + 3, 70 * 24 * 60 * MINUTE + 12_345] {
+            for ahead in [0, 1_000_000, MINUTE, 70 * 60 * MINUTE] {
+                let _ = notes.begin_poll(PollTime::new(start), PollMark::PLAIN);
+                notes.set_waits(Waits::Timer(start + ahead));
+                let Waits::Timer(deadline) = notes.waits(start + 7_000_000) else { panic!() };
+                let off = deadline.abs_diff(start + ahead);
+                assert!(off < 100_000, "{start} + {ahead}: off by {off} ns");
+            }
+            let _ = notes.begin_poll(PollTime::new(start), PollMark::PLAIN);
+            notes.set_waits(Waits::Timer(u64::MAX));
+            let Waits::Timer(deadline) = notes.waits(start) else { panic!() };
+            assert!(deadline > start + 70 * 60 * MINUTE);
+        }
+    }
+
+    #[test]
+    fn a_sampled_wake_up_survives_until_the_poll_and_no_longer() {
+        let notes = notes();
+        notes.set_woken(WokenBy::Timer, 5_000_000_000);
+        let before = notes.begin_poll(PollTime::new(5_000_100_000), PollMark::TIMED);
+        assert_eq!(before, Before::Woken);
+        let woken = notes.take_woken(PollMark::TIMED).unwrap();
+        assert_eq!(woken.by, WokenBy::Timer);
+        assert!(woken.until(5_000_100_000).abs_diff(100_000) <= 64);
+        notes.set_waits(Waits::Event);
+        assert!(notes.is_timed() && notes.take_timed());
+        assert_eq!(notes.waits(0), Waits::Event);
+        let before = notes.begin_poll(PollTime::new(5_000_200_000), PollMark::PLAIN);
+        assert_eq!(before, Before::Listed);
+        assert_eq!((notes.waits(0), notes.polls()), (Waits::Unknown, 2));
+    }
+
+    #[test]
+    fn ages_and_busy_times_do_not_wrap_in_a_year() {
+        let notes = notes();
+        notes.spawned(1_000 * MINUTE);
+        let year = 365 * 24 * 60 * MINUTE;
+        assert!(notes.age(1_000 * MINUTE + year).abs_diff(year) < 100_000);
+        notes.add_busy(u64::MAX);
+        notes.add_busy(MINUTE);
+        assert!(notes.busy() > 73 * MINUTE, "it stops");
+    }
+}

@@ -1,0 +1,214 @@
+//! Spawn sites: the places in the source at which tasks are spawned, numbered once for the process.
+//!
+//! A task holds the number of its site, which is smaller than a pointer to a place and a name, and is an index for
+//! whoever counts by site. A thread remembers the numbers of the sites it has used lately, so a spawn takes no lock and
+//! hashes nothing. The number of sites is bounded; nothing is ever removed.
+//!
+//! The lock is `std`'s, also in models: what is behind it is computed from the source alone, so no order matters.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::panic::Location;
+use std::sync::{LazyLock, OnceLock, RwLock};
+
+use crate::primitives::plain::{AtomicBool, Ordering};
+
+/// Sites in a chunk of the table.
+const CHUNK: usize = 64;
+/// Chunks of the table. One more site than this makes room for counts as site 0.
+const CHUNKS: usize = 512;
+/// Sites with a name. Further names count for their place alone, because a name may be different for each task.
+const MOST_NAMED: usize = 1024;
+/// Sites that a thread remembers.
+const REMEMBERED: usize = 64;
+
+/// A place at which tasks are spawned, and the name of those tasks.
+pub(crate) struct Site {
+    pub(crate) location: &'static Location<'static>,
+    pub(crate) name: Option<Box<str>>,
+    computes: AtomicBool,
+}
+
+impl Site {
+    /// What is spawned here computes, and takes long on purpose.
+    pub(crate) fn set_computes(&self) {
+        // Read first: callers at the same place share the cache line.
+        if !self.computes() {
+            self.computes.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns true if what is spawned here computes.
+    pub(crate) fn computes(&self) -> bool {
+        self.computes.load(Ordering::Relaxed)
+    }
+}
+
+/// The number of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SiteId(u16);
+
+/// The same place may have several addresses, so it is known by what it says.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    file: &'static str,
+    line: u32,
+    column: u32,
+    name: Option<Box<str>>,
+}
+
+#[derive(Default)]
+struct Known {
+    ids: HashMap<Key, SiteId>,
+    named: usize,
+}
+
+type Chunk = Box<[OnceLock<Site>]>;
+
+static SITES: [OnceLock<Chunk>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
+static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(|| {
+    let mut known = Known::default();
+    known.add(Location::caller(), None);
+    RwLock::new(known)
+});
+
+thread_local! {
+    /// By the address of the place. Nothing is at address 0.
+    static LATELY: [Cell<(usize, SiteId)>; REMEMBERED] =
+        const { [const { Cell::new((0, SiteId(0))) }; REMEMBERED] };
+}
+
+impl SiteId {
+    /// Returns the site of a task that is being spawned.
+    #[inline]
+    pub(crate) fn of(location: &'static Location<'static>, name: Option<&str>) -> Self {
+        if name.is_some() {
+            return Self::look_up(location, name);
+        }
+        let address = std::ptr::from_ref(location).addr();
+        // Places are 24 bytes and lie side by side.
+        LATELY.with(|lately| {
+            let cell = &lately[(address >> 3) % REMEMBERED];
+            let (known, id) = cell.get();
+            if known == address {
+                return id;
+            }
+            let id = Self::look_up(location, None);
+            cell.set((address, id));
+            id
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn look_up(location: &'static Location<'static>, name: Option<&str>) -> Self {
+        let key = Key::new(location, name);
+        let known = KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+        if let Some(id) = known.ids.get(&key) {
+            return *id;
+        }
+        let too_many_names = name.is_some() && known.named >= MOST_NAMED;
+        drop(known);
+        if too_many_names {
+            return Self::of(location, None);
+        }
+        let mut known = KNOWN.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        match known.ids.get(&key) {
+            Some(id) => *id,
+            // Others may have added names meanwhile.
+            None if name.is_some() && known.named >= MOST_NAMED => {
+                drop(known);
+                Self::of(location, None)
+            }
+            None => known.add(location, name),
+        }
+    }
+
+    /// Returns the site.
+    pub(crate) fn get(self) -> &'static Site {
+        let index = self.index();
+        let site = || SITES[index / CHUNK].get().and_then(|chunk| chunk[index % CHUNK].get());
+        site().unwrap_or_else(|| {
+            // The number came by a way that orders nothing. The lock does: the site was stored under it.
+            drop(KNOWN.read());
+            site().expect("a site is stored before its number is known")
+        })
+    }
+
+    /// Returns the number.
+    #[inline]
+    pub(crate) fn index(self) -> usize {
+        self.0.into()
+    }
+
+    /// Returns the number of a site that was made by [`of`](Self::of).
+    pub(crate) fn from_index(index: usize) -> Self {
+        Self(index as u16)
+    }
+
+    /// Returns how many sites there are. Site 0 is for those that there was no room for.
+    pub(crate) fn count() -> usize {
+        KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner()).ids.len()
+    }
+}
+
+impl Key {
+    fn new(location: &'static Location<'static>, name: Option<&str>) -> Self {
+        let (file, line, column) = (location.file(), location.line(), location.column());
+        Self { file, line, column, name: name.map(Into::into) }
+    }
+}
+
+impl Known {
+    fn add(&mut self, location: &'static Location<'static>, name: Option<&str>) -> SiteId {
+        let index = self.ids.len();
+        if index == CHUNK * CHUNKS {
+            return SiteId(0);
+        }
+        let chunk = SITES[index / CHUNK]
+            .get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect::<Vec<_>>().into());
+        chunk[index % CHUNK].get_or_init(|| Site {
+            location,
+            name: name.map(Into::into),
+            computes: AtomicBool::new(false),
+        });
+        self.ids.insert(Key::new(location, name), SiteId(index as u16));
+        self.named += usize::from(name.is_some());
+        SiteId(index as u16)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn here(name: Option<&str>) -> SiteId {
+        SiteId::of(Location::caller(), name)
+    }
+
+    #[test]
+    fn a_place_has_one_number_on_all_threads_and_each_of_its_names_another() {
+        let number = |name: Option<&'static str>| here(name);
+        let plain = number(None);
+        assert_eq!(plain, number(None));
+        assert_eq!(plain, std::thread::spawn(move || number(None)).join().unwrap());
+        let named = number(Some("a"));
+        assert_ne!(plain, named);
+        assert_eq!(named, number(Some("a")));
+        assert_eq!(named.get().name.as_deref(), Some("a"));
+        assert_eq!(named.get().location, plain.get().location);
+        assert_ne!(plain, here(None), "another place");
+    }
+
+    #[test]
+    fn names_without_end_make_no_sites_without_end() {
+        let name = |index: usize| format!("connection {index}");
+        let ids: Vec<_> = (0..2 * MOST_NAMED).map(|index| here(Some(&name(index)))).collect();
+        let last = ids.last().unwrap();
+        assert_eq!(last.get().name, None, "it counts for its place");
+        assert_eq!(last, &ids[ids.len() - 2]);
+        assert_eq!(last.get().location.file(), file!());
+        assert!(SiteId::count() <= 2 * MOST_NAMED);
+    }
+}

@@ -1,0 +1,34 @@
+//! Tells whoever runs tasks what a future waits for, so that it can say so when it is asked what a task does.
+//!
+//! Like [`budget`](crate::budget), it lies below all that use it: the futures of this crate and of the timers call
+//! [`note`], and a runtime sets, once for the process, what that does. Without a runtime it does nothing.
+
+use std::sync::OnceLock;
+
+/// What a future waits for that has just returned `Pending`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// An event.
+    Event,
+    /// A latch.
+    Latch,
+    /// A cancellation token.
+    Cancellation,
+    /// A timer, with its deadline in nanoseconds since the timers' epoch.
+    Timer(u64),
+}
+
+static NOTE: OnceLock<fn(WaitsFor)> = OnceLock::new();
+
+/// Sets what [`note`] calls. The first call counts.
+pub fn set_note(note: fn(WaitsFor)) {
+    let _ = NOTE.set(note);
+}
+
+/// Notes that the current task waits for this.
+#[inline]
+pub fn note(waits_for: WaitsFor) {
+    if let Some(note) = NOTE.get() {
+        note(waits_for);
+    }
+}

@@ -1,0 +1,370 @@
+//! What is stuck is reported while it is: whatever the callback does, and however much is stuck.
+
+mod util;
+
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
+
+use util::{Gate, OpenOnDrop, PATIENCE, wait_for, wait_until};
+use windlass::task;
+use windlass::{Builder, LongPoll, LongPollKind, Runtime};
+
+const AFTER: Duration = Duration::from_millis(200);
+/// With stacks, and on a crowded machine, reports take their time.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Blocks until the gate is open, with more patience than the gate itself has.
+fn wait_at(gate: &Gate) {
+    let start = Instant::now();
+    while !gate.is_open() && start.elapsed() < LONG {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// A runtime that reports to the channel.
+fn reporting(workers: usize) -> (Runtime, Receiver<LongPoll>) {
+    reporting_with(Builder::new().workers(workers))
+}
+
+fn reporting_with(builder: Builder) -> (Runtime, Receiver<LongPoll>) {
+    let (sender, receiver) = mpsc::channel();
+    let send = move |report: &LongPoll| drop(sender.send(report.clone()));
+    let runtime = builder.report_long_polls(AFTER).on_long_poll(send).build().unwrap();
+    (runtime, receiver)
+}
+
+#[track_caller]
+fn next(reports: &Receiver<LongPoll>) -> LongPoll {
+    reports.recv_timeout(LONG).expect("a report within patience")
+}
+
+/// The next report that is wanted: on a crowded machine, a poll that only waits for a CPU is reported too.
+#[track_caller]
+fn find(reports: &Receiver<LongPoll>, wanted: impl Fn(&LongPoll) -> bool) -> LongPoll {
+    let deadline = Instant::now() + LONG;
+    loop {
+        let report = next(reports);
+        if wanted(&report) {
+            return report;
+        }
+        assert!(Instant::now() < deadline, "others were reported, {report} for example");
+    }
+}
+
+#[track_caller]
+fn find_task(reports: &Receiver<LongPoll>, task: task::Id) -> LongPoll {
+    find(reports, |report| report.task() == Some(task))
+}
+
+#[test]
+fn a_stuck_poll_is_reported_while_it_lasts() {
+    let (runtime, reports) = reporting(2);
+    let gate = OpenOnDrop(Gate::new());
+    let inner = gate.0.clone();
+    let (line, builder) = (line!() + 1, task::Builder::new().name("stuck"));
+    let task = builder.spawn_on(async move { wait_at(&inner) }, runtime.handle());
+    let report = find_task(&reports, task.id());
+    assert_eq!(report.kind(), LongPollKind::Task);
+    assert!(!task.is_finished() && !gate.0.is_open(), "it lasts");
+    assert_eq!(report.name(), Some("stuck"));
+    assert_eq!(report.location().map(|location| location.line()), Some(line));
+    assert!(report.worker().is_some() && report.elapsed() >= AFTER, "{report:?}");
+    assert!(report.to_string().contains("\"stuck\""), "{report}");
+    let kept = runtime.handle().long_polls();
+    assert!(kept.iter().any(|kept| kept.task() == Some(task.id())));
+    gate.0.open();
+    wait_for(task).unwrap();
+}
+
+/// A task that was spawned in a task is in no list before its first poll has ended.
+#[test]
+fn a_task_that_is_in_no_list_is_named_by_its_site() {
+    let (runtime, reports) = reporting(2);
+    let gate = OpenOnDrop(Gate::new());
+    let inner = gate.0.clone();
+    let (tell, told) = mpsc::channel();
+    let outer = runtime.spawn(async move {
+        let line = line!() + 1;
+        let task = windlass::spawn(async move { wait_at(&inner) });
+        tell.send((task.id(), line)).unwrap();
+        task.await.unwrap();
+    });
+    let (id, line) = told.recv_timeout(PATIENCE).unwrap();
+    let report = find_task(&reports, id);
+    gate.0.open();
+    wait_for(outer).unwrap();
+    assert_eq!(report.location().map(|location| location.line()), Some(line));
+}
+
+#[test]
+fn all_workers_stuck_are_all_reported() {
+    let (runtime, reports) = reporting_with(Builder::new().workers(64).max_spares(0));
+    let gate = OpenOnDrop(Gate::new());
+    let started = Arc::new(AtomicUsize::new(0));
+    let spawn = |_| {
+        let (gate, started) = (gate.0.clone(), started.clone());
+        runtime.spawn(async move {
+            started.fetch_add(1, SeqCst);
+            wait_at(&gate);
+        })
+    };
+    let mut tasks: Vec<_> = (0..64).map(spawn).collect();
+    wait_until("all are stuck", || started.load(SeqCst) == 64);
+    let mut missing: std::collections::HashSet<_> = tasks.iter().map(|task| task.id()).collect();
+    while !missing.is_empty() {
+        let report = next(&reports);
+        missing.remove(&report.task().unwrap());
+    }
+    assert_eq!(runtime.handle().long_polls_dropped(), 0);
+    gate.0.open();
+    tasks.drain(..).for_each(|task| wait_for(task).unwrap());
+}
+
+#[test]
+fn a_poll_is_reported_once() {
+    let (runtime, reports) = reporting(1);
+    let gate = OpenOnDrop(Gate::new());
+    let inner = gate.0.clone();
+    let first = runtime.spawn(async move { wait_at(&inner) });
+    find_task(&reports, first.id());
+    // The monitor has looked many times by the time another one is reported.
+    let inner = gate.0.clone();
+    let second = runtime.spawn(async move { wait_at(&inner) });
+    find_task(&reports, second.id());
+    let kept = runtime.handle().long_polls();
+    assert_eq!(kept.iter().filter(|kept| kept.task() == Some(first.id())).count(), 1);
+    gate.0.open();
+    wait_for(first).unwrap();
+    wait_for(second).unwrap();
+}
+
+#[test]
+fn a_callback_that_panics_is_called_again() {
+    let (sender, reports) = mpsc::channel();
+    let report = move |report: &LongPoll| {
+        drop(sender.send(report.clone()));
+        util::throw("in the callback");
+    };
+    let runtime =
+        Builder::new().workers(2).report_long_polls(AFTER).on_long_poll(report).build().unwrap();
+    for _ in 0..2 {
+        let gate = OpenOnDrop(Gate::new());
+        let inner = gate.0.clone();
+        let task = runtime.spawn(async move { wait_at(&inner) });
+        while next(&reports).task() != Some(task.id()) {}
+        gate.0.open();
+        wait_for(task).unwrap();
+    }
+}
+
+/// The queue fills up, and everything else goes on: tasks run on spares, timers fire, and the runtime ends.
+#[test]
+fn a_callback_that_blocks_holds_up_nobody() {
+    let blocked = OpenOnDrop(Gate::new());
+    let (called, inner) = (Gate::new(), blocked.0.clone());
+    let called_inside = called.clone();
+    let report = move |_: &LongPoll| {
+        called_inside.open();
+        wait_at(&inner);
+    };
+    let builder = Builder::new().workers(1).stuck_after(Duration::from_millis(1));
+    let runtime = builder.report_long_polls(AFTER).on_long_poll(report).build().unwrap();
+    let gate = OpenOnDrop(Gate::new());
+    let inner = gate.0.clone();
+    let stuck = runtime.spawn(async move { wait_at(&inner) });
+    wait_at(&called);
+    let other = runtime.spawn(async {
+        windlass::timer::sleep(Duration::from_millis(1)).await;
+        42
+    });
+    assert_eq!(wait_for(other).unwrap(), 42);
+    gate.0.open();
+    wait_for(stuck).unwrap();
+    assert!(runtime.shutdown(PATIENCE).is_clean());
+}
+
+#[test]
+fn a_leaf_without_split_points_and_a_stolen_job_are_reported() {
+    let (runtime, reports) = reporting(2);
+    let gate = OpenOnDrop(Gate::new());
+    let (left, right) = (gate.0.clone(), gate.0.clone());
+    let handle = runtime.handle().clone();
+    let caller = std::thread::spawn(move || {
+        handle.install(|| windlass::join(|| wait_at(&left), || wait_at(&right)));
+    });
+    let first = find(&reports, |report| report.kind() == LongPollKind::Job);
+    let second = find(&reports, |report| report.worker() != first.worker());
+    assert_eq!(second.kind(), LongPollKind::Job);
+    assert!(first.task().is_none() && second.task().is_none(), "{first}, {second}");
+    gate.0.open();
+    caller.join().unwrap();
+
+    let gate = OpenOnDrop(Gate::new());
+    let inner = gate.0.clone();
+    let task = {
+        let _entered = runtime.handle().enter();
+        windlass::compute(move || wait_at(&inner))
+    };
+    find(&reports, |report| {
+        report.kind() == LongPollKind::Leaf && report.task() == Some(task.id())
+    });
+    gate.0.open();
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn a_full_blocking_pool_is_reported_while_all_workers_sleep() {
+    let (runtime, reports) = reporting_with(Builder::new().workers(1).max_blocking(1));
+    let gate = OpenOnDrop(Gate::new());
+    let closures: Vec<_> = (0..3)
+        .map(|_| {
+            let gate = gate.0.clone();
+            runtime.spawn_blocking(move || wait_at(&gate))
+        })
+        .collect();
+    let report = find(&reports, |report| report.kind() == LongPollKind::BlockingPool);
+    // How many of the three depends on when the pool was looked at.
+    assert!((1..=3).contains(&report.waiting()), "{report:?}");
+    assert!(report.to_string().contains(" wait"), "{report}");
+    gate.0.open();
+    closures.into_iter().for_each(|closure| wait_for(closure).unwrap());
+}
+
+#[test]
+fn block_on_in_a_task_of_one_thread_is_reported_once_for_each_place() {
+    let (runtime, reports) = reporting(1);
+    let handle = runtime.handle().clone();
+    for round in 0..2 {
+        let handle = handle.clone();
+        let task =
+            runtime.handle().spawn_pinned(move || async move { handle.block_on(async { 1 }) });
+        let id = task.id();
+        assert_eq!(wait_for(task).unwrap(), 1);
+        if round == 0 {
+            let report = find_task(&reports, id);
+            assert_eq!(report.kind(), LongPollKind::BlockOn);
+            assert!(report.location().unwrap().file().ends_with("long_polls.rs"));
+        }
+    }
+    // Elsewhere it is allowed.
+    let inner = handle.clone();
+    wait_for(runtime.spawn_blocking(move || inner.block_on(async {}))).unwrap();
+    let kept = handle.long_polls();
+    assert_eq!(kept.iter().filter(|kept| kept.kind() == LongPollKind::BlockOn).count(), 1);
+}
+
+/// Nothing is injected into what is printed.
+#[test]
+fn names_are_escaped() {
+    let (runtime, reports) = reporting(2);
+    let gate = OpenOnDrop(Gate::new());
+    let inner = gate.0.clone();
+    let name = "a\n\"b\"\x1b[31m <script>";
+    let task = task::Builder::new().name(name);
+    let task = task.spawn_on(async move { wait_at(&inner) }, runtime.handle());
+    let report = find_task(&reports, task.id());
+    assert_eq!(report.name(), Some(name));
+    let text = report.to_string();
+    let first = text.lines().next().unwrap();
+    assert!(first.contains(r#""a\n\"b\"\u{1b}[31m <script>""#), "{text}");
+    gate.0.open();
+    wait_for(task).unwrap();
+}
+
+#[test]
+fn blocking_in_place_is_no_long_poll() {
+    let (runtime, reports) = reporting(1);
+    let gate = OpenOnDrop(Gate::new());
+    let (inside, inner) = (Gate::new(), gate.0.clone());
+    let told = inside.clone();
+    let allowed = runtime.spawn(async move {
+        task::block_in_place(|| {
+            told.open();
+            wait_at(&inner);
+        });
+    });
+    inside.wait();
+    let inner = gate.0.clone();
+    let stuck = runtime.spawn(async move { wait_at(&inner) }); // on a spare
+    find_task(&reports, stuck.id());
+    assert!(runtime.handle().long_polls().iter().all(|kept| kept.task() != Some(allowed.id())));
+    gate.0.open();
+    wait_for(allowed).unwrap();
+    wait_for(stuck).unwrap();
+}
+
+#[test]
+fn settings_that_make_no_sense_are_refused() {
+    let error = Builder::new().report_long_polls(Duration::from_micros(10)).build().unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
+    assert!(error.to_string().contains("report_long_polls"), "{error}");
+}
+
+/// Runs the test `name` of this file again, in a process with other settings.
+fn run_again(name: &str, setting: &str) -> (bool, String) {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"])
+        .env("WINDLASS_LONG_POLLS", setting)
+        .output()
+        .unwrap();
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+#[ignore = "run by others, with settings in the environment"]
+fn child_with_stuck_polls_of_one_site() {
+    let runtime = match Builder::new().workers(4).build() {
+        Ok(runtime) => runtime,
+        Err(error) => return eprintln!("refused: {error}"),
+    };
+    let gate = OpenOnDrop(Gate::new());
+    let tasks: Vec<_> = (0..4)
+        .map(|_| {
+            let gate = gate.0.clone();
+            runtime.spawn(async move { wait_at(&gate) })
+        })
+        .collect();
+    if std::env::var("WINDLASS_LONG_POLLS").unwrap() != "off" {
+        // All that a report needs is done, and it is written next, before the thread takes on another.
+        wait_until("all are reported", || runtime.handle().long_polls().len() >= 4);
+        let name = runtime.handle().clone();
+        let inner = gate.0.clone();
+        let last = runtime.spawn(async move { wait_at(&inner) }); // on a spare, from another site
+        wait_until("the last one", || {
+            name.long_polls().iter().any(|report| report.task() == Some(last.id()))
+        });
+    }
+    gate.0.open();
+    tasks.into_iter().for_each(|task| wait_for(task).unwrap());
+}
+
+#[test]
+fn the_environment_sets_the_time_and_what_is_written_is_limited() {
+    let name = "child_with_stuck_polls_of_one_site";
+    let start = Instant::now();
+    let (passed, text) = run_again(name, "30ms");
+    assert!(passed, "{text}");
+    // With the feature, there is nobody to listen.
+    if cfg!(not(feature = "tracing")) {
+        let lines = text.lines().filter(|line| line.starts_with("windlass: task ")).count();
+        // Two sites, each once a second.
+        let most = if start.elapsed() < Duration::from_secs(1) { 2 } else { 5 };
+        assert!((1..=most).contains(&lines), "{text}");
+    }
+    let (passed, text) = run_again(name, "off");
+    assert!(passed && !text.contains("windlass: task "), "{text}");
+}
+
+#[test]
+fn bad_settings_in_the_environment_are_refused_with_advice() {
+    for setting in ["50", "soon", "0ms", ""] {
+        let (passed, text) = run_again("child_with_stuck_polls_of_one_site", setting);
+        assert!(
+            passed && text.contains("refused: the environment variable WINDLASS_LONG_POLLS"),
+            "{text}"
+        );
+    }
+}
