@@ -1,0 +1,322 @@
+//! Fills a snapshot from the runtime: the only file that knows how the runtime says what.
+
+use std::collections::HashMap;
+use std::io;
+use std::panic::Location;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, Instant};
+
+use windlass_runtime::observe::{Histogram, SiteMetrics, TaskInfo, TaskState, WaitsFor};
+use windlass_runtime::{Handle, LongPoll, LongPollKind, Metrics, StackFrame, WorkerMetrics, task};
+
+use crate::model::{Site, Snapshot, Spread, State, Stuck, Task, Times, Totals, Waits, Worker};
+use crate::text::duration;
+
+/// A poll that lasts longer than this is listed as stuck.
+const STUCK: Duration = Duration::from_millis(100);
+/// Reports on polls that are over, at most.
+const PAST: usize = 5;
+/// Frames of a stack, at most.
+const STACK: usize = 40;
+
+/// Takes snapshots of a runtime.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    runtime: Handle,
+    started: Instant,
+}
+
+impl Collector {
+    pub(crate) fn new(runtime: Handle) -> Self {
+        Self { runtime, started: Instant::now() }
+    }
+
+    /// Takes a snapshot. Stops no worker and waits for none.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let metrics = self.runtime.metrics();
+        let tasks = tasks(self.runtime.tasks());
+        Snapshot {
+            at: self.started.elapsed(),
+            runtime: self.runtime.thread_name().to_owned(),
+            workers: workers(&metrics, &tasks),
+            totals: Totals {
+                spawned: metrics.tasks_spawned,
+                alive: metrics.tasks_alive,
+                finished: metrics.tasks_finished,
+                panicked: metrics.tasks_panicked,
+            },
+            queues: queues(&metrics),
+            times: times(&metrics),
+            sites: metrics.sites.iter().map(site).collect(),
+            stuck: stuck(&tasks, &self.runtime.long_polls()),
+            tasks,
+        }
+    }
+
+    /// Returns the runtime's metrics as text.
+    pub(crate) fn openmetrics(&self) -> String {
+        self.runtime.metrics().to_openmetrics()
+    }
+
+    /// Returns the flight record, a trace in Chrome's JSON format.
+    pub(crate) fn flight_record(&self) -> io::Result<Vec<u8>> {
+        let mut record = Vec::new();
+        self.runtime.flight_record(&mut record)?;
+        Ok(record)
+    }
+}
+
+fn workers(metrics: &Metrics, tasks: &[Task]) -> Vec<Worker> {
+    let running: HashMap<usize, (u64, Duration)> = tasks
+        .iter()
+        .filter_map(|task| match task.state {
+            State::Running(worker) => Some((worker, (task.id, task.since))),
+            _ => None,
+        })
+        .collect();
+    let worker = |(index, worker): (usize, &WorkerMetrics)| Worker {
+        index,
+        spare: index >= metrics.workers.len(),
+        task: running.get(&index).copied(),
+        polls: worker.polls,
+        steals: worker.steals,
+        parks: worker.parks,
+        queued: worker.queue_len as u64,
+        busy: worker.busy,
+        computing: worker.computing,
+        os: worker.os,
+        idle: worker.idle,
+    };
+    metrics
+        .workers
+        .iter()
+        .chain(&metrics.spares)
+        .enumerate()
+        .map(worker)
+        // Places of spares that have never been needed.
+        .filter(|worker| !worker.spare || worker.polls > 0)
+        .collect()
+}
+
+fn queues(metrics: &Metrics) -> Vec<(&'static str, u64)> {
+    vec![
+        ("injector", metrics.injector_len as u64),
+        ("lane", metrics.lane_len as u64),
+        ("computations queued", metrics.compute_queued as u64),
+        ("closures queued", metrics.blocking_queued as u64),
+        ("blocking threads", metrics.blocking_threads as u64),
+        ("of them idle", metrics.blocking_idle as u64),
+        ("spares at work", metrics.spares_active as u64),
+        ("timers armed", metrics.timers as u64),
+        ("descriptors", metrics.fds as u64),
+    ]
+}
+
+fn times(metrics: &Metrics) -> Vec<Times> {
+    [
+        ("poll time", &metrics.poll_time),
+        ("wake to poll: I/O", &metrics.wake_latency.io),
+        ("wake to poll: timer", &metrics.wake_latency.timer),
+        ("wake to poll: task", &metrics.wake_latency.task),
+        ("wake to poll: thread", &metrics.wake_latency.foreign),
+        ("timer lateness", &metrics.timer_lateness),
+        ("blocking pool wait", &metrics.blocking_wait),
+        ("fork-join", &metrics.fork_join_time),
+    ]
+    .into_iter()
+    .map(|(name, histogram)| Times { name, spread: spread(histogram) })
+    .collect()
+}
+
+fn spread(histogram: &Histogram) -> Spread {
+    let nanos = |bound: Duration| u64::try_from(bound.as_nanos()).unwrap_or(u64::MAX);
+    let buckets = histogram.buckets().map(|(bound, count)| (nanos(bound), count)).collect();
+    Spread { buckets, max: histogram.max() }
+}
+
+fn site(site: &SiteMetrics) -> Site {
+    let place = place(site.location);
+    Site {
+        name: match &site.name {
+            Some(name) => format!("{name} ({place})"),
+            None => place,
+        },
+        computes: site.computes,
+        spawned: site.spawned,
+        alive: site.alive,
+        polls: site.polls,
+        busy: site.poll_time_total,
+        worst: site.poll_time_max,
+        waited: site.wait_total,
+        spread: spread(&site.poll_time),
+    }
+}
+
+/// Returns file and line.
+fn place(location: &Location<'_>) -> String {
+    format!("{}:{}", short(location.file()), location.line())
+}
+
+/// The directory in which the program was started, with which the paths in debug information may begin.
+static HERE: LazyLock<Option<String>> =
+    LazyLock::new(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
+
+/// Returns the path of a file without the way to the sources of a dependency, of the standard library, or to here.
+fn short(file: &str) -> &str {
+    if let Some(rest) = HERE.as_deref().and_then(|here| file.strip_prefix(here)) {
+        return rest.trim_start_matches('/');
+    }
+    let from = |mark: &str| file.split_once(mark).map(|(_, rest)| rest);
+    let in_registry =
+        from("/registry/src/").and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
+    let in_rust =
+        file.strip_prefix("/rustc/").and_then(|rest| rest.split_once('/')).map(|(_, rest)| rest);
+    in_registry.or(in_rust).unwrap_or(file)
+}
+
+fn tasks(infos: Vec<TaskInfo>) -> Vec<Task> {
+    let now = Instant::now();
+    // 100,000 tasks have a handful of sites.
+    let mut places: HashMap<*const Location<'static>, Arc<str>> = HashMap::new();
+    infos
+        .into_iter()
+        .map(|info| {
+            let site = places
+                .entry(std::ptr::from_ref(info.location))
+                .or_insert_with(|| place(info.location).into())
+                .clone();
+            let (state, since) = match info.state {
+                TaskState::Running { worker, since } => {
+                    (State::Running(worker), now.saturating_duration_since(since))
+                }
+                TaskState::Queued => (State::Queued, Duration::ZERO),
+                _ => (State::Idle, info.waiting_for),
+            };
+            Task {
+                id: number(info.id),
+                name: info.name,
+                site,
+                state,
+                since,
+                age: info.age,
+                polls: info.polls.into(),
+                busy: info.busy,
+                waits: waits(&info.waits_for, now),
+            }
+        })
+        .collect()
+}
+
+/// Returns an id as a number: it has no other way out than its digits.
+fn number(id: task::Id) -> u64 {
+    id.to_string().parse().unwrap_or_default()
+}
+
+fn waits(waits_for: &WaitsFor, now: Instant) -> Waits {
+    let of = |kind, detail| Waits { kind, detail, joins: None };
+    match waits_for {
+        WaitsFor::Socket { fd, direction, peer } => {
+            let direction = format!("{direction:?}").to_lowercase();
+            let peer = peer.map_or_else(String::new, |peer| format!(" {peer}"));
+            of("socket", format!("{direction}, fd {fd}{peer}"))
+        }
+        WaitsFor::Timer { deadline } => {
+            let left = deadline.saturating_duration_since(now);
+            of(
+                "timer",
+                if left.is_zero() { "due".to_owned() } else { format!("in {}", duration(left)) },
+            )
+        }
+        WaitsFor::Join(id) => {
+            let id = number(*id);
+            Waits { kind: "join", detail: format!("task {id}"), joins: Some(id) }
+        }
+        WaitsFor::Blocking => of("blocking closure", String::new()),
+        WaitsFor::Event => of("event", String::new()),
+        WaitsFor::Latch => of("latch", String::new()),
+        WaitsFor::Cancellation => of("cancellation", String::new()),
+        WaitsFor::Lock => of("lock", String::new()),
+        WaitsFor::Nothing => of("", String::new()),
+        _ => of("unknown waker", String::new()),
+    }
+}
+
+/// Returns what is stuck, the longest first, and then what was, the latest first.
+///
+/// Which polls last is seen in the listing, whether or not the program has asked for reports. What a report adds is the
+/// stack, and what has not been a task's poll.
+fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
+    let mut told = vec![false; reports.len()];
+    let mut lasting: Vec<_> = tasks
+        .iter()
+        .filter_map(|task| match task.state {
+            State::Running(worker) if task.since >= STUCK => Some((task, worker)),
+            _ => None,
+        })
+        .map(|(task, worker)| {
+            // The latest report on the task is on this poll if it began after the poll did.
+            let report = (0..reports.len()).rev().find(|&index| {
+                let report = &reports[index];
+                report.task().map(number) == Some(task.id) && report.worker() == Some(worker)
+            });
+            if let Some(index) = report {
+                told[index] = true;
+            }
+            Stuck {
+                task: Some(task.id),
+                name: task.name.clone(),
+                site: task.site.to_string(),
+                worker: Some(worker),
+                lasted: task.since,
+                lasts: true,
+                stack: report.map(|index| stack(&reports[index])).unwrap_or_default(),
+            }
+        })
+        .collect();
+    lasting.sort_by_key(|stuck| std::cmp::Reverse(stuck.lasted));
+    // Of those that are over, the latest of each place is enough.
+    let over = reports.iter().zip(&told).rev().filter(|(_, told)| !**told);
+    let mut past: Vec<Stuck> = Vec::new();
+    for stuck in over.map(|(report, _)| over_by_now(report)) {
+        let same = |other: &Stuck| other.name == stuck.name && other.site == stuck.site;
+        if past.len() < PAST && !lasting.iter().chain(&past).any(same) {
+            past.push(stuck);
+        }
+    }
+    lasting.extend(past);
+    lasting
+}
+
+fn over_by_now(report: &LongPoll) -> Stuck {
+    let (name, site) = match report.kind() {
+        LongPollKind::BlockingPool => {
+            (Some("the blocking pool".to_owned()), format!("{} closures waited", report.waiting()))
+        }
+        LongPollKind::Job => (Some("a fork-join job".to_owned()), String::new()),
+        _ => (report.name().map(str::to_owned), report.location().map(place).unwrap_or_default()),
+    };
+    Stuck {
+        task: report.task().map(number),
+        name,
+        site,
+        worker: report.worker(),
+        lasted: report.elapsed(),
+        lasts: false,
+        stack: stack(report),
+    }
+}
+
+fn stack(report: &LongPoll) -> Vec<String> {
+    let frames = report.stack().map(|stack| stack.frames()).unwrap_or_default();
+    let line = |frame: &StackFrame| {
+        let function = match frame.function() {
+            Some(function) => function.to_owned(),
+            None => format!("{:#x}", frame.address()),
+        };
+        match (frame.file(), frame.line()) {
+            (Some(file), Some(line)) => format!("{function}  {}:{line}", short(file)),
+            _ => function,
+        }
+    };
+    frames.iter().take(STACK).map(line).collect()
+}

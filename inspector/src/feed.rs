@@ -1,0 +1,323 @@
+//! The feed: takes a snapshot at each tick while somebody looks, and hands each client its newest frame.
+//!
+//! # Who does what
+//!
+//! Snapshots are taken on a thread of the feed's own, so that no worker is held up by a listing of 100,000 tasks, and
+//! none is needed: the feed goes on while all workers are stuck and the blocking pool is full. The first client
+//! starts the thread, and it ends when the last one has left, so a feed that nobody looks at costs nothing.
+//!
+//! A client has room for one frame. The thread replaces a frame that was not fetched in time, so a slow client misses
+//! frames, costs no more memory than others, and delays nobody.
+//!
+//! The list of clients and whether the thread runs change together, under one lock: the thread ends only if it finds the
+//! list empty, and whoever adds a client to a list without a thread starts one.
+
+use std::collections::VecDeque;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use windlass_runtime::Handle;
+use windlass_sync::AutoResetEvent;
+
+use crate::collect::Collector;
+use crate::frame::Frame;
+use crate::http::Refusal;
+use crate::model::Snapshot;
+use crate::view::View;
+
+/// The most clients that look at the same time.
+pub(crate) const CLIENTS: usize = 8;
+/// The time that histograms cover.
+const WINDOW: Duration = Duration::from_secs(10);
+
+const TOO_MANY: Refusal = Refusal::new(503, "eight clients are looking already: close one of them");
+const NO_THREAD: Refusal = Refusal::new(503, "the OS has refused a thread for the inspector");
+
+/// Takes snapshots while somebody looks.
+pub(crate) struct Feed {
+    collector: Collector,
+    refresh: Duration,
+    shared: Mutex<Shared>,
+    /// A client has come or gone.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Shared {
+    clients: Vec<Arc<Client>>,
+    runs: bool,
+    snapshots: u64,
+    /// The oldest and the latest snapshot of a thread that has ended: a page that asks for another order leaves and
+    /// comes back, and rates go on from there.
+    past: VecDeque<Snapshot>,
+}
+
+/// A client's place in the feed.
+struct Client {
+    view: View,
+    frame: Mutex<Option<Arc<str>>>,
+    ready: AutoResetEvent,
+}
+
+impl Feed {
+    pub(crate) fn new(runtime: Handle, refresh: Duration) -> Arc<Self> {
+        Arc::new(Self {
+            collector: Collector::new(runtime),
+            refresh,
+            shared: Mutex::default(),
+            changed: Condvar::new(),
+        })
+    }
+
+    pub(crate) fn collector(&self) -> &Collector {
+        &self.collector
+    }
+
+    /// Returns how many clients are looking.
+    pub(crate) fn clients(&self) -> usize {
+        self.lock().clients.len()
+    }
+
+    /// Returns how many snapshots have been taken.
+    pub(crate) fn snapshots(&self) -> u64 {
+        self.lock().snapshots
+    }
+
+    /// Adds a client, which gets a frame at once and then at each tick.
+    pub(crate) fn subscribe(self: &Arc<Self>, view: View) -> Result<Subscription, Refusal> {
+        let client =
+            Arc::new(Client { view, frame: Mutex::default(), ready: AutoResetEvent::new(false) });
+        let mut shared = self.lock();
+        if shared.clients.len() >= CLIENTS {
+            return Err(TOO_MANY);
+        }
+        if !shared.runs {
+            let feed = self.clone();
+            let thread = thread::Builder::new().name("windlass-inspector".to_owned());
+            thread.spawn(move || feed.run()).map_err(|_| NO_THREAD)?;
+            shared.runs = true;
+        }
+        shared.clients.push(client.clone());
+        drop(shared);
+        self.changed.notify_all();
+        Ok(Subscription { feed: self.clone(), client })
+    }
+
+    /// Returns the flight record. It is written on a thread of its own, for the same reasons as snapshots.
+    pub(crate) async fn flight_record(self: &Arc<Self>) -> io::Result<Vec<u8>> {
+        let (feed, answer) =
+            (self.clone(), Arc::new((Mutex::new(None), AutoResetEvent::new(false))));
+        let thread = thread::Builder::new().name("windlass-inspector".to_owned());
+        let to = answer.clone();
+        thread.spawn(move || {
+            // Whatever happens, the client is told.
+            let record = catch_unwind(AssertUnwindSafe(|| feed.collector.flight_record()));
+            let record = record.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
+            *to.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
+            to.1.set();
+        })?;
+        answer.1.wait().await;
+        let record = answer.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        record.unwrap_or_else(|| Err(io::ErrorKind::Other.into()))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Shared> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes snapshots until the last client has left.
+    fn run(&self) {
+        let _end = End(self);
+        let mut past = std::mem::take(&mut self.lock().past);
+        loop {
+            let begun = Instant::now();
+            let now = self.collector.snapshot();
+            while past.front().is_some_and(|old| now.at.saturating_sub(old.at) > WINDOW) {
+                past.pop_front();
+            }
+            // A rate over a moment says nothing.
+            while past.back().is_some_and(|old| now.at.saturating_sub(old.at) < self.refresh / 4) {
+                past.pop_back();
+            }
+            let frame = Frame::new(&now, past.back(), past.front());
+            // A listing that takes long is made less often: half of a core at most.
+            let next = begun + self.refresh.max(2 * begun.elapsed());
+            self.lock().snapshots += 1;
+            let mut served: Vec<Arc<Client>> = Vec::new();
+            loop {
+                let new: Vec<_> = {
+                    let shared = self.lock();
+                    let new =
+                        |client: &&Arc<Client>| !served.iter().any(|old| Arc::ptr_eq(old, client));
+                    shared.clients.iter().filter(new).cloned().collect()
+                };
+                deliver(&frame, &now, &new);
+                served.extend(new);
+                let mut shared = self.lock();
+                if shared.clients.is_empty() {
+                    past.truncate(1);
+                    past.push_back(without_tasks(now));
+                    shared.past = past;
+                    shared.runs = false;
+                    return;
+                }
+                if shared
+                    .clients
+                    .iter()
+                    .any(|client| !served.iter().any(|old| Arc::ptr_eq(old, client)))
+                {
+                    continue;
+                }
+                let left = next.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                drop(self.changed.wait_timeout(shared, left));
+            }
+            past.push_back(without_tasks(now));
+        }
+    }
+}
+
+/// Returns what rates and histograms are made of.
+fn without_tasks(snapshot: Snapshot) -> Snapshot {
+    Snapshot { tasks: Vec::new(), stuck: Vec::new(), ..snapshot }
+}
+
+/// Hands each client its frame. Clients with the same view share one.
+fn deliver(frame: &Frame, now: &Snapshot, clients: &[Arc<Client>]) {
+    let mut written: Vec<(&View, Arc<str>)> = Vec::new();
+    for client in clients {
+        let known = written.iter().find(|(view, _)| **view == client.view);
+        let text = match known {
+            Some((_, text)) => text.clone(),
+            None => {
+                let text: Arc<str> = frame.for_view(now, &client.view).into();
+                written.push((&client.view, text.clone()));
+                text
+            }
+        };
+        *client.frame.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+        client.ready.set();
+    }
+}
+
+/// Marks the thread as ended if it panics, so that the next client starts another.
+struct End<'a>(&'a Feed);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.lock().runs = false;
+        }
+    }
+}
+
+/// A client's hold on the feed; dropping it takes the client off the list.
+pub(crate) struct Subscription {
+    feed: Arc<Feed>,
+    client: Arc<Client>,
+}
+
+impl Subscription {
+    /// Waits for a frame that has not been fetched, and returns the newest.
+    pub(crate) async fn next(&self) -> Arc<str> {
+        loop {
+            let frame = self.client.frame.lock().unwrap_or_else(PoisonError::into_inner).take();
+            match frame {
+                Some(frame) => return frame,
+                None => self.client.ready.wait().await,
+            }
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.feed.lock().clients.retain(|client| !Arc::ptr_eq(client, &self.client));
+        self.feed.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runtime() -> windlass_runtime::Runtime {
+        windlass_runtime::Builder::new().workers(1).build().unwrap()
+    }
+
+    fn wait_until(what: &str, condition: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(120);
+        while !condition() {
+            assert!(Instant::now() < deadline, "{what}");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn nobody_looks_and_nothing_happens() {
+        let runtime = runtime();
+        let feed = Feed::new(runtime.handle().clone(), Duration::from_millis(1));
+        assert!(!feed.lock().runs);
+        assert_eq!(feed.snapshots(), 0);
+
+        let subscription = feed.subscribe(View::default()).unwrap();
+        for _ in 0..3 {
+            windlass_sync::block_on(subscription.next());
+        }
+        assert!(feed.snapshots() >= 3);
+        drop(subscription);
+        wait_until("the thread ends", || !feed.lock().runs);
+        let snapshots = feed.snapshots();
+
+        let _again = feed.subscribe(View::default()).unwrap();
+        wait_until("the next client starts it again", || feed.snapshots() > snapshots);
+    }
+
+    #[test]
+    fn one_snapshot_serves_all_clients_and_a_new_one_does_not_wait_for_the_tick() {
+        let runtime = runtime();
+        let feed = Feed::new(runtime.handle().clone(), Duration::from_secs(3_600));
+        let clients: Vec<_> =
+            (0..CLIENTS).map(|_| feed.subscribe(View::default()).unwrap()).collect();
+        for client in &clients {
+            windlass_sync::block_on(client.next());
+        }
+        assert_eq!(feed.snapshots(), 1);
+    }
+
+    #[test]
+    fn rates_go_on_when_the_only_client_comes_back() {
+        let runtime = runtime();
+        let feed = Feed::new(runtime.handle().clone(), Duration::from_millis(1));
+        let interval = |feed: &Arc<Feed>| {
+            let subscription = feed.subscribe(View::default()).unwrap();
+            let frame = windlass_sync::block_on(subscription.next());
+            let frame: serde_json::Value = serde_json::from_str(&frame).unwrap();
+            (frame["at"].as_u64().unwrap(), frame["interval"].as_u64().unwrap())
+        };
+        let (at, since_start) = interval(&feed);
+        // Equal, unless the client was so late that it has missed the first frame.
+        assert!(since_start <= at, "{since_start} <= {at}");
+        wait_until("the thread ends", || !feed.lock().runs);
+        let (later, since) = interval(&feed);
+        // Since the last snapshot, which is not older than the first frame, unless that is too long ago.
+        let forgotten = Duration::from_nanos(later - at) > WINDOW;
+        assert!(since <= later - at || forgotten, "{since} <= {later} - {at}");
+    }
+
+    #[test]
+    fn a_client_too_many_is_refused_until_another_leaves() {
+        let runtime = runtime();
+        let feed = Feed::new(runtime.handle().clone(), Duration::from_millis(100));
+        let mut clients: Vec<_> =
+            (0..CLIENTS).map(|_| feed.subscribe(View::default()).unwrap()).collect();
+        assert_eq!(feed.subscribe(View::default()).err().map(|refusal| refusal.status), Some(503));
+        clients.pop();
+        assert!(feed.subscribe(View::default()).is_ok());
+    }
+}

@@ -1,0 +1,170 @@
+//! A running inspector: accepts connections, and ends when it is told to.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+use windlass_net::TcpListener;
+use windlass_runtime::timer::sleep;
+use windlass_runtime::{Handle, task};
+use windlass_sync::CancellationToken;
+
+use crate::connection::{Connection, Place};
+use crate::feed::Feed;
+use crate::guard::Guard;
+
+/// The most connections at a time: the clients that look, and those that have just come.
+const CONNECTIONS: usize = 32;
+/// The pause after an error of `accept`, which may be a lack of descriptors.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What a client may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) refresh: Duration,
+    pub(crate) header: Duration,
+    pub(crate) write: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let five = Duration::from_secs(5);
+        Self { refresh: Duration::from_millis(500), header: five, write: five }
+    }
+}
+
+/// What all connections of an inspector share.
+pub(crate) struct Site {
+    pub(crate) guard: Guard,
+    pub(crate) feed: Arc<Feed>,
+    pub(crate) limits: Limits,
+    pub(crate) open: AtomicUsize,
+    pub(crate) downloads: AtomicUsize,
+    pub(crate) end: CancellationToken,
+}
+
+/// A running inspector.
+///
+/// Dropping it leaves the inspector running, as dropping a `JoinHandle` leaves its task running. It ends with the runtime
+/// that serves it, or with [`stop`](Self::stop).
+///
+/// # Examples
+///
+/// ```
+/// # windlass::block_on(async {
+/// let inspector = windlass::inspector::serve("127.0.0.1:0").await?;
+/// println!("look inside: {}", inspector.url());
+/// inspector.stop().await;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
+#[must_use = "its URL, with the token, is the only way in"]
+pub struct Inspector {
+    site: Arc<Site>,
+    accepting: task::JoinHandle<()>,
+}
+
+impl Inspector {
+    pub(crate) fn start(
+        listener: TcpListener,
+        guard: Guard,
+        runtime: Handle,
+        limits: Limits,
+    ) -> Self {
+        let feed = Feed::new(runtime, limits.refresh);
+        let site = Arc::new(Site {
+            guard,
+            feed,
+            limits,
+            open: AtomicUsize::new(0),
+            downloads: AtomicUsize::new(0),
+            end: CancellationToken::new(),
+        });
+        let accepting =
+            task::Builder::new().name("inspector").spawn(accept(listener, site.clone()));
+        Self { site, accepting }
+    }
+
+    /// Returns the address at which the inspector listens.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.site.guard.bound
+    }
+
+    /// Returns the URL to open, with the token in it. Whoever has it can look inside.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let inspector = windlass::inspector::serve("127.0.0.1:0").await?;
+    /// assert!(inspector.url().starts_with("http://127.0.0.1:"));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn url(&self) -> String {
+        let bound = self.site.guard.bound;
+        let token = self.site.guard.token.as_str();
+        if bound.ip().is_unspecified() {
+            // Nobody can open the address that stands for all.
+            return format!("http://localhost:{}/?token={token}", bound.port());
+        }
+        format!("http://{bound}/?token={token}")
+    }
+
+    /// Returns how many clients are looking at the moment: eight at most.
+    pub fn clients(&self) -> usize {
+        self.site.feed.clients()
+    }
+
+    /// Returns how many snapshots of the runtime have been taken. The number stands still while nobody looks.
+    pub fn snapshots(&self) -> u64 {
+        self.site.feed.snapshots()
+    }
+
+    /// Ends the inspector: closes the listener and all connections.
+    ///
+    /// Dropping the future after its first poll ends the inspector too, and does not wait for it.
+    pub async fn stop(self) {
+        self.site.end.cancel();
+        let _ = self.accepting.await;
+    }
+}
+
+impl fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inspector").field("local_addr", &self.local_addr()).finish_non_exhaustive()
+    }
+}
+
+async fn accept(listener: TcpListener, site: Arc<Site>) {
+    while let Some(accepted) = site.end.run_until_cancelled(listener.accept()).await {
+        match accepted {
+            Ok((stream, _peer)) => {
+                // Beyond the limit a connection is closed at once.
+                if let Some(place) = Place::take(&site, CONNECTIONS) {
+                    let connection = Connection::new(stream, place);
+                    drop(task::Builder::new().name("inspector: client").spawn(connection.run()));
+                }
+            }
+            // The runtime is shutting down.
+            Err(error) if error.raw_os_error().is_none() => return,
+            Err(_) => {
+                let _ = site.end.run_until_cancelled(sleep(PAUSE)).await;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inspector_may_go_to_any_thread() {
+        fn shared<T: Send + Sync + 'static>() {}
+        shared::<Inspector>();
+        shared::<crate::Builder>();
+    }
+}

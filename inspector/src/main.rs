@@ -1,0 +1,58 @@
+//! The terminal view of the inspector.
+//!
+//! ```text
+//! windlass-inspector top [--once] [--rows N] [--sort COLUMN] [--filter TEXT] URL
+//! ```
+
+use std::io;
+use std::process::ExitCode;
+
+use windlass_inspector::top::{self, Options};
+
+const USAGE: &str = "usage: windlass-inspector top [--once] [--rows N] [--sort COLUMN] [--filter TEXT] URL
+
+The URL is the one that the program has printed, with its token. COLUMN is one of id, name, site, state, since, age, polls,
+busy, waits. --once prints one frame and exits.";
+
+fn main() -> ExitCode {
+    let Some(options) = options(std::env::args().skip(1)) else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match top::run(&options, &mut io::stdout().lock()) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has had enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn options(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
+    if arguments.next()? != "top" {
+        return None;
+    }
+    // Shells that know their width do not always tell; a wider line is cut by the terminal or wrapped.
+    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let mut options = Options {
+        url: String::new(),
+        once: false,
+        rows: 20,
+        sort: "busy".to_owned(),
+        filter: String::new(),
+        width: columns.unwrap_or(160),
+    };
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--once" => options.once = true,
+            "--rows" => options.rows = arguments.next()?.parse().ok()?,
+            "--sort" => options.sort = arguments.next()?,
+            "--filter" => options.filter = arguments.next()?,
+            _ if argument.starts_with('-') || !options.url.is_empty() => return None,
+            _ => options.url = argument,
+        }
+    }
+    (!options.url.is_empty()).then_some(options)
+}

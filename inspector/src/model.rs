@@ -1,0 +1,214 @@
+//! What the inspector knows of a runtime at one moment.
+//!
+//! `collect` fills it from the runtime; everything else of this crate sees the runtime through it alone.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A runtime at one moment. Counters count from the start of the runtime.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Snapshot {
+    /// The time since the inspector was started.
+    pub(crate) at: Duration,
+    pub(crate) runtime: String,
+    pub(crate) workers: Vec<Worker>,
+    pub(crate) totals: Totals,
+    /// What is waiting, or in use, by name.
+    pub(crate) queues: Vec<(&'static str, u64)>,
+    pub(crate) times: Vec<Times>,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) stuck: Vec<Stuck>,
+}
+
+/// What all workers have done.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    pub(crate) spawned: u64,
+    pub(crate) alive: u64,
+    pub(crate) finished: u64,
+    pub(crate) panicked: u64,
+}
+
+/// A worker, or a spare that has worked.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Worker {
+    pub(crate) index: usize,
+    pub(crate) spare: bool,
+    /// The task in its poll, and since when.
+    pub(crate) task: Option<(u64, Duration)>,
+    pub(crate) polls: u64,
+    pub(crate) steals: u64,
+    pub(crate) parks: u64,
+    pub(crate) queued: u64,
+    /// The time spent in polls, in fork-join, at the OS, and asleep.
+    pub(crate) busy: Duration,
+    pub(crate) computing: Duration,
+    pub(crate) os: Duration,
+    pub(crate) idle: Duration,
+}
+
+/// How long something has taken, how often.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Times {
+    pub(crate) name: &'static str,
+    pub(crate) spread: Spread,
+}
+
+/// A histogram of times.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Spread {
+    /// The longest time of a bucket, in nanoseconds, and how many are in it; from the shortest on.
+    pub(crate) buckets: Vec<(u64, u64)>,
+    pub(crate) max: Duration,
+}
+
+impl Spread {
+    pub(crate) fn count(&self) -> u64 {
+        self.buckets.iter().map(|(_, count)| count).sum()
+    }
+
+    /// Returns what has been added since an earlier state of the same histogram. Of the largest value only the bucket is
+    /// known.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let mut before = earlier.buckets.iter().copied().peekable();
+        let mut buckets = Vec::with_capacity(self.buckets.len());
+        for &(bound, count) in &self.buckets {
+            while before.next_if(|&(other, _)| other < bound).is_some() {}
+            let old = before.next_if(|&(other, _)| other == bound).map_or(0, |(_, count)| count);
+            if count > old {
+                buckets.push((bound, count - old));
+            }
+        }
+        let bound = buckets.last().map_or(0, |&(bound, _)| bound);
+        Self { buckets, max: self.max.min(Duration::from_nanos(bound)) }
+    }
+
+    /// Returns how many were longer than that, by the bounds of the buckets.
+    pub(crate) fn above(&self, time: Duration) -> u64 {
+        let longer = |(bound, _): &&(u64, u64)| Duration::from_nanos(*bound) > time;
+        self.buckets.iter().filter(longer).map(|(_, count)| count).sum()
+    }
+
+    /// Returns the time that the given part of all does not exceed.
+    pub(crate) fn quantile(&self, part: f64) -> Duration {
+        let count = self.count();
+        let rank = ((part * count as f64).ceil() as u64).max(1);
+        let mut below = 0;
+        for &(bound, here) in &self.buckets {
+            below += here;
+            if below >= rank {
+                return Duration::from_nanos(bound).min(self.max);
+            }
+        }
+        self.max
+    }
+}
+
+/// A place in the program that spawns tasks, or the name that they have in common.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Site {
+    pub(crate) name: String,
+    /// Its tasks are computations, which take long on purpose.
+    pub(crate) computes: bool,
+    pub(crate) spawned: u64,
+    pub(crate) alive: u64,
+    pub(crate) polls: u64,
+    pub(crate) busy: Duration,
+    pub(crate) worst: Duration,
+    /// The time that its tasks have waited for a worker, ready to run.
+    pub(crate) waited: Duration,
+    /// The times of its polls, as far as they are known.
+    pub(crate) spread: Spread,
+}
+
+/// What a task is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum State {
+    #[default]
+    Idle,
+    Queued,
+    Running(usize),
+}
+
+impl State {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Queued => "queued",
+            Self::Running(_) => "running",
+        }
+    }
+}
+
+/// A task.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Task {
+    pub(crate) id: u64,
+    pub(crate) name: Option<String>,
+    pub(crate) site: Arc<str>,
+    pub(crate) state: State,
+    /// How long it has been in its state: waiting, or in its poll.
+    pub(crate) since: Duration,
+    pub(crate) age: Duration,
+    pub(crate) polls: u64,
+    pub(crate) busy: Duration,
+    pub(crate) waits: Waits,
+}
+
+/// What an idle task waits for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Waits {
+    /// One word, by which tasks are counted: "socket", "timer".
+    pub(crate) kind: &'static str,
+    /// The rest: which socket, which deadline.
+    pub(crate) detail: String,
+    /// The task whose end it waits for.
+    pub(crate) joins: Option<u64>,
+}
+
+/// A poll that lasts, or has lasted, too long.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stuck {
+    pub(crate) task: Option<u64>,
+    pub(crate) name: Option<String>,
+    pub(crate) site: String,
+    pub(crate) worker: Option<usize>,
+    pub(crate) lasted: Duration,
+    /// Still in that poll.
+    pub(crate) lasts: bool,
+    /// What the thread is doing, the innermost call first.
+    pub(crate) stack: Vec<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_bounds_of_buckets() {
+        let spread = Spread {
+            buckets: vec![(1_000, 50), (2_000, 49), (u64::MAX, 1)],
+            max: Duration::from_micros(9),
+        };
+        assert_eq!(spread.quantile(0.5), Duration::from_micros(1));
+        assert_eq!(spread.quantile(0.99), Duration::from_micros(2));
+        assert_eq!(spread.quantile(1.0), Duration::from_micros(9));
+        assert_eq!(Spread::default().quantile(0.5), Duration::ZERO);
+    }
+
+    #[test]
+    fn a_difference_has_what_is_new() {
+        let spread = |buckets: &[(u64, u64)]| Spread {
+            buckets: buckets.to_vec(),
+            max: Duration::from_nanos(90),
+        };
+        let earlier = spread(&[(10, 5), (30, 1), (100, 1)]);
+        let now = spread(&[(10, 7), (20, 1), (30, 1), (100, 1)]);
+        let new = now.since(&earlier);
+        assert_eq!(new.buckets, [(10, 2), (20, 1)]);
+        assert_eq!(new.max, Duration::from_nanos(20));
+        assert_eq!(now.since(&now).count(), 0);
+        assert_eq!(now.since(&Spread::default()), now);
+    }
+}

@@ -1,0 +1,49 @@
+//! The page, as it is sent to the browser.
+
+use crate::token::Token;
+
+/// The styles.
+pub(crate) const CSS: &str = include_str!("page/page.css");
+/// The script.
+pub(crate) const JS: &str = include_str!("page/page.js");
+
+const HTML: &str = include_str!("page/page.html");
+
+/// Returns the page. The browser asks for the script and the styles with the token, as for everything.
+pub(crate) fn html(token: &Token) -> String {
+    // A token is made of letters, digits, '-' and '_': nothing that HTML could take for its own.
+    HTML.replace("TOKEN", token.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_inserted_as_html_or_run_as_code() {
+        for risky in [
+            "innerHTML",
+            "outerHTML",
+            "insertAdjacentHTML",
+            "document.write",
+            "eval(",
+            "new Function",
+            "srcdoc",
+            "DOMParser",
+            "setAttribute('on",
+            "javascript:",
+        ] {
+            assert!(!JS.contains(risky), "{risky}");
+        }
+        for inline in ["<script>", "style=", "onclick", "onload", "http://", "https://", "//cdn"] {
+            assert!(!HTML.contains(inline), "{inline}");
+        }
+    }
+
+    #[test]
+    fn the_page_asks_for_its_files_with_the_token() {
+        let html = html(&Token::chosen("0123456789abcdef").unwrap());
+        assert!(html.contains("page.js?token=0123456789abcdef"));
+        assert!(html.contains("page.css?token=0123456789abcdef"));
+    }
+}
