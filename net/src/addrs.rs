@@ -4,10 +4,8 @@ use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
-use windlass_runtime::task::JoinHandle;
+use windlass_runtime::task::AbortHandle;
 
 /// A value that can be converted into socket addresses, as with std's trait of the same name.
 ///
@@ -88,16 +86,12 @@ impl Lookup {
     }
 
     async fn resolve(self) -> io::Result<Addresses> {
-        match self.0 {
-            Target::One(address) => {
-                Ok(Addresses { first: Some(address), others: Vec::new().into_iter() })
-            }
-            Target::Many(addresses) => Ok(Addresses { first: None, others: addresses.into_iter() }),
-            Target::Name { host, port } => {
-                let addresses = Resolving::start(host, port).await?;
-                Ok(Addresses { first: None, others: addresses.into_iter() })
-            }
-        }
+        let (first, others) = match self.0 {
+            Target::One(address) => (Some(address), Vec::new()),
+            Target::Many(addresses) => (None, addresses),
+            Target::Name { host, port } => (None, look_up(host, port).await?),
+        };
+        Ok(Addresses { first, others: others.into_iter() })
     }
 }
 
@@ -130,13 +124,13 @@ pub async fn resolve<A: ToSocketAddrs>(host: A) -> io::Result<Addresses> {
 }
 
 /// Returns the result of the first address with which `op` succeeds, or the error of the last one.
-pub(crate) async fn with_first<A: ToSocketAddrs, R>(
+pub(crate) async fn with_first<A: ToSocketAddrs, R, F: Future<Output = io::Result<R>>>(
     addrs: A,
-    mut op: impl FnMut(SocketAddr) -> io::Result<R>,
+    mut op: impl FnMut(SocketAddr) -> F,
 ) -> io::Result<R> {
     let mut failed = None;
     for address in resolve(addrs).await? {
-        match op(address) {
+        match op(address).await {
             Ok(result) => return Ok(result),
             Err(error) => failed = Some(error),
         }
@@ -168,29 +162,18 @@ impl fmt::Debug for Addresses {
     }
 }
 
-/// A lookup on the blocking pool.
-struct Resolving(JoinHandle<io::Result<Vec<SocketAddr>>>);
-
-impl Resolving {
-    fn start(host: String, port: u16) -> Self {
-        Self(windlass_runtime::spawn_blocking(move || {
-            std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect)
-        }))
-    }
+/// Looks a name up on the blocking pool.
+async fn look_up(host: String, port: u16) -> io::Result<Vec<SocketAddr>> {
+    let lookup = windlass_runtime::spawn_blocking(move || {
+        std::net::ToSocketAddrs::to_socket_addrs(&(host, port)).map(Iterator::collect)
+    });
+    let _guard = AbortOnDrop(lookup.abort_handle());
+    lookup.await?
 }
 
-impl Future for Resolving {
-    type Output = io::Result<Vec<SocketAddr>>;
+struct AbortOnDrop(AbortHandle);
 
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        Pin::new(&mut self.0).poll(cx).map(|result| match result {
-            Ok(addresses) => addresses,
-            Err(error) => Err(io::Error::other(error)),
-        })
-    }
-}
-
-impl Drop for Resolving {
+impl Drop for AbortOnDrop {
     fn drop(&mut self) {
         self.0.abort();
     }

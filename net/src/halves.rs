@@ -1,5 +1,7 @@
 //! The reading and the writing half of a stream, as separate values.
 
+mod duplex;
+
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -10,6 +12,8 @@ use std::task::{Context, Poll};
 use crate::Async;
 use crate::bytes::ByteIo;
 use crate::methods::{impl_async_read, impl_async_write, read_methods, write_methods};
+
+pub(crate) use duplex::{duplex_methods, impl_duplex};
 
 /// A stream that can be split into two halves: [`TcpStream`](crate::TcpStream) and `UnixStream`.
 pub trait Duplex: private::Stream {}
@@ -56,9 +60,8 @@ pub struct WriteHalf<'a, S>(&'a S);
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
 /// ```
-pub struct OwnedReadHalf<S> {
-    stream: Arc<S>,
-}
+#[derive(Debug)]
+pub struct OwnedReadHalf<S>(Arc<S>);
 
 /// The owned writing half of a stream; see [`TcpStream::into_split`](crate::TcpStream::into_split).
 ///
@@ -75,7 +78,7 @@ pub(crate) fn split<S: Duplex>(stream: &mut S) -> (ReadHalf<'_, S>, WriteHalf<'_
 
 pub(crate) fn into_split<S: Duplex>(stream: S) -> (OwnedReadHalf<S>, OwnedWriteHalf<S>) {
     let stream = Arc::new(stream);
-    (OwnedReadHalf { stream: stream.clone() }, OwnedWriteHalf { stream, ends: true })
+    (OwnedReadHalf(stream.clone()), OwnedWriteHalf { stream, ends: true })
 }
 
 impl<S: Duplex> ReadHalf<'_, S> {
@@ -98,7 +101,7 @@ impl<S: Duplex> OwnedReadHalf<S> {
     read_methods!();
 
     fn io(&self) -> &Async<S::Io> {
-        self.stream.stream_io()
+        self.0.stream_io()
     }
 
     /// Joins the halves of one stream again.
@@ -122,14 +125,11 @@ impl<S: Duplex> OwnedReadHalf<S> {
     /// # }).unwrap();
     /// ```
     pub fn reunite(self, other: OwnedWriteHalf<S>) -> Result<S, ReuniteError<S>> {
-        if !Arc::ptr_eq(&self.stream, &other.stream) {
+        if !Arc::ptr_eq(&self.0, &other.stream) {
             return Err(ReuniteError(self, other));
         }
         other.forget();
-        match Arc::try_unwrap(self.stream) {
-            Ok(stream) => Ok(stream),
-            Err(_) => unreachable!("a stream has two halves, and both were here"),
-        }
+        Ok(Arc::into_inner(self.0).expect("a stream has two halves, and both were here"))
     }
 }
 
@@ -241,7 +241,7 @@ impl<S> AsRef<S> for WriteHalf<'_, S> {
 /// Returns the stream itself, for its addresses and options.
 impl<S> AsRef<S> for OwnedReadHalf<S> {
     fn as_ref(&self) -> &S {
-        &self.stream
+        &self.0
     }
 }
 
@@ -249,12 +249,6 @@ impl<S> AsRef<S> for OwnedReadHalf<S> {
 impl<S: Duplex> AsRef<S> for OwnedWriteHalf<S> {
     fn as_ref(&self) -> &S {
         &self.stream
-    }
-}
-
-impl<S: fmt::Debug> fmt::Debug for OwnedReadHalf<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OwnedReadHalf").field(&self.stream).finish()
     }
 }
 
@@ -285,175 +279,3 @@ impl<S: Duplex> fmt::Display for ReuniteError<S> {
 }
 
 impl<S: Duplex + fmt::Debug> std::error::Error for ReuniteError<S> {}
-
-/// Defines shutting down, splitting and addresses, for a wrapper of a stream of std.
-macro_rules! duplex_methods {
-    ($address:ty) => {
-        /// Shuts down one direction or both, and wakes the tasks that wait for it.
-        ///
-        /// After `Shutdown::Write` the peer sees the end of the stream, and can still send.
-        ///
-        /// # Errors
-        ///
-        /// Returns the OS's error, such as `NotConnected` if the peer has reset the connection.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        /// use std::net::Shutdown;
-        ///
-        /// # use windlass::net::{TcpListener, TcpStream};
-        /// # windlass::block_on(async {
-        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
-        /// # let (stream, _) = listener.accept().await?;
-        /// stream.write_all(b"the last").await?;
-        /// stream.shutdown(Shutdown::Write)?;
-        /// let mut received = Vec::new();
-        /// peer.read_to_end(&mut received).await?;
-        /// assert_eq!(received, b"the last");
-        /// # Ok::<(), std::io::Error>(())
-        /// # }).unwrap();
-        /// ```
-        pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-            self.io.shutdown(how)
-        }
-
-        /// Splits the stream into a reading and a writing half that borrow it.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        /// # use windlass::net::{TcpListener, TcpStream};
-        /// # windlass::block_on(async {
-        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
-        /// # let (stream, _) = listener.accept().await?;
-        /// # let mut stream = stream;
-        /// let (reader, writer) = stream.split();
-        /// writer.write_all(b"ping").await?;
-        /// # peer.write_all(b"pong").await?;
-        /// reader.read_exact(&mut [0; 4]).await?;
-        /// # Ok::<(), std::io::Error>(())
-        /// # }).unwrap();
-        /// ```
-        pub fn split(&mut self) -> (ReadHalf<'_, Self>, WriteHalf<'_, Self>) {
-            halves::split(self)
-        }
-
-        /// Splits the stream into a reading and a writing half that own it, for different tasks.
-        ///
-        /// Dropping the writing half shuts its direction down. The socket is closed when both halves are dropped.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        /// # use windlass::net::{TcpListener, TcpStream};
-        /// # windlass::block_on(async {
-        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
-        /// # let (stream, _) = listener.accept().await?;
-        /// let (reader, writer) = stream.into_split();
-        /// let writing = windlass::spawn(async move { writer.write_all(b"ping").await });
-        /// # peer.write_all(b"pong").await?;
-        /// reader.read_exact(&mut [0; 4]).await?;
-        /// writing.await.unwrap()?;
-        /// # Ok::<(), std::io::Error>(())
-        /// # }).unwrap();
-        /// ```
-        pub fn into_split(self) -> (OwnedReadHalf<Self>, OwnedWriteHalf<Self>) {
-            halves::into_split(self)
-        }
-
-        /// Returns the address of this end.
-        ///
-        /// # Errors
-        ///
-        /// Returns an error if the OS cannot tell.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        /// # use windlass::net::{TcpListener, TcpStream};
-        /// # windlass::block_on(async {
-        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
-        /// # let (stream, _) = listener.accept().await?;
-        /// assert_eq!(stream.local_addr()?, peer.peer_addr()?);
-        /// # Ok::<(), std::io::Error>(())
-        /// # }).unwrap();
-        /// ```
-        pub fn local_addr(&self) -> io::Result<$address> {
-            self.io.get_ref().local_addr()
-        }
-
-        /// Returns the address of the other end.
-        ///
-        /// # Errors
-        ///
-        /// Returns `NotConnected` if the connection is gone.
-        ///
-        /// # Examples
-        ///
-        /// ```
-        /// # use windlass::net::{TcpListener, TcpStream};
-        /// # windlass::block_on(async {
-        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
-        /// # let (stream, _) = listener.accept().await?;
-        /// assert_eq!(stream.peer_addr()?, peer.local_addr()?);
-        /// # Ok::<(), std::io::Error>(())
-        /// # }).unwrap();
-        /// ```
-        pub fn peer_addr(&self) -> io::Result<$address> {
-            self.io.get_ref().peer_addr()
-        }
-    };
-}
-
-/// Implements [`Duplex`] and the traits of futures-io, for a wrapper of a stream of std.
-macro_rules! impl_duplex {
-    ($type:ty, $std:ty, SHORT_READ_DRAINS = $drains:literal) => {
-        impl $crate::bytes::ByteIo for $std {
-            const SHORT_READ_DRAINS: bool = $drains;
-            const SHORT_WRITE_FILLS: bool = sys::SHORT_WRITE_FILLS;
-
-            fn reader(&self) -> impl io::Read + '_ {
-                self
-            }
-
-            fn read_uninit(&self, buf: &mut [MaybeUninit<u8>]) -> io::Result<usize> {
-                sys::recv_uninit(sys::descriptor(self), buf)
-            }
-
-            fn write(&self, buf: &[u8]) -> io::Result<usize> {
-                sys::send(sys::descriptor(self), buf)
-            }
-
-            fn write_vectored(&self, bufs: &[IoSlice<'_>]) -> io::Result<usize> {
-                sys::send_vectored(sys::descriptor(self), bufs)
-            }
-
-            fn shutdown(&self, how: Shutdown) -> io::Result<()> {
-                self.shutdown(how)
-            }
-        }
-
-        impl halves::private::Stream for $type {
-            type Io = $std;
-
-            fn stream_io(&self) -> &Async<$std> {
-                &self.io
-            }
-        }
-
-        impl halves::Duplex for $type {}
-
-        $crate::methods::impl_async_read!([] $type);
-        $crate::methods::impl_async_read!([] &$type);
-        $crate::methods::impl_async_write!([] $type);
-        $crate::methods::impl_async_write!([] &$type);
-    };
-}
-
-pub(crate) use {duplex_methods, impl_duplex};

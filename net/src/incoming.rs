@@ -35,7 +35,7 @@ pub struct Incoming<'a, L> {
     listener: &'a L,
 }
 
-/// What [`Incoming`] needs from a listener. Public in a private module: other crates can't implement it.
+/// The methods of a listener that [`Incoming`] needs. Public in a private module: other crates can't implement it.
 pub trait Listener {
     /// An accepted connection.
     type Stream;

@@ -65,8 +65,10 @@
 //!
 //! [`Async`] is a descriptor with its registration with the poller; every type contains one. `bytes` implements what
 //! streams share, `datagram` what datagram sockets share, and `methods` and `readiness` define the public methods.
-//! `sys` is the only module that names an OS.
+//! `adapter` is what the adapters to other crates' traits share. `sys` is the only module that names an OS.
 
+#[doc(hidden)]
+pub mod adapter;
 mod addrs;
 mod async_io;
 mod bytes;
@@ -76,6 +78,7 @@ mod incoming;
 mod methods;
 mod os_event;
 mod readiness;
+mod ready_guard;
 mod sys;
 mod tcp;
 mod udp;
@@ -90,6 +93,7 @@ pub use halves::{Duplex, OwnedReadHalf, OwnedWriteHalf, ReadHalf, ReuniteError, 
 pub use incoming::Incoming;
 pub use os_event::OsEvent;
 pub use readiness::Interest;
+pub use ready_guard::ReadyGuard;
 // Handles that can be waited for exist on Windows only.
 #[cfg(windows)]
 pub use sys::WaitHandle;

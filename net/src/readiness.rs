@@ -96,6 +96,37 @@ macro_rules! readiness_methods {
             self.io.writable().await
         }
 
+        /// Waits until an operation is worth trying, and returns a guard that performs it or forgets the readiness.
+        ///
+        /// Any number of tasks can wait, and all wake up. Dropping the future, or the guard, loses nothing.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the runtime shuts down.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use windlass::net::Interest;
+        ///
+        /// # use windlass::net::{TcpListener, TcpStream};
+        /// # windlass::block_on(async {
+        /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+        /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+        /// # let (stream, _) = listener.accept().await?;
+        /// peer.write_all(b"hello").await?;
+        /// let guard = stream.ready(Interest::READABLE).await?;
+        /// assert_eq!(guard.try_io(|| stream.try_read(&mut [0; 16]))?, 5);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub async fn ready(
+            &self,
+            interest: $crate::Interest,
+        ) -> std::io::Result<$crate::ReadyGuard<'_>> {
+            $crate::ReadyGuard::wait(self.io.registration(), interest).await
+        }
+
         /// Waits until reading is worth trying, for at most `timeout`; otherwise like [`readable`](Self::readable).
         ///
         /// With a time-out of zero it returns what has been reported before, and does not ask the OS. For a deadline on any

@@ -14,6 +14,7 @@ use common::os;
 use common::{both, poll_once, run, tcp_pair, within_deadline};
 use windlass_net::{TcpListener, TcpStream, UdpSocket};
 use windlass_runtime::spawn;
+use windlass_sync::ManualResetEvent;
 
 /// Counts how often it is woken.
 #[derive(Default)]
@@ -347,7 +348,18 @@ fn readers_end_when_their_runtime_does() {
         let (a, b) = runtime.block_on(tcp_pair());
         let udp = runtime.block_on(UdpSocket::bind("127.0.0.1:0")).unwrap();
         let (_c, d) = runtime.block_on(tcp_pair());
-        let within = runtime.handle().spawn(async move { d.read(&mut [0]).await });
+        let polled = Arc::new(ManualResetEvent::new(false));
+        let within = runtime.handle().spawn({
+            let polled = polled.clone();
+            async move {
+                let mut buf = [0];
+                let mut read = Box::pin(d.read(&mut buf));
+                assert!(poll_once(&mut read).await.is_none());
+                polled.set();
+                read.await
+            }
+        });
+        windlass_sync::block_on(polled.wait());
         fill(&a);
         let waiting = std::sync::Barrier::new(4);
         std::thread::scope(|scope| {

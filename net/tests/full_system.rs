@@ -19,7 +19,7 @@ fn accept_reports_a_full_system_without_spinning_and_goes_on_later() {
         // The thread that asks is the one that is refused; the others find the system as it is.
         std::thread::scope(|scope| {
             scope.spawn(|| {
-                seccomp::refuse_accept(libc::ENFILE);
+                seccomp::refuse(&[libc::SYS_accept4], libc::ENFILE);
                 runtime.block_on(async {
                     for _ in 0..3 {
                         let refused = listener.accept().await.unwrap_err();

@@ -132,3 +132,28 @@ fn operations_on_a_runtime_that_has_shut_down_say_so() {
         assert!(!is_shutdown_error(&other));
     }
 }
+
+/// A guard forgets what it has seen, and nothing that came later.
+#[test]
+fn a_guard_clears_what_it_has_seen() {
+    run(|| async {
+        let (a, b) = tcp_pair().await;
+        assert!(poll_once(&mut Box::pin(a.ready(Interest::READABLE))).await.is_none());
+        b.write_all(b"x").await.unwrap();
+        let guard = a.ready(Interest::READABLE).await.unwrap();
+        assert_eq!(guard.interest(), Interest::READABLE);
+        // Without being cleared, it stays.
+        drop(guard);
+        let guard = a.ready(Interest::READABLE).await.unwrap();
+        assert_eq!(guard.try_io(|| a.try_read(&mut [0; 4])).unwrap(), 1);
+        let error = guard.try_io(|| Err::<(), _>(ErrorKind::WouldBlock.into())).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        assert!(poll_once(&mut Box::pin(a.ready(Interest::READABLE))).await.is_none());
+        // The guard is of the readiness before. What comes now is not its to clear.
+        b.write_all(b"y").await.unwrap();
+        a.readable().await.unwrap();
+        guard.clear();
+        a.readable().await.unwrap();
+        assert_eq!(a.try_read(&mut [0; 4]).unwrap(), 1);
+    });
+}

@@ -5,7 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use windlass_net::{
     Addresses, Async, Incoming, Keepalive, Lookup, OsEvent, OwnedReadHalf, OwnedWriteHalf,
-    ReadHalf, ReuniteError, TcpListener, TcpSocket, TcpStream, UdpSocket, WriteHalf,
+    ReadHalf, ReadyGuard, ReuniteError, TcpListener, TcpSocket, TcpStream, UdpSocket, WriteHalf,
 };
 
 /// And what may be used again after a panic went by: no operation of theirs leaves anything half done.
@@ -25,6 +25,7 @@ const _: () = {
     both::<OwnedReadHalf<TcpStream>>();
     both::<OwnedWriteHalf<TcpStream>>();
     both::<ReuniteError<TcpStream>>();
+    borrowed::<ReadyGuard<'_>>();
     borrowed::<ReadHalf<'_, TcpStream>>();
     borrowed::<WriteHalf<'_, TcpStream>>();
     borrowed::<Incoming<'_, TcpListener>>();
@@ -33,11 +34,12 @@ const _: () = {
 #[cfg(unix)]
 const _: () = {
     use windlass_net::unix::pipe::{Receiver, Sender};
-    use windlass_net::unix::{Credentials, UnixDatagram, UnixListener, UnixStream};
+    use windlass_net::unix::{Credentials, UnixDatagram, UnixListener, UnixSocket, UnixStream};
 
     both::<UnixListener>();
     both::<UnixStream>();
     both::<UnixDatagram>();
+    both::<UnixSocket>();
     both::<Credentials>();
     both::<Sender>();
     both::<Receiver>();

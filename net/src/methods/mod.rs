@@ -76,7 +76,16 @@ macro_rules! wrapper {
             }
         }
 
-        $crate::sys::descriptor_traits!($type, $std);
+        /// Does the same as `from_std`.
+        impl TryFrom<$std> for $type {
+            type Error = std::io::Error;
+
+            fn try_from(source: $std) -> std::io::Result<Self> {
+                Self::from_std(source)
+            }
+        }
+
+        $crate::sys::descriptor_traits!($type);
     };
 }
 

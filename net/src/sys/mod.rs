@@ -23,7 +23,7 @@
 //! - `recv`, `recv_from`: receive a datagram, truncated to the room for it, and leave it in the queue if asked to.
 //!
 //! On Unix also: `local` (std's types of them),
-//! `connect_local`, `peer_credentials`, `pipe`, `read_uninit`, `refuse_new_local`.
+//! `bind_local`, `connect_local`, `local_datagram`, `local_stream`, `peer_credentials`, `pipe`, `read_uninit`, `refuse_new_local`.
 
 #[cfg(unix)]
 mod unix;

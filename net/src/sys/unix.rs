@@ -32,7 +32,7 @@ pub(crate) use options::{SocketOption, get_option, linger, option, set_linger, s
 pub(crate) use refuse::{refuse_new, refuse_new_local};
 pub(crate) use std::os::fd::AsFd as AsDescriptor;
 pub(crate) use std::os::unix::net as local;
-pub(crate) use traits::descriptor_traits;
+pub(crate) use traits::{descriptor_traits, into_descriptor};
 pub(crate) use waits::EventWaits;
 use wall::WallClock;
 pub(crate) use wall_wait::WallWait;
@@ -113,7 +113,10 @@ pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
 }
 
 pub(crate) fn bind(socket: Descriptor<'_>, address: &SocketAddr) -> io::Result<()> {
-    let address = RawAddress::from_inet(address);
+    bind_raw(socket, &RawAddress::from_inet(address))
+}
+
+fn bind_raw(socket: Descriptor<'_>, address: &RawAddress) -> io::Result<()> {
     // SAFETY: pointer and length describe `address`, which outlives the call.
     check(unsafe { libc::bind(socket.as_raw_fd(), address.as_ptr(), address.len()) })?;
     Ok(())
@@ -153,11 +156,22 @@ pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAdd
 }
 
 /// Connects to a local socket, which never waits: the listener has room, or refuses.
-pub(crate) fn connect_local(address: &local::SocketAddr) -> io::Result<local::UnixStream> {
-    let address = RawAddress::from_local(address)?;
-    let socket = make::socket(libc::AF_UNIX, libc::SOCK_STREAM)?;
-    connect(descriptor(&socket), &address)?;
-    Ok(socket.into())
+pub(crate) fn connect_local(socket: Descriptor<'_>, address: &local::SocketAddr) -> io::Result<()> {
+    connect(socket, &RawAddress::from_local(address)?)
+}
+
+/// Creates a local socket for streams.
+pub(crate) fn local_stream() -> io::Result<OwnedFd> {
+    make::socket(libc::AF_UNIX, libc::SOCK_STREAM)
+}
+
+/// Creates a local socket for datagrams.
+pub(crate) fn local_datagram() -> io::Result<OwnedFd> {
+    make::socket(libc::AF_UNIX, libc::SOCK_DGRAM)
+}
+
+pub(crate) fn bind_local(socket: Descriptor<'_>, address: &local::SocketAddr) -> io::Result<()> {
+    bind_raw(socket, &RawAddress::from_local(address)?)
 }
 
 /// Sends to the peer of a connected socket. If the peer has closed it, returns `EPIPE` and raises no signal, whatever the

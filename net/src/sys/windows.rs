@@ -19,7 +19,7 @@ use address::RawAddress;
 pub(crate) use event::{Event, EventWaits};
 pub(crate) use options::{SocketOption, get_option, linger, option, set_linger, set_option};
 pub(crate) use std::os::windows::io::AsSocket as AsDescriptor;
-pub(crate) use traits::descriptor_traits;
+pub(crate) use traits::{descriptor_traits, into_descriptor};
 pub use wait::WaitHandle;
 pub(crate) use wall_wait::WallWait;
 
@@ -222,9 +222,9 @@ unsafe fn receive(
     let len = i32::try_from(bytes.len()).unwrap_or(i32::MAX);
     let flags = if peek { ws::MSG_PEEK } else { 0 };
     let socket = socket.as_raw_socket() as ws::SOCKET;
+    let start = bytes.as_mut_ptr();
     // SAFETY: there are at least `len` bytes; of the address, the caller says so.
-    let received =
-        unsafe { ws::recvfrom(socket, bytes.as_mut_ptr(), len, flags, address, address_len) };
+    let received = unsafe { ws::recvfrom(socket, start, len, flags, address, address_len) };
     match usize::try_from(received).map_err(|_| last_error()) {
         Err(error) if error.raw_os_error() == Some(ws::WSAEMSGSIZE) => Ok(len as usize),
         result => result,

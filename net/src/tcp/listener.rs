@@ -86,7 +86,7 @@ impl TcpListener {
     /// # }).unwrap();
     /// ```
     pub async fn bind<A: ToSocketAddrs>(addrs: A) -> io::Result<Self> {
-        with_first(addrs, |address| {
+        with_first(addrs, |address| async move {
             let socket = TcpSocket::for_addr(&address)?;
             socket.set_reuse_address(sys::REUSES_ADDRESSES)?;
             socket.bind(address)?;

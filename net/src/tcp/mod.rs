@@ -2,6 +2,7 @@
 
 mod keepalive;
 mod listener;
+mod options;
 mod socket;
 mod stream;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
-use super::keepalive::tcp_options;
+use super::options::tcp_options;
 use super::{Keepalive, TcpListener, TcpStream};
 use crate::Async;
 use crate::methods::buffer_methods;
@@ -255,15 +255,11 @@ impl TcpSocket {
         Ok(TcpStream::from_connected(stream))
     }
 
-    pub(crate) fn socket(&self) -> &std::net::TcpStream {
-        &self.socket
-    }
-
     pub(crate) fn into_socket(self) -> std::net::TcpStream {
         self.socket
     }
 
-    fn std(&self) -> &std::net::TcpStream {
+    pub(crate) fn std(&self) -> &std::net::TcpStream {
         &self.socket
     }
 

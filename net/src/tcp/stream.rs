@@ -5,9 +5,9 @@ use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddr};
 use std::task::{Context, Poll};
 
-use super::keepalive::tcp_options;
+use super::options::tcp_options;
 use super::{Keepalive, TcpSocket};
-use crate::addrs::{ToSocketAddrs, no_address, resolve};
+use crate::addrs::{ToSocketAddrs, with_first};
 use crate::halves::{
     self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, duplex_methods, impl_duplex,
 };
@@ -73,18 +73,11 @@ impl TcpStream {
     /// # }).unwrap();
     /// ```
     pub async fn connect<A: ToSocketAddrs>(addrs: A) -> io::Result<Self> {
-        let mut failed = None;
-        for address in resolve(addrs).await? {
-            let attempt = match TcpSocket::for_addr(&address) {
-                Ok(socket) => socket.connect(address).await,
-                Err(error) => Err(error),
-            };
-            match attempt {
-                Ok(stream) => return Ok(stream),
-                Err(error) => failed = Some(error),
-            }
-        }
-        Err(failed.unwrap_or_else(no_address))
+        with_first(
+            addrs,
+            |address| async move { TcpSocket::for_addr(&address)?.connect(address).await },
+        )
+        .await
     }
 
     pub(super) fn from_connected(io: Async<std::net::TcpStream>) -> Self {

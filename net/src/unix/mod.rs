@@ -1,7 +1,7 @@
 //! Local sockets and pipes, on Unix only.
 //!
 //! [`UnixStream`] and [`UnixListener`] correspond to the types for TCP, and [`UnixDatagram`] corresponds to
-//! [`UdpSocket`](crate::UdpSocket). [`pipe()`] creates an anonymous pipe.
+//! [`UdpSocket`](crate::UdpSocket). [`UnixSocket`] is for what has to be set before. [`pipe()`] creates an anonymous pipe.
 //!
 //! Any process that may open a socket's path can connect to it: restrict the permissions of the directory, or check
 //! [`UnixStream::peer_cred`].
@@ -9,10 +9,12 @@
 mod datagram;
 mod listener;
 pub mod pipe;
+mod socket;
 mod stream;
 
 pub use crate::sys::local::SocketAddr;
 pub use datagram::UnixDatagram;
 pub use listener::UnixListener;
 pub use pipe::pipe;
+pub use socket::UnixSocket;
 pub use stream::{Credentials, UnixStream};

@@ -6,7 +6,7 @@ use std::net::Shutdown;
 use std::path::Path;
 use std::task::{Context, Poll};
 
-use super::SocketAddr;
+use super::{SocketAddr, UnixSocket};
 use crate::halves::{
     self, OwnedReadHalf, OwnedWriteHalf, ReadHalf, WriteHalf, duplex_methods, impl_duplex,
 };
@@ -36,6 +36,9 @@ pub struct UnixStream {
 }
 
 wrapper!(UnixStream, local::UnixStream);
+
+crate::adapter::impl_read_uninit!([] UnixStream);
+impl crate::adapter::WriteVectored for UnixStream {}
 
 impl UnixStream {
     /// Connects to the listener at `path`.
@@ -84,7 +87,12 @@ impl UnixStream {
     /// # }).unwrap();
     /// ```
     pub async fn connect_addr(address: &SocketAddr) -> io::Result<Self> {
-        Async::new_writable(sys::connect_local(address)?).map(Self::from_async)
+        UnixSocket::new_stream()?.connect_addr(address).await
+    }
+
+    /// Registers a stream that is non-blocking, and on which nothing was sent yet.
+    pub(super) fn from_nonblocking(stream: local::UnixStream) -> io::Result<Self> {
+        Async::new_writable(stream).map(Self::from_async)
     }
 
     /// Creates two streams that are connected to each other.

@@ -153,3 +153,26 @@ pub(crate) fn make_fifo(path: &Path) {
 pub(crate) fn open_to_read(path: &Path) -> File {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path).unwrap()
 }
+
+/// Forks, has the child close all of its descriptors and end, and returns its status.
+///
+/// The child has one thread and copies of all descriptors, among them those of the runtime that this process goes on
+/// using.
+pub(crate) fn fork_and_close_everything() -> i32 {
+    let most = limit_descriptors(None).min(1 << 16) as i32;
+    // SAFETY: the child calls nothing but functions that may be called after a fork, and does not return.
+    let child = unsafe { libc::fork() };
+    check(child);
+    if child == 0 {
+        for fd in 0..most {
+            // SAFETY: whatever it is, this process uses it no more.
+            unsafe { libc::close(fd) };
+        }
+        // SAFETY: ends the process.
+        unsafe { libc::_exit(0) };
+    }
+    let mut status = -1;
+    // SAFETY: `status` is a valid place for it.
+    check(unsafe { libc::waitpid(child, &mut status, 0) });
+    status
+}

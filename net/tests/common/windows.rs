@@ -34,9 +34,9 @@ pub(crate) fn timer() -> OwnedHandle {
 
 pub(crate) fn set_timer(timer: &OwnedHandle, after: Duration) {
     let due = -((after.as_nanos() / 100) as i64);
+    let handle = timer.as_raw_handle();
     // SAFETY: the timer is open, and the time outlives the call.
-    let set =
-        unsafe { SetWaitableTimer(timer.as_raw_handle(), &due, 0, None, std::ptr::null(), 0) };
+    let set = unsafe { SetWaitableTimer(handle, &due, 0, None, std::ptr::null(), 0) };
     assert_ne!(set, 0);
 }
 

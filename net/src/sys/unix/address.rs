@@ -170,4 +170,32 @@ mod tests {
         let path = local::SocketAddr::from_pathname("/x").unwrap();
         assert!(RawAddress::from_local(&path).unwrap().to_inet().is_err());
     }
+
+    /// Whatever bytes a call leaves, and however long it says they are: an address that survives the round trip, or an error.
+    #[test]
+    fn random_bytes_are_an_address_or_an_error() {
+        let mut state = 1_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        };
+        let families = [libc::AF_INET, libc::AF_INET6, libc::AF_UNIX, libc::AF_UNSPEC, 0x7f];
+        for round in 0..20_000 {
+            let mut raw = RawAddress::empty();
+            let (address, len) = raw.as_mut_parts();
+            for at in 0..size_of::<Bytes>() {
+                // SAFETY: within the bytes, which any value may be written to.
+                unsafe { address.cast::<u8>().add(at).write(byte()) };
+            }
+            // SAFETY: as above; every one of them has a place for the family.
+            unsafe { (*address).sa_family = families[round % families.len()] as _ };
+            // SAFETY: a place for the length.
+            unsafe { *len = socklen_t::from(byte()) };
+            if let Ok(address) = raw.to_inet() {
+                assert_eq!(RawAddress::from_inet(&address).to_inet().unwrap(), address);
+            } else {
+                assert!(round % families.len() > 1, "an internet address is refused");
+            }
+        }
+    }
 }

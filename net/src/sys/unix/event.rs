@@ -15,18 +15,18 @@ pub(crate) struct Event {
 
 impl Event {
     pub(crate) fn new(set: bool) -> io::Result<Self> {
+        let flags = libc::EFD_NONBLOCK | libc::EFD_CLOEXEC;
         // SAFETY: takes no pointers.
-        let fd =
-            check(unsafe { libc::eventfd(set.into(), libc::EFD_NONBLOCK | libc::EFD_CLOEXEC) })?;
+        let fd = check(unsafe { libc::eventfd(set.into(), flags) })?;
         Ok(Self { fd: own(fd) })
     }
 
     pub(crate) fn set(&self) -> io::Result<()> {
         let one = 1_u64.to_ne_bytes();
+        let fd = self.fd.as_raw_fd();
         // SAFETY: pointer and length describe `one`.
-        let result =
-            check_len(unsafe { libc::write(self.fd.as_raw_fd(), one.as_ptr().cast(), one.len()) });
-        match result {
+        let written = unsafe { libc::write(fd, one.as_ptr().cast(), one.len()) };
+        match check_len(written) {
             // A full counter means that the event is set.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(()),
             result => result.map(drop),

@@ -4,28 +4,36 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::{Async, OsEvent, TcpSocket};
 
-/// Implements the conversions, for a type with a method `io()` that returns its `Async<$std>`, a function `from_std`, and a
-/// method `into_inner`.
-macro_rules! descriptor_traits {
-    ($type:ty, $std:ty) => {
+/// Implements the conversions to descriptors, for a type with a method that borrows what has the descriptor, and one that
+/// takes it out.
+macro_rules! into_descriptor {
+    ($type:ty, $borrow:ident, $take:ident) => {
         impl std::os::fd::AsFd for $type {
             fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
-                std::os::fd::AsFd::as_fd(self.io().get_ref())
+                std::os::fd::AsFd::as_fd(self.$borrow())
             }
         }
 
         impl std::os::fd::AsRawFd for $type {
             fn as_raw_fd(&self) -> std::os::fd::RawFd {
-                std::os::fd::AsRawFd::as_raw_fd(self.io().get_ref())
+                std::os::fd::AsRawFd::as_raw_fd(self.$borrow())
             }
         }
 
         /// Leaves the descriptor non-blocking.
         impl From<$type> for std::os::fd::OwnedFd {
             fn from(this: $type) -> Self {
-                this.into_inner().into()
+                this.$take().into()
             }
         }
+    };
+}
+
+/// Implements the conversions, for a type with a method `io()` that returns its `Async`, a function `from_std`, and a
+/// method `into_inner`.
+macro_rules! descriptor_traits {
+    ($type:ty) => {
+        $crate::sys::into_descriptor!($type, io, into_inner);
 
         /// Makes the descriptor non-blocking and registers it with the current runtime.
         impl TryFrom<std::os::fd::OwnedFd> for $type {
@@ -35,19 +43,10 @@ macro_rules! descriptor_traits {
                 Self::from_std(descriptor.into())
             }
         }
-
-        /// Does the same as `from_std`.
-        impl TryFrom<$std> for $type {
-            type Error = std::io::Error;
-
-            fn try_from(source: $std) -> std::io::Result<Self> {
-                Self::from_std(source)
-            }
-        }
     };
 }
 
-pub(crate) use descriptor_traits;
+pub(crate) use {descriptor_traits, into_descriptor};
 
 impl<T: AsFd> AsFd for Async<T> {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -83,20 +82,4 @@ impl AsRawFd for OsEvent {
     }
 }
 
-impl AsFd for TcpSocket {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket().as_fd()
-    }
-}
-
-impl AsRawFd for TcpSocket {
-    fn as_raw_fd(&self) -> RawFd {
-        self.socket().as_raw_fd()
-    }
-}
-
-impl From<TcpSocket> for OwnedFd {
-    fn from(socket: TcpSocket) -> Self {
-        socket.into_socket().into()
-    }
-}
+into_descriptor!(TcpSocket, std, into_socket);

@@ -27,7 +27,8 @@ impl WallClock {
         let since =
             time.duration_since(UNIX_EPOCH).unwrap_or_default().max(Duration::from_nanos(1));
         let value = libc::timespec {
-            tv_sec: since.as_secs().min(LONGEST) as libc::time_t,
+            // `time_t` is deprecated where libc is musl.
+            tv_sec: since.as_secs().min(LONGEST) as _,
             tv_nsec: since.subsec_nanos().into(),
         };
         let once = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -7,28 +7,36 @@ use std::os::windows::io::{
 
 use crate::{Async, OsEvent, TcpSocket};
 
-/// Implements the conversions, for a type with a method `io()` that returns its `Async<$std>`, a function `from_std`, and a
-/// method `into_inner`.
-macro_rules! descriptor_traits {
-    ($type:ty, $std:ty) => {
+/// Implements the conversions to descriptors, for a type with a method that borrows what has the descriptor, and one that
+/// takes it out.
+macro_rules! into_descriptor {
+    ($type:ty, $borrow:ident, $take:ident) => {
         impl std::os::windows::io::AsSocket for $type {
             fn as_socket(&self) -> std::os::windows::io::BorrowedSocket<'_> {
-                std::os::windows::io::AsSocket::as_socket(self.io().get_ref())
+                std::os::windows::io::AsSocket::as_socket(self.$borrow())
             }
         }
 
         impl std::os::windows::io::AsRawSocket for $type {
             fn as_raw_socket(&self) -> std::os::windows::io::RawSocket {
-                std::os::windows::io::AsRawSocket::as_raw_socket(self.io().get_ref())
+                std::os::windows::io::AsRawSocket::as_raw_socket(self.$borrow())
             }
         }
 
         /// Leaves the socket non-blocking.
         impl From<$type> for std::os::windows::io::OwnedSocket {
             fn from(this: $type) -> Self {
-                this.into_inner().into()
+                this.$take().into()
             }
         }
+    };
+}
+
+/// Implements the conversions, for a type with a method `io()` that returns its `Async`, a function `from_std`, and a
+/// method `into_inner`.
+macro_rules! descriptor_traits {
+    ($type:ty) => {
+        $crate::sys::into_descriptor!($type, io, into_inner);
 
         /// Makes the socket non-blocking and registers it with the current runtime.
         impl TryFrom<std::os::windows::io::OwnedSocket> for $type {
@@ -38,19 +46,10 @@ macro_rules! descriptor_traits {
                 Self::from_std(socket.into())
             }
         }
-
-        /// Does the same as `from_std`.
-        impl TryFrom<$std> for $type {
-            type Error = std::io::Error;
-
-            fn try_from(source: $std) -> std::io::Result<Self> {
-                Self::from_std(source)
-            }
-        }
     };
 }
 
-pub(crate) use descriptor_traits;
+pub(crate) use {descriptor_traits, into_descriptor};
 
 impl<T: AsSocket> AsSocket for Async<T> {
     fn as_socket(&self) -> BorrowedSocket<'_> {
@@ -84,20 +83,4 @@ impl AsRawHandle for OsEvent {
     }
 }
 
-impl AsSocket for TcpSocket {
-    fn as_socket(&self) -> BorrowedSocket<'_> {
-        self.socket().as_socket()
-    }
-}
-
-impl AsRawSocket for TcpSocket {
-    fn as_raw_socket(&self) -> RawSocket {
-        self.socket().as_raw_socket()
-    }
-}
-
-impl From<TcpSocket> for OwnedSocket {
-    fn from(socket: TcpSocket) -> Self {
-        socket.into_socket().into()
-    }
-}
+into_descriptor!(TcpSocket, std, into_socket);
