@@ -141,8 +141,19 @@ fn wait_can_be_given_up_and_taken_up_again() {
         assert_eq!(child.wait().await.unwrap(), status);
         assert_eq!(child.try_wait().unwrap(), Some(status));
         assert_eq!(child.id(), None);
-        assert_eq!(child.start_kill().unwrap_err().kind(), ErrorKind::InvalidInput);
         assert!(!is_known(id));
+    });
+}
+
+#[test]
+fn killing_a_child_that_was_waited_for_is_no_error() {
+    run(|| async {
+        let mut child = Command::new("true").spawn().unwrap();
+        let status = child.wait().await.unwrap();
+        child.start_kill().unwrap();
+        child.kill().await.unwrap();
+        assert_eq!(child.wait().await.unwrap(), status);
+        assert!(status.success());
     });
 }
 

@@ -1,16 +1,14 @@
 //! An open file.
 
+mod traits;
 mod whole;
 
 use std::fmt;
 use std::fs;
 use std::io::{self, SeekFrom};
 use std::path::Path;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use async_lock::Mutex;
-use futures_io::{AsyncRead, AsyncSeek, AsyncWrite};
 use windlass_sync::primitives::Arc;
 
 use super::OpenOptions;
@@ -27,7 +25,8 @@ const AT_ONCE: usize = 128 * 1024;
 /// after the other, and a second task waits for the first. [`read_at`](Self::read_at) and [`write_at`](Self::write_at) take a
 /// position, and any number of them can run at the same time.
 ///
-/// These methods return when the OS has finished the operation. Through [`AsyncWrite`] a write is reported as done when it has
+/// These methods return when the OS has finished the operation. Through
+/// [`AsyncWrite`](futures_io::AsyncWrite) a write is reported as done when it has
 /// started: **flush** or close before you drop the file, or errors are lost.
 ///
 /// Each call is one hop to the blocking pool, however much it moves, so large buffers are faster than small ones:
@@ -389,51 +388,6 @@ impl File {
 fn at_once(file: &Arc<fs::File>, buf: &mut [u8]) -> Option<usize> {
     let len = buf.len().min(AT_ONCE);
     sys::read_cached(file, &mut buf[..len], None)
-}
-
-impl From<fs::File> for File {
-    fn from(std: fs::File) -> Self {
-        Self::from_std(std)
-    }
-}
-
-impl AsyncRead for File {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &mut [u8],
-    ) -> Poll<io::Result<usize>> {
-        self.stream.get_mut().poll_read(cx, buf, at_once)
-    }
-}
-
-/// A write is reported as done when it has started. Flushing waits for it, and returns its error.
-impl AsyncWrite for File {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buf: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        self.stream.get_mut().poll_write(cx, buf, State::unread)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream.get_mut().poll_flush(cx)
-    }
-
-    fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.poll_flush(cx)
-    }
-}
-
-impl AsyncSeek for File {
-    fn poll_seek(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        position: SeekFrom,
-    ) -> Poll<io::Result<u64>> {
-        self.stream.get_mut().poll_seek(cx, position)
-    }
 }
 
 impl fmt::Debug for File {

@@ -114,11 +114,11 @@ impl Child {
         self.wait().await.map(drop)
     }
 
-    /// Kills the process, and does not wait. If it has ended and was not waited for, that is no error.
+    /// Kills the process, and does not wait. If it has ended, this has no effect and is no error, as in std.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the end of the process was waited for, or the OS's error.
+    /// Returns the OS's error.
     ///
     /// # Examples
     ///
@@ -267,7 +267,7 @@ impl Drop for Child {
             // It fails only if the process has ended.
             let _ = process.kill();
         }
-        if !process.has_ended() {
+        if !process.reap() {
             orphans::adopt(process, &self.runtime);
         }
     }
@@ -297,15 +297,16 @@ impl Process {
     }
 
     fn kill(&mut self) -> io::Result<()> {
+        // The id of a process that was waited for may belong to another by now.
         if self.status.is_some() {
-            let message = "the process has ended, and was waited for";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+            return Ok(());
         }
         self.std.kill()
     }
 
-    /// Returns true if there is nothing left to wait for, for example because other code has waited.
-    pub(super) fn has_ended(&mut self) -> bool {
+    /// Reaps the process if it has ended. Returns true if there is nothing left to wait for, for example because other code
+    /// has waited.
+    pub(super) fn reap(&mut self) -> bool {
         !matches!(self.try_wait(), Ok(None))
     }
 }

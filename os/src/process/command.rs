@@ -1,11 +1,10 @@
 //! The builder of a child process.
 
-use std::ffi::OsStr;
-use std::io;
-use std::path::Path;
-use std::process::{self, ExitStatus, Output, Stdio};
+mod start;
 
-use super::Child;
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{self, Stdio};
 
 /// A builder of a child process, like [`std::process::Command`].
 ///
@@ -292,7 +291,7 @@ impl Command {
         self
     }
 
-    /// Sets whether the child is killed when its [`Child`], or the future of [`status`](Self::status) or
+    /// Sets whether the child is killed when its [`Child`](super::Child), or the future of [`status`](Self::status) or
     /// [`output`](Self::output), is dropped. By default it continues to run.
     ///
     /// A child that was killed this way is waited for in the background. Its own children continue to run.
@@ -326,107 +325,6 @@ impl Command {
     /// ```
     pub fn get_kill_on_drop(&self) -> bool {
         self.kill_on_drop
-    }
-
-    /// Starts the child. Its pipes belong to the current runtime, or to the global runtime if there is none.
-    ///
-    /// # Errors
-    ///
-    /// Returns the OS's error, such as `NotFound` if there is no such program, or an error if the runtime is shutting down. If the
-    /// child was started and its pipes can't be registered, it is killed.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use windlass::process::Command;
-    /// # windlass::block_on(async {
-    /// let mut child = Command::new("sh").args(["-c", "exit 0"]).spawn()?;
-    /// assert!(child.wait().await?.success());
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub fn spawn(&mut self) -> io::Result<Child> {
-        Child::start(self.std.spawn()?, self.kill_on_drop)
-    }
-
-    /// Starts the child, waits for its end, and returns its status.
-    ///
-    /// The child is started by this call, and not by the first poll. Its pipes, if any, are closed.
-    ///
-    /// Dropping the future drops the child; see [`kill_on_drop`](Self::kill_on_drop).
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`spawn`](Self::spawn) and [`Child::wait`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use windlass::process::Command;
-    /// # windlass::block_on(async {
-    /// assert!(Command::new("sh").args(["-c", "exit 0"]).status().await?.success());
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub fn status(&mut self) -> impl Future<Output = io::Result<ExitStatus>> + Send + use<> {
-        let child = self.spawn();
-        async {
-            let mut child = child?;
-            // The child must not wait for a reader.
-            drop((child.stdout.take(), child.stderr.take()));
-            child.wait().await
-        }
-    }
-
-    /// Starts the child, waits for its end, and returns its status and everything that it has written.
-    ///
-    /// The child is started by this call, and not by the first poll.
-    ///
-    /// Dropping the future drops the child; see [`kill_on_drop`](Self::kill_on_drop).
-    ///
-    /// # Errors
-    ///
-    /// Returns the same errors as [`spawn`](Self::spawn) and [`Child::wait_with_output`].
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use windlass::process::Command;
-    /// # windlass::block_on(async {
-    /// let output = Command::new("echo").arg("hello").output().await?;
-    /// assert_eq!(output.stdout, b"hello\n");
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub fn output(&mut self) -> impl Future<Output = io::Result<Output>> + Send + use<> {
-        let child = self.spawn_captured();
-        async { child?.wait_with_output().await }
-    }
-
-    /// Starts the child like std's `output`: streams that were not set are captured, and the input is empty.
-    fn spawn_captured(&mut self) -> io::Result<Child> {
-        let set = self.set;
-        if !set.stdin {
-            self.std.stdin(Stdio::null());
-        }
-        if !set.stdout {
-            self.std.stdout(Stdio::piped());
-        }
-        if !set.stderr {
-            self.std.stderr(Stdio::piped());
-        }
-        let child = self.spawn();
-        // The next call may be `spawn`, which inherits.
-        if !set.stdin {
-            self.std.stdin(Stdio::inherit());
-        }
-        if !set.stdout {
-            self.std.stdout(Stdio::inherit());
-        }
-        if !set.stderr {
-            self.std.stderr(Stdio::inherit());
-        }
-        child
     }
 }
 

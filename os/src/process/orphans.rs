@@ -25,7 +25,7 @@ pub(super) fn adopt(process: Process, runtime: &Handle) {
 
 /// Reaps the children in the list that have ended.
 pub(super) fn look_after() {
-    LEFT.lock().retain_mut(|process| !process.has_ended());
+    LEFT.lock().retain_mut(|process| !process.reap());
 }
 
 struct Orphan {
@@ -45,7 +45,7 @@ impl Orphan {
 impl Drop for Orphan {
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
-            if !process.has_ended() {
+            if !process.reap() {
                 LEFT.lock().push(process);
             }
         }

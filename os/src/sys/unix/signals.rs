@@ -268,9 +268,9 @@ fn call(former: &libc::sigaction, signal: c_int, info: *mut siginfo_t, context: 
         return;
     }
     if former.sa_flags & libc::SA_SIGINFO != 0 {
+        type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
         // SAFETY: the flag says that it is a handler of this type.
-        let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) =
-            unsafe { std::mem::transmute(handler) };
+        let handler: Handler = unsafe { std::mem::transmute(handler) };
         handler(signal, info, context);
     } else {
         // SAFETY: it is a handler, and without the flag it is of this type.
