@@ -1,7 +1,7 @@
 //! A TCP proxy with time-outs, back-pressure and half-close.
 //!
 //! ```text
-//! cargo run --release --example proxy -- LISTEN SERVER   from one address to another, until Ctrl-C
+//! cargo run --release --example proxy -- LISTEN SERVER   from one address to another, until Ctrl-C or SIGTERM
 //! cargo run --release --example proxy -- --demo          between a client and a server of its own; exits
 //!
 //! cargo run --release --example proxy -- 127.0.0.1:8000 example.org:80
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use windlass::io::CopyOptions;
 use windlass::net::{TcpListener, TcpStream};
-use windlass::signal::ctrl_c;
+use windlass::signal::termination;
 use windlass::sync::CancellationToken;
 use windlass::timer::timeout;
 
@@ -33,7 +33,7 @@ async fn main() -> io::Result<()> {
             let listener = TcpListener::bind(listen).await?;
             println!("{} is passed on to {server}", listener.local_addr()?);
             let serving = windlass::spawn(serve(listener, server, IDLE, stop.clone()));
-            ctrl_c().await?;
+            termination()?.recv().await;
             println!(
                 "no new connections; those there are go on until they end, or for {IDLE:?} at most"
             );

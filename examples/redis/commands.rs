@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use crate::Server;
-use crate::pubsub::Subscriptions;
-use crate::request::Request;
-use crate::store::Condition;
+use super::Server;
+use super::pubsub::Subscriptions;
+use super::request::Request;
+use super::store::Condition;
 
 /// Answers, as they go over the wire, one after the other.
 #[derive(Default)]

@@ -9,10 +9,10 @@ use std::task::Poll;
 use windlass::net::TcpStream;
 use windlass::sync::CancellationToken;
 
-use crate::Server;
-use crate::commands::{self, Replies};
-use crate::pubsub::Subscriptions;
-use crate::request::Request;
+use super::Server;
+use super::commands::{self, Replies};
+use super::pubsub::Subscriptions;
+use super::request::Request;
 
 /// Room for what is read at a time.
 const ROOM: usize = 16 * 1024;

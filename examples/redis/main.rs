@@ -1,7 +1,7 @@
 //! A small server that speaks Redis: GET, SET with expiry, DEL, INCR, PUBLISH, SUBSCRIBE, pipelining.
 //!
 //! ```text
-//! cargo run --release --example redis              serve on a free port, or on $PORT, until Ctrl-C
+//! cargo run --release --example redis              serve on a free port, or on $PORT, until Ctrl-C or SIGTERM
 //! cargo run --release --example redis -- --demo    serve, try all of it, exit
 //! ```
 
@@ -40,7 +40,7 @@ async fn main() -> io::Result<()> {
     println!("  redis-benchmark -p {} -t set,get -P 16 -q", address.port());
 
     let server = Arc::new(Server::default());
-    let drain = Drain::new().deadline(Duration::from_secs(5));
+    let drain = Drain::new().deadline(Duration::from_secs(5)).on_signals()?;
     let switch = drain.switch();
     let sweeper = windlass::spawn(sweep(server.clone()));
     let serving = windlass::spawn(drain.serve(listener, move |stream, _peer, told| {

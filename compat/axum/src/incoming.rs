@@ -43,12 +43,12 @@ impl<'a, L: Listener> IncomingStream<'a, L> {
         Self { stream, remote_addr }
     }
 
-    /// The connection.
+    /// Returns the connection.
     pub fn stream(&self) -> &L::Stream {
         self.stream
     }
 
-    /// Where it comes from.
+    /// Returns the address that it comes from.
     pub fn remote_addr(&self) -> &L::Addr {
         self.remote_addr
     }

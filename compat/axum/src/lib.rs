@@ -7,18 +7,67 @@
 //! # What needs a runtime of tokio
 //!
 //! Routers, handlers, extractors, `ConnectInfo`, middleware of tower that sets no timers, JSON, forms, and streams of
-//! server-sent events need none, and run here as they are. These call tokio at run time, and panic outside of one:
+//! server-sent events need none, and run here as they are. These call tokio at run time, and panic without one; what they can
+//! be replaced by, if you want no second runtime, is in the last column:
 //!
 //! | what | calls | instead |
 //! |---|---|---|
-//! | `WebSocketUpgrade::on_upgrade` | `tokio::spawn` | hyper's upgrade; the example `axum_app` does that in some lines |
+//! | `WebSocketUpgrade::on_upgrade` | `tokio::spawn` | hyper's upgrade, as in the example `axum_app` |
 //! | `Sse::keep_alive` | `tokio::time` | a stream that sends a comment now and then |
 //! | `tower_http::timeout`, `tower::timeout` | `tokio::time` | [`windlass_runtime::timer::timeout`] in a `middleware::from_fn` |
 //! | `tower::buffer`, `tower::limit::RateLimit` | `tokio::spawn`, `tokio::time` | |
 //! | `tower_http::services::ServeDir` | tokio's blocking pool | |
 //!
-//! With a runtime of tokio entered on the worker threads they work unmodified. Nothing here has to be told about it: connections, and
-//! the tasks of HTTP/2 streams, run on those threads.
+//! With a runtime of tokio beside ours they work unmodified, over HTTP/1 and HTTP/2: `#[windlass::main(tokio = true)]` starts
+//! one, and `windlass::tokio::BuilderExt`. Nothing here has to be told about it. Handlers run on our workers as before; what
+//! axum gives to `tokio::spawn`, which is the callback of a WebSocket, runs on tokio's thread, where `windlass::spawn`
+//! leads back to our workers.
+//!
+//! # WebSockets, and the end of the server
+//!
+//! An upgraded connection has left HTTP, so the server can't tell its client goodbye. The handler does, and holds the
+//! [`Switch`], so that the server waits for it:
+//!
+//! ```
+//! use axum::extract::State;
+//! use axum::extract::ws::{CloseFrame, Message, WebSocketUpgrade, close_code};
+//! use axum::response::Response;
+//! use axum::{Router, routing::any};
+//! use windlass::serve::{Drain, Switch};
+//!
+//! async fn echo(State(switch): State<Switch>, upgrade: WebSocketUpgrade) -> Response {
+//!     upgrade.on_upgrade(|mut socket| async move {
+//!         let _open = switch.hold("echo");
+//!         loop {
+//!             match switch.token().run_until_cancelled(socket.recv()).await {
+//!                 Some(Some(Ok(message @ Message::Text(_)))) => {
+//!                     if socket.send(message).await.is_err() {
+//!                         return;
+//!                     }
+//!                 }
+//!                 Some(Some(Ok(_))) => {}
+//!                 Some(_) => return, // the client is gone
+//!                 None => {
+//!                     let goodbye = CloseFrame { code: close_code::AWAY, reason: "".into() };
+//!                     let _ = socket.send(Message::Close(Some(goodbye))).await;
+//!                     return;
+//!                 }
+//!             }
+//!         }
+//!     })
+//! }
+//!
+//! #[windlass::main(tokio = true)]
+//! async fn main() -> std::io::Result<()> {
+//!     let drain = Drain::new().on_signals()?;
+//!     let app = Router::new().route("/", any(echo)).with_state(drain.switch());
+//!     # drain.switch().flip();
+//!     let listener = windlass::net::TcpListener::bind("127.0.0.1:0").await?;
+//!     let report = windlass_axum::serve(listener, app).drain(drain).await?;
+//!     println!("{report}");
+//!     Ok(())
+//! }
+//! ```
 
 mod connection;
 mod incoming;

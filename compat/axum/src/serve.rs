@@ -86,6 +86,35 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
+    /// Tells the server to end at the first request to end the process, Ctrl-C or `SIGTERM` for instance, and ends it at once
+    /// at the second; see [`Drain::on_signals`].
+    ///
+    /// Handlers that should know of it, those of WebSockets for instance, get a [`Switch`](crate::Switch): make a [`Drain`],
+    /// call its `on_signals`, and pass it to [`drain`](Self::drain).
+    ///
+    /// # Errors
+    ///
+    /// If descriptors have run out, if the OS refuses a handler, or if the runtime is shutting down.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use axum::{Router, routing::get};
+    /// use windlass::net::TcpListener;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:8080").await?;
+    /// let report = windlass_axum::serve(listener, app).on_signals()?.await?;
+    /// println!("{report}");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn on_signals(mut self) -> io::Result<Self> {
+        self.drain = self.drain.on_signals()?;
+        Ok(self)
+    }
+
     /// Sets how long connections may take to end, once they are told to. Then they are aborted.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.drain = self.drain.deadline(deadline);

@@ -16,7 +16,7 @@ impl Connection for UnixStream {
     }
 }
 
-/// Who is at the other end of a local connection, as `ConnectInfo<Peer>`.
+/// The process at the other end of a local connection, as `ConnectInfo<Peer>`.
 ///
 /// # Examples
 ///
@@ -38,12 +38,12 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// The user that the process belonged to when it connected, if the OS tells.
+    /// Returns the user that the process belonged to when it connected, if the OS tells.
     pub fn uid(&self) -> Option<u32> {
         self.uid
     }
 
-    /// The process, if the OS tells.
+    /// Returns the process's id, if the OS tells.
     pub fn pid(&self) -> Option<i32> {
         self.pid
     }

@@ -16,7 +16,7 @@ use common::{
 use windlass_axum::{Connection, Drain, Listener, serve};
 use windlass_hyper::Io;
 use windlass_net::{TcpListener, TcpStream};
-use windlass_runtime::spawn;
+use windlass_runtime::{Handle, spawn};
 
 fn hello() -> Router {
     Router::new().route("/", get(|| async { "hello" }))
@@ -105,8 +105,9 @@ fn a_handler_that_panics_is_counted_and_the_server_lives() {
         assert_eq!(text(sender.send_request(request("/")).await.unwrap()).await, "hello");
         assert_eq!(ask(&connect(address).await, "/").await.unwrap().1, "hello");
         switch.flip();
-        // That of HTTP/2 is a stream's, and not the connection's.
+        // That of HTTP/2 is a stream's, which has a task of its own, and not the connection's.
         assert_eq!(serving.await.unwrap().unwrap().panicked(), 1);
+        assert_eq!(Handle::current().metrics().tasks_panicked, 2);
     });
 }
 

@@ -32,12 +32,12 @@ impl<T> FuturesIo<T> {
         Self(stream)
     }
 
-    /// The stream.
+    /// Returns the stream.
     pub fn get_ref(&self) -> &T {
         &self.0
     }
 
-    /// The stream, without the wrapper, which holds no bytes.
+    /// Returns the stream. Nothing that was read is lost, because the wrapper holds no bytes.
     pub fn into_inner(self) -> T {
         self.0
     }

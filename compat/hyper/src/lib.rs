@@ -49,13 +49,11 @@ mod io;
 #[cfg(feature = "server")]
 pub mod server;
 mod timer;
-// Local sockets as Unix has them.
-#[cfg(unix)]
-mod unix;
 
 #[cfg(feature = "client")]
 pub use client::Connector;
 pub use executor::Executor;
 pub use futures_io::FuturesIo;
-pub use io::{Io, ReadUninit};
+pub use io::Io;
 pub use timer::Timer;
+pub use windlass_net::adapter::ReadUninit;

@@ -4,7 +4,6 @@ mod common;
 
 use std::convert::Infallible;
 use std::future::pending;
-use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -160,7 +159,10 @@ fn http2_is_told_to_go_away_and_its_streams_are_finished() {
         let response = sender.send_request(post("/", "")).await.unwrap();
         assert_eq!(text(response).await, "slow");
         serving.await.unwrap().unwrap();
-        assert!(sender.ready().await.is_err());
+        // The client's own connection task has yet to read what the server said last.
+        while sender.ready().await.is_ok() {
+            yield_now().await;
+        }
     });
 }
 
@@ -331,7 +333,6 @@ fn dropping_the_future_closes_the_connection() {
             patient().serve_connection(Io::new(server), service, &CancellationToken::new()).await
         });
         send_get(&client, "/").await;
-        client.shutdown(Shutdown::Write).unwrap();
         serving.abort();
         assert!(serving.await.unwrap_err().is_cancelled());
         assert!(read_response(&client).await.is_none());

@@ -18,7 +18,7 @@
 //! side thread's `block_on`, and the thread drops tokio's tasks, waits for its blocking pool for as long as there is time,
 //! and says `ended`.
 
-use std::io;
+use std::io::{self, Write};
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -32,6 +32,10 @@ use windlass_sync::{Latch, ManualResetEvent};
 /// tokio adds the time it is to wait to the clock, which must not overflow.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
+/// Added to the messages with which tokio refuses to block a worker.
+const WHAT_TO_DO: &str = "This thread is a worker of windlass: await the future instead, or do what blocks \
+                          inside of `windlass::task::block_in_place` or `windlass::spawn_blocking`.";
+
 /// Sets a tokio runtime beside the one that is built.
 pub trait BuilderExt {
     /// Has crates that call tokio while they run work inside of this runtime's tasks: `tokio::{spawn, time, net, fs,
@@ -42,6 +46,18 @@ pub trait BuilderExt {
     /// `windlass::spawn` in it leads to its workers. [`shutdown`](windlass_runtime::Runtime::shutdown) ends first this runtime,
     /// then tokio's, within the same deadline; if a task of tokio's does not end, the report is not clean.
     ///
+    /// Programs that have no builder switch it on in one line as well:
+    ///
+    /// ```
+    /// #[windlass::main(tokio = true)] // and `#[windlass::test(tokio = true)]`
+    /// async fn main() {
+    ///     tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    /// }
+    /// ```
+    ///
+    /// And before anything uses the global runtime, `Builder::new().with_tokio().build_global()` starts it with tokio
+    /// beside it.
+    ///
     /// # Errors
     ///
     /// [`build`](Builder::build) fails if tokio's thread or its descriptors are not to be had, and
@@ -49,9 +65,11 @@ pub trait BuilderExt {
     ///
     /// # Panics
     ///
-    /// A `tokio::runtime::Handle::block_on` on a worker panics, as it does on a worker of tokio's. Await the future, or call it
-    /// in [`block_in_place`](windlass_runtime::task::block_in_place) or
-    /// [`spawn_blocking`](windlass_runtime::spawn_blocking), where it is allowed.
+    /// A `tokio::runtime::Handle::block_on` on a worker panics, as it does on a worker of tokio's, and so do `blocking_recv`,
+    /// `blocking_lock` and reqwest's `blocking` module. Await the future, or call it in
+    /// [`block_in_place`](windlass_runtime::task::block_in_place) or [`spawn_blocking`](windlass_runtime::spawn_blocking),
+    /// where it is allowed. The [`JoinError`](windlass_runtime::task::JoinError) of the task, and a line on standard error, say so
+    /// too.
     ///
     /// # Examples
     ///
@@ -159,6 +177,20 @@ impl Companion for Bridge {
 
     fn block_in_place(&self, body: &mut dyn FnMut()) {
         tokio::task::block_in_place(body);
+    }
+
+    fn explain(&self, message: &str) -> Option<String> {
+        const CAUSES: [&str; 3] = [
+            "Cannot start a runtime from within a runtime",
+            "Cannot block the current thread from within a runtime",
+            "Cannot drop a runtime in a context where blocking is not allowed",
+        ];
+        if !CAUSES.iter().any(|cause| message.starts_with(cause)) {
+            return None;
+        }
+        // The message itself was printed where it panicked. Whoever does not await the task would see nothing else.
+        let _ = writeln!(io::stderr(), "{WHAT_TO_DO}");
+        Some(WHAT_TO_DO.to_owned())
     }
 
     fn shut_down(&self, patience: Duration) -> bool {

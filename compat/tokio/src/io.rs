@@ -2,15 +2,14 @@
 //!
 //! The unsafe code here lends the caller's buffer, which is not initialised, to the read.
 
-use std::io::{self, IoSlice};
-use std::mem::MaybeUninit;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use windlass_net::{Duplex, OwnedReadHalf, OwnedWriteHalf, TcpStream};
+use windlass_net::adapter::{ReadUninit, WriteVectored};
 
-/// A stream of windlass with tokio's `AsyncRead` and `AsyncWrite`: a [`TcpStream`], a `UnixStream`, or an owned half of
+/// A stream of windlass with tokio's `AsyncRead` and `AsyncWrite`: a [`TcpStream`](windlass_net::TcpStream), a `UnixStream`, or an owned half of
 /// one. Needs no tokio runtime.
 ///
 /// Reads go straight into the caller's buffer, which is not zeroed before, and several buffers are written in one call.
@@ -58,43 +57,7 @@ impl<T> Io<T> {
     }
 }
 
-/// Streams that read into memory which need not be initialised. Private, because unsafe code relies on what they return.
-pub(crate) trait Reads {
-    /// Reads some bytes to the start of `room`, and returns them; nothing is the end of the stream.
-    fn poll_read_uninit<'b>(
-        &self,
-        cx: &mut Context<'_>,
-        room: &'b mut [MaybeUninit<u8>],
-    ) -> Poll<io::Result<&'b mut [u8]>>;
-}
-
-/// Streams of which a vectored write is one call.
-pub(crate) trait Writes: futures_io::AsyncWrite {}
-
-macro_rules! impl_reads {
-    ([$($generics:tt)*] $type:ty) => {
-        impl<$($generics)*> $crate::io::Reads for $type {
-            fn poll_read_uninit<'b>(
-                &self,
-                cx: &mut std::task::Context<'_>,
-                room: &'b mut [std::mem::MaybeUninit<u8>],
-            ) -> std::task::Poll<std::io::Result<&'b mut [u8]>> {
-                // The stream's own method, which goes before the trait's.
-                <$type>::poll_read_uninit(self, cx, room)
-            }
-        }
-    };
-}
-
-pub(crate) use impl_reads;
-
-impl_reads!([] TcpStream);
-impl_reads!([S: Duplex] OwnedReadHalf<S>);
-impl Writes for TcpStream {}
-impl<S: Duplex> Writes for OwnedWriteHalf<S> {}
-
-#[allow(private_bounds, reason = "there is nothing to implement")]
-impl<T: Reads + Unpin> AsyncRead for Io<T> {
+impl<T: ReadUninit + Unpin> AsyncRead for Io<T> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -110,33 +73,6 @@ impl<T: Reads + Unpin> AsyncRead for Io<T> {
     }
 }
 
-#[allow(private_bounds, reason = "there is nothing to implement")]
-impl<T: Writes + Unpin> AsyncWrite for Io<T> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write_vectored(cx, buffers)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_close(cx)
-    }
+impl<T: WriteVectored> AsyncWrite for Io<T> {
+    windlass_net::forward_writes!();
 }

@@ -9,7 +9,7 @@
 //! | channels, locks, `select!`, streams: see below | nothing, it works as it is | none |
 //! | a stream with tokio's `AsyncRead` and `AsyncWrite` | [`Io`] around one of ours | none |
 //! | a stream with the traits of the other world | [`Compat`] | none |
-//! | a tokio runtime around it: `tokio::{spawn, time, net, fs, process, signal}` | [`BuilderExt::with_tokio`] | one, on a thread of its own |
+//! | a tokio runtime around it: `tokio::{spawn, time, net, fs, process, signal}` | `#[windlass::main(tokio = true)]`, [`BuilderExt::with_tokio`] | one, on a thread of its own |
 //!
 //! # What works as it is
 //!
@@ -163,6 +163,107 @@
 //! # });
 //! ```
 //!
+//! # What works through the traits
+//!
+//! Crates that are given a stream with tokio's `AsyncRead` and `AsyncWrite` take one of ours in [`Io`], and TLS or anything
+//! else of `futures-io` in [`Compat`]. No tokio runtime is needed.
+//!
+//! | crate | hand it to |
+//! |---|---|
+//! | [tokio-tungstenite](#tokio-tungstenite) | `accept_async`, `client_async` |
+//! | [tokio-util's `codec`](#tokio-utils-codec) | `Framed::new` |
+//! | tokio-rustls | `TlsAcceptor::accept`, `TlsConnector::connect` |
+//! | tokio-postgres | `Config::connect_raw`; spawn the connection with `windlass::spawn` |
+//! | hyper, axum | `windlass::hyper` and `windlass::axum` have what they want, with no copy of buffers |
+//!
+//! ### tokio-tungstenite
+//!
+//! ```
+//! use futures_util::{SinkExt, StreamExt};
+//! use tokio_tungstenite::tungstenite::Message;
+//! use tokio_tungstenite::{accept_async, client_async};
+//! use windlass::net::{TcpListener, TcpStream};
+//! use windlass_tokio::Io;
+//!
+//! # windlass::block_on(async {
+//! let listener = TcpListener::bind("127.0.0.1:0").await?;
+//! let client = TcpStream::connect(listener.local_addr()?).await?;
+//! let (server, _) = listener.accept().await?;
+//! let server = windlass::spawn(accept_async(Io::new(server)));
+//! let (mut client, _) = client_async("ws://localhost/", Io::new(client)).await.unwrap();
+//! let mut server = server.await.unwrap().unwrap();
+//! client.send(Message::text("hello")).await.unwrap();
+//! assert_eq!(server.next().await.unwrap().unwrap(), Message::text("hello"));
+//! # Ok::<(), std::io::Error>(())
+//! # }).unwrap();
+//! ```
+//!
+//! # What works through the bridge
+//!
+//! Crates that call tokio while they run, unmodified, with [`BuilderExt::with_tokio`] or `#[windlass::main(tokio = true)]`:
+//!
+//! | what | tested with |
+//! |---|---|
+//! | [`tokio::{spawn, time, net, fs, process, signal}`](#tokiospawn-and-the-rest) | |
+//! | [reqwest](#reqwest) | a server of ours |
+//! | [tower's `timeout`, `buffer`](#tower); tower-http's time-outs | a service, and axum over HTTP/1 and HTTP/2 |
+//! | axum's `WebSocketUpgrade` and `Sse::keep_alive` | `windlass::axum`, over HTTP/1 and HTTP/2 |
+//! | tonic, client and server, single calls and streams | each other |
+//! | sqlx | SQLite |
+//! | tokio-postgres | PostgreSQL 15 |
+//! | redis | Redis 7 |
+//!
+//! ### `tokio::spawn` and the rest
+//!
+//! ```
+//! # use std::time::Duration;
+//! #[windlass::main(tokio = true)]
+//! async fn main() -> std::io::Result<()> {
+//!     tokio::time::sleep(Duration::from_millis(1)).await; // on our worker, woken by tokio
+//!     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//!     let aside = tokio::spawn(async move { listener.local_addr() }); // on tokio's thread
+//!     assert!(aside.await.unwrap()?.port() > 0);
+//!     assert!(tokio::fs::metadata("Cargo.toml").await?.is_file());
+//!     Ok(())
+//! }
+//! ```
+//!
+//! ### reqwest
+//!
+//! ```
+//! # use windlass::net::TcpListener;
+//! #[windlass::main(tokio = true)]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     # let listener = TcpListener::bind("127.0.0.1:0").await?;
+//!     # let address = listener.local_addr()?;
+//!     # windlass::spawn(async move {
+//!     #     let (stream, _) = listener.accept().await.unwrap();
+//!     #     stream.read(&mut [0; 1024]).await.unwrap();
+//!     #     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello").await.unwrap();
+//!     # });
+//!     let client = reqwest::Client::builder().no_proxy().build()?;
+//!     let text = client.get(format!("http://{address}/")).send().await?.text().await?;
+//!     assert_eq!(text, "hello");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! ### tower
+//!
+//! ```
+//! use std::time::Duration;
+//! use tower::{BoxError, Service, ServiceBuilder, ServiceExt};
+//!
+//! #[windlass::main(tokio = true)]
+//! async fn main() -> Result<(), BoxError> {
+//!     let double = tower::service_fn(|number: u32| async move { Ok::<_, BoxError>(2 * number) });
+//!     let mut service =
+//!         ServiceBuilder::new().buffer(8).timeout(Duration::from_secs(5)).service(double);
+//!     assert_eq!(service.ready().await?.call(21).await?, 42);
+//!     Ok(())
+//! }
+//! ```
+//!
 //! # What it costs to have tokio beside
 //!
 //! Measured with `cargo run --release -p windlass-tokio --example bridge_cost` on a machine with two cores, all in one run:
@@ -190,8 +291,6 @@
 mod bridge;
 mod compat;
 mod io;
-#[cfg(unix)]
-mod unix;
 
 #[cfg(feature = "bridge")]
 pub use bridge::BuilderExt;

@@ -124,6 +124,19 @@ fn blocking_on_tokio_is_refused_on_a_worker_and_allowed_where_blocking_is() {
     });
     let message = within_patience("a nested block_on", move || wait_for(refused)).unwrap();
     assert!(message.contains("block the current thread"), "{message}");
+    let blocking: [fn(); 3] = [
+        || SideHandle::current().block_on(async {}),
+        || assert!(tokio::sync::mpsc::channel::<()>(1).1.blocking_recv().is_none()),
+        || drop(tokio::runtime::Runtime::new().unwrap()),
+    ];
+    for blocks in blocking {
+        let error = wait_for(runtime.spawn(async move { blocks() })).unwrap_err();
+        let payload = error.into_panic();
+        let message = text_of(&*payload);
+        assert!(message.contains("windlass::task::block_in_place"), "says what to do: {message}");
+    }
+    let error = wait_for(runtime.spawn(async { panic!("another") })).unwrap_err();
+    assert_eq!(text_of(&*error.into_panic()), "another");
     let allowed = runtime.spawn(async {
         let spawned = || SideHandle::current().block_on(async { tokio::spawn(async { 1 }).await });
         let ours = windlass::task::block_in_place(spawned).unwrap();
@@ -161,6 +174,23 @@ fn two_runtimes_have_a_tokio_each() {
     assert_ne!(id(&a).unwrap(), id(&b).unwrap());
     drop(a);
     wait_for(b.spawn(use_tokio())).unwrap();
+}
+
+#[windlass::test(tokio = true)]
+async fn the_attributes_switch_it_on() {
+    use_tokio().await;
+    windlass::spawn(use_tokio()).await.unwrap();
+}
+
+#[test]
+fn the_global_runtime_may_have_it() {
+    const NAME: &str = "the_global_runtime_may_have_it";
+    if !util::is_child() {
+        return util::passes_in_child(NAME, &[]);
+    }
+    Builder::new().with_tokio().build_global().unwrap();
+    windlass::block_on(use_tokio());
+    wait_for(windlass::spawn(use_tokio())).unwrap();
 }
 
 #[test]

@@ -15,7 +15,7 @@ use hyper::{Request, Response};
 use windlass::hyper::Io;
 use windlass::hyper::server::Http;
 use windlass::serve::Drain;
-use windlass_servers::{listen, on_signals};
+use windlass_servers::listen;
 
 #[windlass::main]
 async fn main() -> std::io::Result<()> {
@@ -26,8 +26,7 @@ async fn main() -> std::io::Result<()> {
     println!("  curl --http2-prior-knowledge {url}/");
 
     let http = Arc::new(Http::new());
-    let drain = on_signals(Drain::new())?;
-    let report = drain.serve(listener, move |stream, _peer, told| {
+    let report = Drain::new().on_signals()?.serve(listener, move |stream, _peer, told| {
         let http = http.clone();
         async move {
             let _ = stream.set_nodelay(true);

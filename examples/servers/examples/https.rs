@@ -8,9 +8,8 @@
 use axum::Router;
 use axum::extract::Request;
 use axum::routing::get;
-use windlass::serve::Drain;
+use windlass_servers::listen;
 use windlass_servers::tls::TlsListener;
-use windlass_servers::{listen, on_signals};
 
 #[windlass::main]
 async fn main() -> std::io::Result<()> {
@@ -25,8 +24,7 @@ async fn main() -> std::io::Result<()> {
         "/",
         get(|request: Request| async move { format!("hello over {:?}\n", request.version()) }),
     );
-    let drain = on_signals(Drain::new())?;
-    let report = windlass::axum::serve(listener, app).drain(drain).await?;
+    let report = windlass::axum::serve(listener, app).on_signals()?.await?;
     println!("{report}");
     Ok(())
 }

@@ -14,8 +14,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::http::StatusCode;
 use axum::routing::{get, post};
 use windlass::par;
-use windlass::serve::Drain;
-use windlass_servers::{listen, on_signals};
+use windlass_servers::listen;
 
 /// The largest body.
 const LIMIT: usize = 256 << 20;
@@ -36,8 +35,7 @@ async fn main() -> std::io::Result<()> {
         .route("/sort", post(sort))
         .route("/hash", post(hash))
         .layer(DefaultBodyLimit::max(LIMIT));
-    let drain = on_signals(Drain::new())?;
-    let report = windlass::axum::serve(listener, app).drain(drain).await?;
+    let report = windlass::axum::serve(listener, app).on_signals()?.await?;
     println!("{report}");
     Ok(())
 }

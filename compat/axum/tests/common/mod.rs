@@ -18,6 +18,7 @@ use windlass_hyper::{Executor, Io};
 use windlass_net::{TcpListener, TcpStream};
 use windlass_runtime::task::JoinHandle;
 use windlass_runtime::{Builder, spawn};
+use windlass_tokio::BuilderExt;
 
 /// Nothing here takes longer unless something hangs.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
@@ -26,10 +27,22 @@ pub(crate) type Serving = JoinHandle<std::io::Result<DrainReport>>;
 
 /// Runs a test on a runtime of its own; panics if it does not end in time.
 pub(crate) fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
+    run_on(Builder::new().workers(2), test);
+}
+
+/// As [`run`], on a runtime that has tokio beside it.
+pub(crate) fn run_bridged<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
+    run_on(Builder::new().workers(2).thread_name(BRIDGED).with_tokio(), test);
+}
+
+/// What the names of a bridged runtime's threads begin with.
+pub(crate) const BRIDGED: &str = "bridged";
+
+fn run_on<Fut: Future<Output = ()>>(builder: Builder, test: impl FnOnce() -> Fut + Send + 'static) {
     let (done, ended) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
         let _done = done;
-        Builder::new().workers(2).build().unwrap().block_on(test());
+        builder.build().unwrap().block_on(test());
     });
     match ended.recv_timeout(DEADLINE) {
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("the test hangs"),

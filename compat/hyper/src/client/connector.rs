@@ -49,7 +49,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// A connector with ten seconds for a connection, and TCP_NODELAY.
+    /// Creates a connector that waits up to ten seconds for a connection, and sets TCP_NODELAY.
     pub fn new() -> Self {
         Self { connect_timeout: Some(Duration::from_secs(10)), nodelay: true, any_scheme: false }
     }

@@ -19,6 +19,8 @@ pub(super) struct Activity {
     /// Set when bytes arrive, cleared when they have become a request.
     bytes_came: AtomicBool,
     has_served: AtomicBool,
+    /// Set when a stream of HTTP/2 was handed over, to a WebSocket for instance.
+    handed_over: AtomicBool,
     /// When the last response was over, in nanoseconds after the start.
     idle_since: AtomicU64,
 }
@@ -31,6 +33,7 @@ impl Activity {
             in_flight: AtomicUsize::new(0),
             bytes_came: AtomicBool::new(false),
             has_served: AtomicBool::new(false),
+            handed_over: AtomicBool::new(false),
             idle_since: AtomicU64::new(0),
         }
     }
@@ -45,9 +48,10 @@ impl Activity {
         self.drain.is_cancelled()
     }
 
-    /// True while a request is being answered.
+    /// True while a request is being answered. A connection of HTTP/2 of which a stream was handed over stays busy for good,
+    /// because nothing tells when that stream ends.
     pub(super) fn is_busy(&self) -> bool {
-        self.in_flight.load(Relaxed) > 0
+        self.in_flight.load(Relaxed) > 0 || self.handed_over.load(Relaxed)
     }
 
     /// True if there has been a request.
@@ -87,6 +91,11 @@ impl Exchange {
 
     pub(super) fn is_draining(&self) -> bool {
         self.0.is_draining()
+    }
+
+    /// Notes that the stream of this request goes on in other hands.
+    pub(super) fn hand_over(&self) {
+        self.0.handed_over.store(true, Relaxed);
     }
 }
 

@@ -55,13 +55,14 @@ pub struct Http {
 }
 
 impl Http {
-    /// The settings described above.
+    /// Creates the settings described above.
     pub fn new() -> Self {
         let mut http1 = http1::Builder::new();
         // Ours counts from the start of the connection, and knows idle connections from slow heads.
         http1.timer(Timer).header_read_timeout(None);
         let mut http2 = http2::Builder::new(Executor);
-        http2.timer(Timer);
+        // With it, clients may ask for WebSockets.
+        http2.timer(Timer).enable_connect_protocol();
         let limits = Limits {
             header: Some(Duration::from_secs(30)),
             idle: Some(Duration::from_secs(75)),
@@ -104,13 +105,13 @@ impl Http {
         self
     }
 
-    /// hyper's settings of HTTP/1. Leave its `header_read_timeout` alone: [`header_timeout`](Self::header_timeout)
+    /// Returns hyper's settings of HTTP/1. Leave its `header_read_timeout` alone: [`header_timeout`](Self::header_timeout)
     /// does that.
     pub fn http1(&mut self) -> &mut http1::Builder {
         &mut self.http1
     }
 
-    /// hyper's settings of HTTP/2.
+    /// Returns hyper's settings of HTTP/2.
     pub fn http2(&mut self) -> &mut http2::Builder<Executor> {
         &mut self.http2
     }
@@ -118,8 +119,9 @@ impl Http {
     /// Serves a connection to its end. When `drain` is cancelled, it ends as soon as no request is lost by
     /// that; see the [module](crate::server).
     ///
-    /// Upgrades (WebSockets) work: the connection then ends here, and goes on in the hands of whoever
-    /// upgraded it, which has to mind `drain` by itself.
+    /// Upgrades (WebSockets) work. With HTTP/1 the connection then ends here, and goes on in the hands of whoever
+    /// upgraded it, which has to mind `drain` by itself. With HTTP/2 a stream of the connection is handed over, by the
+    /// extended CONNECT of RFC 8441; the connection lasts as long, and no idle time-out closes it any more.
     ///
     /// Dropping the future closes the connection, whatever it is doing.
     ///

@@ -9,7 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderValue};
 use hyper::service::Service;
-use hyper::{Request, Response, StatusCode, Version};
+use hyper::{Method, Request, Response, StatusCode, Version};
 use pin_project_lite::pin_project;
 
 use super::activity::{Activity, Exchange};
@@ -36,8 +36,12 @@ where
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
         let exchange = Exchange::begin(&self.activity);
-        let closes = request.version() < Version::HTTP_2;
-        Answering { future: self.service.call(request), exchange: Some(exchange), closes }
+        let kind = match request.version() < Version::HTTP_2 {
+            true => Kind::Http1,
+            false if request.method() == Method::CONNECT => Kind::Connect,
+            false => Kind::Stream,
+        };
+        Answering { future: self.service.call(request), exchange: Some(exchange), kind }
     }
 }
 
@@ -47,8 +51,19 @@ pin_project! {
         #[pin]
         future: F,
         exchange: Option<Exchange>,
-        closes: bool,
+        kind: Kind,
     }
+}
+
+/// What a request has to do with its connection.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// It has the connection to itself: the response may say that it is the last.
+    Http1,
+    /// A stream of HTTP/2.
+    Stream,
+    /// A stream of HTTP/2 that the service may keep for a protocol of its own.
+    Connect,
 }
 
 impl<F, B, E> Future for Answering<F>
@@ -61,9 +76,17 @@ where
         let this = self.project();
         let mut response = ready!(this.future.poll(cx))?;
         let exchange = this.exchange.take();
-        let draining = exchange.as_ref().is_some_and(Exchange::is_draining);
-        if draining && *this.closes && response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        match (*this.kind, &exchange) {
+            (Kind::Http1, Some(exchange))
+                if exchange.is_draining()
+                    && response.status() != StatusCode::SWITCHING_PROTOCOLS =>
+            {
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            (Kind::Connect, Some(exchange)) if response.status().is_success() => {
+                exchange.hand_over();
+            }
+            _ => {}
         }
         Poll::Ready(Ok(response.map(|body| CountedBody { body, _exchange: exchange })))
     }

@@ -14,7 +14,7 @@ use axum::extract::{Request, State};
 use axum::response::{Html, Response};
 use axum::routing::get;
 use windlass::serve::{Drain, Switch};
-use windlass_servers::{listen, on_signals};
+use windlass_servers::listen;
 
 use notes::Notes;
 
@@ -29,7 +29,7 @@ async fn main() -> std::io::Result<()> {
     println!("  a browser at {url}/ for the WebSocket");
     println!("  Ctrl-C or SIGTERM ends it when the last request is answered, and twice at once");
 
-    let drain = on_signals(Drain::new())?;
+    let drain = Drain::new().on_signals()?;
     let app = Router::new()
         .route("/", get(Html(include_str!("page.html"))))
         .route("/events", get(events::stream))
