@@ -1,0 +1,126 @@
+//! Runs everything that windlass has at once, at random, for as long as it is told to, and counts.
+//!
+//! ```text
+//! windlass-soak [MINUTES] [SEED] [FIRST ROUND]
+//! ```
+//!
+//! A round has one to three runtimes side by side, each of which is kept busy with a random choice of activities (tasks,
+//! sockets, timers, fork-join, calls that block, aborts, panics, futures dropped at an await) and ended in a random way. While
+//! they run, everything is counted that must not get lost: each task ends once, and as its handle says; each byte comes back;
+//! no timer is early; each computation has the right result. After each round the process has to be as it was: no
+//! thread, no descriptor and no memory is left.
+//!
+//! The choices of a round follow from the seed and its number; what the threads make of them does not. Whatever is wrong ends
+//! the process, with the seed and the number of the round.
+
+mod activities;
+mod census;
+mod heap;
+mod house;
+mod ledger;
+mod random;
+mod round;
+mod sys;
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use census::Census;
+use ledger::{LEDGER, fail};
+use random::Random;
+
+/// How long a round may take before that counts as a hang. Most take less than a second.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// How often the counts are printed.
+const REPORT: Duration = Duration::from_secs(60);
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let minutes: f64 = parse(arguments.next(), "minutes").unwrap_or(1.0);
+    let seed: u64 = parse(arguments.next(), "a seed").unwrap_or_else(any_seed);
+    let first: u64 = parse(arguments.next(), "the number of a round").unwrap_or(0);
+    println!("soak: {minutes} minutes, seed {seed}, from round {first}");
+
+    let (start, end) = (Instant::now(), Duration::from_secs_f64(minutes * 60.0));
+    watch();
+    windlass::block_on(fill_flight_records());
+    let mut census = Census::new();
+    let mut reported = start;
+    let mut number = first;
+    while start.elapsed() < end || number == first {
+        ledger::begin(seed, number);
+        round::run(Random::new(seed ^ number.wrapping_mul(0xa076_1d64_78bd_642f)));
+        census.take();
+        number += 1;
+        if reported.elapsed() >= REPORT {
+            reported = Instant::now();
+            println!("after {} s: {census}", start.elapsed().as_secs());
+        }
+    }
+    census.close();
+    println!("{LEDGER}{census}\nsoak: seed {seed} held for {} s", start.elapsed().as_secs());
+}
+
+fn parse<T: std::str::FromStr>(argument: Option<String>, what: &str) -> Option<T> {
+    argument.map(|text| {
+        text.parse().unwrap_or_else(|_| {
+            eprintln!("soak: {text} is not {what}");
+            std::process::exit(2);
+        })
+    })
+}
+
+fn any_seed() -> u64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Random::new(now.as_nanos() as u64).next() >> 32
+}
+
+/// Fills the flight record of each worker of the global runtime, which lives as long as the process. Records grow up to a
+/// limit, some 100 KB each, and would look like a leak of whatever timer or task first ends up there.
+async fn fill_flight_records() {
+    // More than a record has room for. Polls this long are recorded one by one.
+    const EVENTS: usize = 6000;
+    const LONG_POLL: Duration = Duration::from_micros(60);
+
+    let workers = windlass::Handle::current().workers();
+    let all_there = Arc::new(Barrier::new(workers));
+    let tasks: Vec<_> = (0..workers)
+        .map(|_| {
+            let all_there = all_there.clone();
+            windlass::spawn(async move {
+                // Blocks: so each worker has one of the tasks.
+                all_there.wait();
+                for _ in 0..EVENTS {
+                    let start = Instant::now();
+                    while start.elapsed() < LONG_POLL {
+                        std::hint::spin_loop();
+                    }
+                    windlass::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap_or_else(|error| fail(&format!("a task of the global runtime: {error}")));
+    }
+}
+
+/// Starts a thread that ends the process if a round hangs.
+fn watch() {
+    let rounds = || LEDGER.rounds.load(Relaxed);
+    let seen = AtomicU64::new(0);
+    thread::spawn(move || {
+        let mut since = Instant::now();
+        loop {
+            thread::sleep(Duration::from_secs(1));
+            if seen.swap(rounds(), Relaxed) != rounds() {
+                since = Instant::now();
+            } else if since.elapsed() > LIMIT {
+                fail("a round does not come to its end");
+            }
+        }
+    });
+}
