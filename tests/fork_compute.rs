@@ -2,8 +2,10 @@
 
 mod util;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use util::{
@@ -168,6 +170,44 @@ fn a_task_polled_in_place_may_join_and_panic() {
         assert!(wait_for(panics).unwrap_err().is_panic());
     }
     stop.store(true, Ordering::Relaxed);
+}
+
+/// The second closure of a join whose first one has panicked runs while its thread unwinds. A task that was polled in its
+/// middle would take itself for one that panics: destructors would keep quiet, and locks would not be poisoned.
+#[test]
+fn no_task_is_polled_on_a_thread_that_unwinds() {
+    let runtime = runtime(1);
+    let _entered = runtime.enter();
+    for _ in 0..20 {
+        let polled = Arc::new(AtomicBool::new(false));
+        let inner = polled.clone();
+        let computation = compute(move || {
+            let mut task = None;
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                let task = &mut task;
+                let throws = || {
+                    *task = Some(windlass::spawn(async move {
+                        let unwinds = thread::panicking();
+                        inner.store(true, Ordering::SeqCst);
+                        unwinds
+                    }));
+                    throw("the first closure");
+                };
+                let waits = || {
+                    let start = Instant::now();
+                    while !polled.load(Ordering::SeqCst) {
+                        assert!(start.elapsed() < PATIENCE, "the task is never polled");
+                        fib(5);
+                    }
+                };
+                join(throws, waits)
+            }));
+            assert!(caught.is_err());
+            task.unwrap()
+        });
+        let task = wait_for(computation).unwrap();
+        assert!(!wait_for(task).unwrap(), "polled on a thread that unwinds");
+    }
 }
 
 /// A computation is not begun inside another one, however many tasks come between.

@@ -4,11 +4,10 @@ mod util;
 
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use util::{Count, Gate, runtime, text_of, throw, wait_for, wait_until, within_patience};
+use util::{Count, Gate, runtime, text_of, throw, wait_for, within_patience};
 use windlass::{Builder, Runtime, join};
 
 fn fib(n: u32) -> u64 {
@@ -371,44 +370,4 @@ fn roots_from_everywhere_at_once() {
             });
         }
     });
-}
-
-/// Waits until so many are inside of it at once.
-struct Crowd {
-    wanted: usize,
-    inside: AtomicUsize,
-}
-
-impl Crowd {
-    fn new(wanted: usize) -> Self {
-        Self { wanted, inside: AtomicUsize::new(0) }
-    }
-
-    fn come_in(&self) {
-        self.inside.fetch_add(1, Ordering::SeqCst);
-        wait_until("all leaves run at once", || self.inside.load(Ordering::SeqCst) >= self.wanted);
-    }
-}
-
-/// A worker used to offer one of its joins and the next at its next split point, which those with a long leaf did not
-/// come to.
-#[test]
-fn long_leaves_spread_to_all_workers() {
-    fn halves(leaves: usize, crowd: &Crowd) {
-        if leaves == 1 {
-            crowd.come_in();
-        } else {
-            join(|| halves(leaves / 2, crowd), || halves(leaves - leaves / 2, crowd));
-        }
-    }
-    for (workers, fine_before) in [(8, false), (32, false), (8, true)] {
-        let runtime = runtime(workers);
-        wait_for(runtime.spawn(async move {
-            if fine_before {
-                assert_eq!(fib(22), 17_711);
-            }
-            halves(workers, &Crowd::new(workers));
-        }))
-        .unwrap();
-    }
 }

@@ -2,6 +2,7 @@
 
 mod util;
 
+use std::io::ErrorKind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
@@ -57,6 +58,36 @@ fn many_threads_start_it_once() {
     });
     assert_eq!(ran.get(), 800);
     assert_eq!(Handle::current().metrics().tasks_spawned, 800);
+}
+
+#[test]
+fn a_program_may_build_it_once_and_first() {
+    const NAME: &str = "a_program_may_build_it_once_and_first";
+    if !is_child() {
+        return passes_in_child(NAME, &[("WINDLASS_WORKERS", "2")]);
+    }
+    let error = windlass::Builder::new().workers(0).build_global().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidInput, "and there is still none");
+    windlass::Builder::new().workers(1).thread_name("chosen").build_global().unwrap();
+    assert_eq!(wait_for(windlass::spawn(async { thread_name() })).unwrap(), "chosen-0");
+    let error = windlass::Builder::new().workers(2).build_global().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::AlreadyExists);
+    assert!(error.to_string().contains("before"), "{error}");
+    assert_eq!(Handle::current().metrics().workers.len(), 1);
+}
+
+#[test]
+fn threads_that_build_it_at_once_agree_on_one() {
+    const NAME: &str = "threads_that_build_it_at_once_agree_on_one";
+    if !is_child() {
+        return passes_in_child(NAME, &[]);
+    }
+    let build = |workers| windlass::Builder::new().workers(workers).build_global().is_ok();
+    let built: Vec<usize> = thread::scope(|scope| {
+        let threads: Vec<_> = (1..=4).map(|n| (n, scope.spawn(move || build(n)))).collect();
+        threads.into_iter().filter_map(|(n, thread)| thread.join().unwrap().then_some(n)).collect()
+    });
+    assert_eq!(built, [Handle::current().metrics().workers.len()]);
 }
 
 #[test]

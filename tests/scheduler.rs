@@ -3,9 +3,11 @@
 mod util;
 
 use std::future::{Future, poll_fn};
+use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use util::{AsyncGate, Count, Gate, OpenOnDrop, PATIENCE, runtime, wait_for, wait_until};
 use windlass::{Builder, Runtime};
@@ -370,4 +372,42 @@ fn resume_on_pool_comes_back_when_the_runtime_shuts_down_meanwhile() {
     wait_for(hog).unwrap();
     wait_until("block_on comes back", || blocked.is_finished());
     let _ = blocked.join().unwrap();
+}
+
+/// A worker whose polls are long leaves the OS to others; where there are none, it used to look there never.
+#[test]
+fn a_socket_is_served_beside_long_polls_on_a_lone_worker() {
+    let runtime = lone_worker();
+    let stop = Stop::default();
+    for _ in 0..4 {
+        let stop = stop.0.clone();
+        drop(runtime.spawn(async move {
+            while !stop.load(SeqCst) {
+                let start = Instant::now();
+                while start.elapsed() < Duration::from_micros(200) {}
+                windlass::yield_now().await;
+            }
+        }));
+    }
+    let listener = wait_for(runtime.spawn(windlass::net::TcpListener::bind("127.0.0.1:0")));
+    let listener = listener.unwrap().unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = runtime.spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut byte = [0];
+        for _ in 0..20 {
+            stream.read_exact(&mut byte).await.unwrap();
+            stream.write_all(&byte).await.unwrap();
+        }
+    });
+    let client = std::net::TcpStream::connect(address).unwrap();
+    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    for number in 0..20 {
+        let mut byte = [0];
+        (&client).write_all(&[number]).unwrap();
+        (&client).read_exact(&mut byte).unwrap();
+        assert_eq!(byte, [number]);
+    }
+    wait_for(server).unwrap();
+    drop(stop);
 }

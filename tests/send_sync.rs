@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
+use windlass::observe::{Histogram, SiteMetrics, TaskInfo};
 use windlass::task::{self, AbortHandle, Id, JoinError, JoinHandle, JoinSet};
 use windlass::timer::{Elapsed, Interval, MissedTick, Sleep, Timeout, Timer, TimerWait};
 use windlass::{
@@ -46,6 +47,9 @@ is!(Handle: Send, Sync, Unpin, Clone);
 is!(Builder: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
 is!(Metrics: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
 is!(WorkerMetrics: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Copy);
+is!(Histogram: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(SiteMetrics: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
+is!(TaskInfo: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
 is!(ShutdownReport: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
 is!(Straggler: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);
 is!(task::Builder: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe, Clone);

@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use windlass::{Builder, Runtime};
 
 /// How long anything may take before its test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A runtime with so many workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
