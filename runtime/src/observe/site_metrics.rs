@@ -8,8 +8,8 @@ use super::Histogram;
 /// What the tasks of one spawn site have done.
 ///
 /// A spawn site is the place in the source at which tasks are spawned, or that place and the name that the tasks were
-/// given. Names that are different for each task are told apart for the first 1,024 sites; further tasks count for the
-/// place alone.
+/// given. A place has 64 names at most, because a name may be different for each task; tasks with further names count for
+/// the place alone.
 ///
 /// # Examples
 ///

@@ -17,8 +17,9 @@ use crate::primitives::plain::{AtomicBool, Ordering};
 const CHUNK: usize = 64;
 /// Chunks of the table. One more site than this makes room for counts as site 0.
 const CHUNKS: usize = 512;
-/// Sites with a name. Further names count for their place alone, because a name may be different for each task.
-const MOST_NAMED: usize = 1024;
+/// Sites of one place that have a name. Further names count for their place alone, because a name may be different for
+/// each task: that of a connection's peer, for example.
+const NAMES: usize = 64;
 /// Sites that a thread remembers.
 const REMEMBERED: usize = 64;
 
@@ -50,17 +51,17 @@ pub(crate) struct SiteId(u16);
 
 /// The same place may have several addresses, so it is known by what it says.
 #[derive(PartialEq, Eq, Hash)]
-struct Key {
+struct Place {
     file: &'static str,
     line: u32,
     column: u32,
-    name: Option<Box<str>>,
 }
 
 #[derive(Default)]
 struct Known {
-    ids: HashMap<Key, SiteId>,
-    named: usize,
+    /// The sites of each place: one for each name, and one for tasks without a name.
+    places: HashMap<Place, Vec<SiteId>>,
+    count: usize,
 }
 
 type Chunk = Box<[OnceLock<Site>]>;
@@ -102,26 +103,14 @@ impl SiteId {
     #[cold]
     #[inline(never)]
     fn look_up(location: &'static Location<'static>, name: Option<&str>) -> Self {
-        let key = Key::new(location, name);
         let known = KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if let Some(id) = known.ids.get(&key) {
-            return *id;
+        if let Some(id) = known.find(location, name) {
+            return id;
         }
-        let too_many_names = name.is_some() && known.named >= MOST_NAMED;
         drop(known);
-        if too_many_names {
-            return Self::of(location, None);
-        }
         let mut known = KNOWN.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-        match known.ids.get(&key) {
-            Some(id) => *id,
-            // Others may have added names meanwhile.
-            None if name.is_some() && known.named >= MOST_NAMED => {
-                drop(known);
-                Self::of(location, None)
-            }
-            None => known.add(location, name),
-        }
+        // Another thread may have added it meanwhile.
+        known.find(location, name).unwrap_or_else(|| known.add(location, name))
     }
 
     /// Returns the site.
@@ -148,23 +137,30 @@ impl SiteId {
 
     /// Returns how many sites there are. Site 0 is for those that there was no room for.
     pub(crate) fn count() -> usize {
-        KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner()).ids.len()
+        KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner()).count
     }
 }
 
-impl Key {
-    fn new(location: &'static Location<'static>, name: Option<&str>) -> Self {
-        let (file, line, column) = (location.file(), location.line(), location.column());
-        Self { file, line, column, name: name.map(Into::into) }
+impl Place {
+    fn new(location: &'static Location<'static>) -> Self {
+        Self { file: location.file(), line: location.line(), column: location.column() }
     }
 }
 
 impl Known {
+    fn find(&self, location: &'static Location<'static>, name: Option<&str>) -> Option<SiteId> {
+        let sites = self.places.get(&Place::new(location))?;
+        let named = |name| sites.iter().copied().find(|id| id.get().name.as_deref() == name);
+        named(name).or_else(|| if sites.len() < NAMES { None } else { named(None) })
+    }
+
     fn add(&mut self, location: &'static Location<'static>, name: Option<&str>) -> SiteId {
-        let index = self.ids.len();
+        let index = self.count;
         if index == CHUNK * CHUNKS {
             return SiteId(0);
         }
+        let sites = self.places.entry(Place::new(location)).or_default();
+        let name = name.filter(|_| sites.len() < NAMES);
         let chunk = SITES[index / CHUNK]
             .get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect::<Vec<_>>().into());
         chunk[index % CHUNK].get_or_init(|| Site {
@@ -172,9 +168,10 @@ impl Known {
             name: name.map(Into::into),
             computes: AtomicBool::new(false),
         });
-        self.ids.insert(Key::new(location, name), SiteId(index as u16));
-        self.named += usize::from(name.is_some());
-        SiteId(index as u16)
+        let id = SiteId(index as u16);
+        sites.push(id);
+        self.count += 1;
+        id
     }
 }
 
@@ -204,11 +201,13 @@ mod tests {
     #[test]
     fn names_without_end_make_no_sites_without_end() {
         let name = |index: usize| format!("connection {index}");
-        let ids: Vec<_> = (0..2 * MOST_NAMED).map(|index| here(Some(&name(index)))).collect();
+        let before = SiteId::count();
+        let ids: Vec<_> = (0..10 * NAMES).map(|index| here(Some(&name(index)))).collect();
         let last = ids.last().unwrap();
         assert_eq!(last.get().name, None, "it counts for its place");
         assert_eq!(last, &ids[ids.len() - 2]);
         assert_eq!(last.get().location.file(), file!());
-        assert!(SiteId::count() <= 2 * MOST_NAMED);
+        assert_eq!(ids[1].get().name.as_deref(), Some("connection 1"), "the first names are kept");
+        assert!(SiteId::count() <= before + 2 * NAMES);
     }
 }
