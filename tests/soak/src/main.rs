@@ -23,7 +23,6 @@ mod round;
 mod sys;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -46,7 +45,8 @@ fn main() {
 
     let (start, end) = (Instant::now(), Duration::from_secs_f64(minutes * 60.0));
     watch();
-    windlass::block_on(fill_flight_records());
+    // It lives as long as the process, and so belongs to what is there at the beginning.
+    windlass::block_on(windlass::yield_now());
     let mut census = Census::new();
     let mut reported = start;
     let mut number = first;
@@ -76,36 +76,6 @@ fn parse<T: std::str::FromStr>(argument: Option<String>, what: &str) -> Option<T
 fn any_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Random::new(now.as_nanos() as u64).next() >> 32
-}
-
-/// Fills the flight record of each worker of the global runtime, which lives as long as the process. Records grow up to a
-/// limit, some 100 KB each, and would look like a leak of whatever timer or task first ends up there.
-async fn fill_flight_records() {
-    // More than a record has room for. Polls this long are recorded one by one.
-    const EVENTS: usize = 6000;
-    const LONG_POLL: Duration = Duration::from_micros(60);
-
-    let workers = windlass::Handle::current().workers();
-    let all_there = Arc::new(Barrier::new(workers));
-    let tasks: Vec<_> = (0..workers)
-        .map(|_| {
-            let all_there = all_there.clone();
-            windlass::spawn(async move {
-                // Blocks: so each worker has one of the tasks.
-                all_there.wait();
-                for _ in 0..EVENTS {
-                    let start = Instant::now();
-                    while start.elapsed() < LONG_POLL {
-                        std::hint::spin_loop();
-                    }
-                    windlass::yield_now().await;
-                }
-            })
-        })
-        .collect();
-    for task in tasks {
-        task.await.unwrap_or_else(|error| fail(&format!("a task of the global runtime: {error}")));
-    }
 }
 
 /// Starts a thread that ends the process if a round hangs.
