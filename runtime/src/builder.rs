@@ -15,7 +15,7 @@ use crate::poller::{self, Clock, Poller};
 use crate::runtime::Runtime;
 #[cfg(not(loom))]
 use crate::sched::Config;
-use crate::sched::{self, Pool, Spawner};
+use crate::sched::{self, Pool, Spawner, policy};
 use crate::stuck;
 
 /// Configures and builds a [`Runtime`].
@@ -64,12 +64,12 @@ impl Builder {
             workers: None,
             thread_name: "windlass".to_owned(),
             stack_size: None,
-            max_blocking: 512,
-            blocking_keep_alive: Duration::from_secs(10),
-            stuck_after: Duration::from_millis(10),
+            max_blocking: policy::MAX_BLOCKING,
+            blocking_keep_alive: policy::BLOCKING_KEEP_ALIVE,
+            stuck_after: policy::STUCK_AFTER,
             max_spares: None,
             virtual_time: false,
-            compute_share: 20,
+            compute_share: policy::COMPUTE_SHARE,
             hooks: Hooks::default(),
             long_polls: stuck::DEFAULT,
             spawner: None,

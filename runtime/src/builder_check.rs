@@ -1,25 +1,13 @@
 //! Checks the settings of a builder, and works out the defaults that depend on the machine.
 
 use std::io;
-use std::time::Duration;
 
 use crate::builder::Builder;
 use crate::cpus;
 use crate::fork::policy::NEXT_JOB;
-use crate::sched::{Config, MOST_WORKERS, policy};
+use crate::sched::policy::{self, GUESTS, MAX_WORKERS, MIN_STUCK_AFTER, SPARES, STACK_BYTES};
+use crate::sched::{Config, MOST_WORKERS};
 use crate::stuck;
-
-/// The largest number of workers.
-const MAX_WORKERS: usize = 1024;
-/// The smallest and the largest number of places for threads outside of the pool that take part in their fork-join
-/// calls.
-const GUESTS: (usize, usize) = (4, 32);
-/// The bounds of the default number of spare workers, which is otherwise the number of workers.
-const SPARES: (usize, usize) = (4, 64);
-/// The smallest and the largest stack. A smaller one has no room for Rust's own start of a thread.
-const STACK: (usize, usize) = (64 << 10, 1 << 40);
-/// The shortest `stuck_after`. With a shorter one, monitoring would cost more than it saves.
-const MIN_STUCK_AFTER: Duration = Duration::from_micros(100);
 
 impl Builder {
     /// Returns the configuration that the settings stand for, or `InvalidInput` with advice.
@@ -44,11 +32,11 @@ impl Builder {
             format!("max_spares of {spares}: at most {}", MOST_WORKERS - MAX_WORKERS),
         )?;
         check(
-            self.stack_size.is_none_or(|bytes| (STACK.0..=STACK.1).contains(&bytes)),
+            self.stack_size.is_none_or(|bytes| (STACK_BYTES.0..=STACK_BYTES.1).contains(&bytes)),
             format!(
                 "a stack of {} bytes: give between {} KiB and 1 TiB, or leave `stack_size` out",
                 self.stack_size.unwrap_or_default(),
-                STACK.0 >> 10,
+                STACK_BYTES.0 >> 10,
             ),
         )?;
         check(

@@ -33,12 +33,10 @@ use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::poller::Descriptor;
 use crate::primitives::{Arc, Ordering, fence, thread};
+use crate::sched::policy::MANUAL_CHECK_PAUSE;
 use crate::sched::{Pool, Worker};
 use crate::shutdown;
 use crate::task::{self, JoinHandle, Origin};
-
-/// The time between two checks of other threads, in virtual time.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// A single-threaded runtime that the program drives. Created by
 /// [`Builder::build_manual`](crate::Builder::build_manual).
@@ -187,7 +185,7 @@ impl Loop {
             // In virtual time there is nothing to wait for while there is a deadline to jump to.
             _ if may_jump => Some(Duration::ZERO),
             // No one signals that the last of the other threads is done.
-            _ if jumps => Some(timeout.unwrap_or(PAUSE).min(PAUSE)),
+            _ if jumps => Some(timeout.unwrap_or(MANUAL_CHECK_PAUSE).min(MANUAL_CHECK_PAUSE)),
             _ => timeout,
         };
         context::enter_worker(&self.worker, || poller.wait_in_loop(timeout))?;

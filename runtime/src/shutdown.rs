@@ -11,10 +11,8 @@ use crate::local::pinned;
 use crate::poller;
 use crate::primitives::Arc;
 use crate::sched::Pool;
+use crate::sched::policy::DROP_PATIENCE;
 use crate::task::Origin;
-
-/// How long dropping a runtime waits for code that can't be cancelled.
-const DROP_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Refuses new tasks and cancels all others.
 pub(crate) fn begin(pool: &Arc<Pool>) {

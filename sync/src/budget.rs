@@ -11,15 +11,9 @@
 use std::cell::Cell;
 use std::task::{Context, Poll};
 
+use crate::policy::{BUDGET, IO_COST};
 use crate::thread_cell;
 
-/// The number of operations that a task may complete in one poll. tokio's budget is the same.
-const BUDGET: u64 = 128;
-/// What an operation costs that has called the OS. A connection whose client answers at once keeps its worker for
-/// BUDGET / IO_COST operations, and all others wait: with 20 µs of computing for each message that is 2.7 ms at a cost of
-/// 1, 0.3 ms at 8 and 0.15 ms at 16. The price is one trip through the worker's queue, less than 0.1 µs, for as many
-/// calls of the OS.
-const IO_COST: u64 = 16;
 /// The budget outside of tasks and `block_on`. It is never used up.
 const UNLIMITED: u64 = u64::MAX;
 

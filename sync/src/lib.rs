@@ -79,8 +79,10 @@ mod event_state;
 mod latch;
 mod manual_reset_event;
 mod parker;
+mod policy;
 #[doc(hidden)]
 pub mod primitives;
+mod quiet;
 mod wait;
 mod waiters;
 #[doc(hidden)]
@@ -96,3 +98,5 @@ pub use manual_reset_event::{ManualResetEvent, ManualResetWait};
 pub use blocking::block_on;
 #[doc(hidden)]
 pub use parker::{Parker, Unparker};
+#[doc(hidden)]
+pub use quiet::{drop_quietly, quietly};

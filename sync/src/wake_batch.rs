@@ -5,22 +5,21 @@
 //! [`Latch`](crate::Latch) promise not to access itself again. So the batch grows as needed. Up to 32 wakers need no
 //! allocation.
 
-use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
 use std::task::Waker;
 
-/// The number of wakers that fit without allocating.
-const INLINE: usize = 32;
+use crate::policy::INLINE_WAKERS;
+use crate::quiet::drop_quietly;
 
 pub(crate) struct WakeBatch {
-    inline: [Option<Waker>; INLINE],
+    inline: [Option<Waker>; INLINE_WAKERS],
     len: usize,
     spilled: Vec<Waker>,
 }
 
 impl WakeBatch {
     pub(crate) fn new() -> Self {
-        Self { inline: [const { None }; INLINE], len: 0, spilled: Vec::new() }
+        Self { inline: [const { None }; INLINE_WAKERS], len: 0, spilled: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, waker: Waker) {
@@ -46,12 +45,5 @@ impl WakeBatch {
         if let Some(payload) = panicked {
             panic::resume_unwind(payload);
         }
-    }
-}
-
-/// Drops the payload of a panic that is not reported. If that panics as well, the second payload is leaked.
-fn drop_quietly(payload: Box<dyn Any + Send>) {
-    if let Err(again) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(again);
     }
 }

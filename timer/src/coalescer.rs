@@ -2,14 +2,15 @@
 //!
 //! With 100,000 timers spread over a second, one is due every 10 µs. Waking up for each of them costs more CPU time
 //! than everything else. So if firings follow each other closely, the next one is delayed until
-//! [`COALESCED_FIRINGS_NANOS`] after the last. If that fires several timers at once, the one after it is delayed as
+//! [`COALESCED_FIRINGS_APART`] after the last. If that fires several timers at once, the one after it is delayed as
 //! well. If it does not, as with a task that sleeps for 50 µs again and again, the timer was late without a benefit,
 //! and the next attempt waits for twice as many close firings.
 
 use windlass_sync::primitives::plain::{AtomicU64, Ordering as Plain};
 
+use crate::nanos::in_nanos;
 use crate::policy::{
-    CLOSE_FIRINGS, CLOSE_FIRINGS_NANOS, COALESCED_FIRINGS_NANOS, WORTHWHILE_TIMERS,
+    CLOSE_FIRINGS, CLOSE_FIRINGS_APART, COALESCED_FIRINGS_APART, WORTHWHILE_TIMERS,
 };
 
 /// Learns whether coalescing pays.
@@ -31,7 +32,7 @@ impl Coalescer {
     /// Notes that this many timers were fired. Returns the time of this firing if the next one is to be delayed.
     pub(crate) fn fired(&mut self, now: u64, timers: usize) -> Option<u64> {
         let since = now.saturating_sub(self.last);
-        if self.is_coalescing() && since < 2 * COALESCED_FIRINGS_NANOS {
+        if self.is_coalescing() && since < 2 * in_nanos(COALESCED_FIRINGS_APART) {
             if timers < WORTHWHILE_TIMERS {
                 self.required = (self.required * 2).min(*CLOSE_FIRINGS.end());
                 self.close = 0;
@@ -39,7 +40,7 @@ impl Coalescer {
                 self.required = *CLOSE_FIRINGS.start();
                 self.close = *CLOSE_FIRINGS.start();
             }
-        } else if since < CLOSE_FIRINGS_NANOS {
+        } else if since < in_nanos(CLOSE_FIRINGS_APART) {
             self.close = self.close.saturating_add(1);
         } else {
             self.close = 0;
@@ -70,8 +71,9 @@ impl LastFiring {
     /// Returns the time at which to fire the timers that are due at `next`.
     pub(crate) fn fire_at(&self, next: u64) -> u64 {
         let last = self.0.load(Plain::Relaxed);
-        let is_close = last != u64::MAX && next < last.saturating_add(CLOSE_FIRINGS_NANOS);
-        if is_close { last.saturating_add(COALESCED_FIRINGS_NANOS) } else { next }
+        let is_close =
+            last != u64::MAX && next < last.saturating_add(in_nanos(CLOSE_FIRINGS_APART));
+        if is_close { last.saturating_add(in_nanos(COALESCED_FIRINGS_APART)) } else { next }
     }
 }
 

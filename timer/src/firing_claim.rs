@@ -11,13 +11,14 @@
 //! promised to look in time, it wakes the timekeeper, like a thread that arms a timer (`timekeeper.rs`).
 //!
 //! A waker that does not belong to a task of this process's runtimes may block, so it ends its batch: all timers behind
-//! it are still in the wheel. A thread that looks more than [`CLAIM_EXPIRY_NANOS`] later takes over the claim. That
+//! it are still in the wheel. A thread that looks more than [`CLAIM_EXPIRY`] later takes over the claim. That
 //! time is real even if the timers' time is virtual. When the first thread comes back, it sees by the claim's number
 //! that the claim is no longer its own. The price is that if the OS keeps a thread from running for that long, the
 //! batch in its hands is woken after the timers behind it. This does not help if such a waker blocks the poller's
 //! thread while all workers are parked, because then no thread looks.
 
-use crate::policy::CLAIM_EXPIRY_NANOS;
+use crate::nanos::in_nanos;
+use crate::policy::CLAIM_EXPIRY;
 
 /// A shard's claim.
 #[derive(Debug, Default)]
@@ -51,7 +52,7 @@ impl FiringClaim {
 
     /// Restarts the time until the claim expires, because its thread has taken out another batch.
     pub(crate) fn renew(&mut self, now: u64) {
-        self.expires = Some(now.saturating_add(CLAIM_EXPIRY_NANOS));
+        self.expires = Some(now.saturating_add(in_nanos(CLAIM_EXPIRY)));
     }
 
     pub(crate) fn release(&mut self) {

@@ -48,12 +48,12 @@ pub fn nanos(time: Instant) -> u64 {
 /// assert_eq!(in_nanos(Duration::MAX), NEVER);
 /// ```
 #[inline]
-pub fn in_nanos(duration: Duration) -> u64 {
-    duration
-        .as_secs()
-        .checked_mul(1_000_000_000)
-        .and_then(|nanos| nanos.checked_add(duration.subsec_nanos().into()))
-        .unwrap_or(NEVER)
+pub const fn in_nanos(duration: Duration) -> u64 {
+    let Some(nanos) = duration.as_secs().checked_mul(1_000_000_000) else { return NEVER };
+    match nanos.checked_add(duration.subsec_nanos() as u64) {
+        Some(nanos) => nanos,
+        None => NEVER,
+    }
 }
 
 /// Converts nanoseconds back into a point in time. Returns `None` for [`NEVER`], and for times that the clock cannot

@@ -28,23 +28,23 @@ pub(crate) const EMPTY_BATCHES_PER_ROUND: usize = 64;
 /// How long a thread may take to wake a batch before another thread takes over the shard. Shorter ends a delay by a
 /// waker that blocks earlier; longer makes it less likely that a thread which was merely preempted is passed over and
 /// wakes its batch out of order. Chosen, well above the few milliseconds for which a preempted thread has to wait. Read by `FiringClaim`.
-pub(crate) const CLAIM_EXPIRY_NANOS: u64 = 100_000_000;
+pub(crate) const CLAIM_EXPIRY: Duration = Duration::from_millis(100);
 
 /// When a thread that finds a shard claimed looks at it again. Shorter takes over earlier from a thread that is stuck;
 /// longer saves looks in vain while the other thread fires. Chosen. Read by `Shard::recheck_later`.
-pub(crate) const RECHECK_NANOS: u64 = 1_000_000;
+pub(crate) const RECHECK: Duration = Duration::from_millis(1);
 
 // --- Coalescing ---
 
 /// Firings that follow each other within this time may be coalesced. Longer coalesces sparser timers; shorter leaves
 /// more of them exact. Measured with 100,000 sleeps that end within a second, one every 10 µs. Read by `Coalescer` and
 /// `LastFiring`.
-pub(crate) const CLOSE_FIRINGS_NANOS: u64 = 100_000;
+pub(crate) const CLOSE_FIRINGS_APART: Duration = Duration::from_micros(100);
 
 /// The time between two coalesced firings, and so the longest delay of a timer by coalescing. Longer saves more
 /// wake-ups; shorter is more exact. Measured as above: without coalescing it took twice tokio's CPU time. Read by
 /// `Coalescer` and `LastFiring`.
-pub(crate) const COALESCED_FIRINGS_NANOS: u64 = 200_000;
+pub(crate) const COALESCED_FIRINGS_APART: Duration = Duration::from_micros(200);
 
 /// The number of timers that a coalesced firing has to fire to have been worth the delay. Chosen. Read by `Coalescer`.
 pub(crate) const WORTHWHILE_TIMERS: usize = 4;

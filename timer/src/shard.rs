@@ -26,8 +26,8 @@ use crate::firing_claim::FiringClaim;
 use crate::lock::Blocking as Lock;
 #[cfg(not(loom))]
 use crate::lock::Lock;
-use crate::nanos::nanos;
-use crate::policy::{BATCH_TIMERS, RECHECK_NANOS};
+use crate::nanos::{in_nanos, nanos};
+use crate::policy::{BATCH_TIMERS, RECHECK};
 use crate::timekeeper::{NEVER, Timekeeper};
 use crate::waker_cache::WakerCache;
 use crate::wheel::{Key, Wheel};
@@ -323,7 +323,7 @@ impl Shard {
     /// published time: the timekeeper may have promised to look then, and a thread that arms a later timer relies on
     /// that.
     fn recheck_later(&self, now: u64) {
-        let again = self.next().max(now.saturating_add(RECHECK_NANOS));
+        let again = self.next().max(now.saturating_add(in_nanos(RECHECK)));
         self.next.store(again, Ordering::Relaxed);
     }
 

@@ -30,10 +30,8 @@ use crossbeam_utils::CachePadded;
 
 use crate::context::{self, Role};
 use crate::primitives::{Arc, AtomicUsize, Ordering};
+use crate::sched::policy::GUESTS;
 use crate::sched::{Pool, Slot, Worker};
-
-/// The most places that the word has bits for.
-const MOST_GUESTS: usize = 32;
 
 /// The places for guests of one pool.
 pub(crate) struct Guests {
@@ -44,7 +42,7 @@ pub(crate) struct Guests {
 
 impl Guests {
     pub(crate) fn new(places: usize) -> Self {
-        let places = places.min(MOST_GUESTS);
+        let places = places.min(GUESTS.1);
         let slot = |_| Arc::new(CachePadded::new(Slot::new(false)));
         Self { slots: (0..places).map(slot).collect(), free: AtomicUsize::new(mask(places)) }
     }

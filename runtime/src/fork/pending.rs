@@ -13,12 +13,9 @@ use crossbeam_utils::CachePadded;
 
 use super::job::{Job, JobRef};
 use super::offer::Offer;
-use super::policy::FIRST_COUNT;
+use super::policy::{FIRST_COUNT, FIRST_PLACES};
 use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
 use crate::primitives::Arc;
-
-/// Places for pending joins that a worker begins with.
-const FIRST_PLACES: usize = 256;
 
 /// The owner's side.
 pub(crate) struct Pending {

@@ -32,6 +32,10 @@ pub(super) const JOINS_PER_SPLIT: u32 = 16;
 
 // --- Sharing joins ---
 
+/// The number of places for pending joins that a worker begins with, of a word each; it doubles when they are used
+/// up. More takes memory of each worker; fewer allocates on the way down a deep recursion. Chosen. Read by `Pending`.
+pub(super) const FIRST_PLACES: usize = 256;
+
 /// Split points at the beginning of a computation that share what is pending: nothing is known about its leaves, and the
 /// first may be long. It is as many as a worker passes on its way down to the first leaf. More feeds more thieves at
 /// once; fewer saves pops of a deque, which cost a fence each. Read by `Pace`.
@@ -70,12 +74,14 @@ pub(super) const OFFERS_PER_CLOCK: u32 = 16;
 /// `Worker::poll_in_place`.
 pub(super) const STRETCH: Duration = Duration::from_micros(100);
 
-/// A worker that computes looks at the OS, at a split point, if it has not done so for this long. Read by
+/// A worker that computes looks at the OS, at a split point, if it has not looked out for this long. Longer leaves more
+/// to the computation; shorter answers sooner. Chosen. Read by
 /// `Worker::consider_polling`.
-pub(super) const LOOK_OUT: Duration = Duration::from_micros(10);
+pub(super) const OS_LOOK_EVERY: Duration = Duration::from_micros(10);
 
-/// Polls in place between two looks at the clock. Read by `Worker::poll_in_place`.
-pub(super) const POLLS_PER_CLOCK: u32 = 4;
+/// The number of polls in place between two readings of the clock. Fewer keeps to [`STRETCH`] more exactly; more saves
+/// readings. Chosen. Read by `Worker::poll_in_place`.
+pub(super) const IN_PLACE_POLLS_PER_CLOCK: u32 = 4;
 
 /// How often a computation yields to the spare that looks after tasks, which may wait for this very CPU. Read by
 /// `Worker::consider_polling`.

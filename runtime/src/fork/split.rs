@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use super::job::{Job, JobRef};
-use super::policy::{JOINS_PER_SPLIT, LET_IN, LOOK_OUT, POLLS_PER_CLOCK, STRETCH};
+use super::policy::{IN_PLACE_POLLS_PER_CLOCK, JOINS_PER_SPLIT, LET_IN, OS_LOOK_EVERY, STRETCH};
 use super::posted::NOWHERE;
 use crate::context;
 use crate::coop;
@@ -220,8 +220,8 @@ impl Worker {
             self.pace.next_poll.set(Instant::now() + LET_IN);
             return;
         }
-        let look_out =
-            self.pool.poller().has_events_to_take() && self.pacing.looks_out_after(now, LOOK_OUT);
+        let look_out = self.pool.poller().has_events_to_take()
+            && self.pacing.looks_out_after(now, OS_LOOK_EVERY);
         if own || look_out || self.pool.has_shared_work() || self.pool.has_kept_work() {
             let count = self.pace.keep_count(|| self.poll_in_place(now, look_out));
             self.pending.set_count(count);
@@ -251,7 +251,7 @@ impl Worker {
             };
             self.run_in_place(runnable);
             polls += 1;
-            if polls % POLLS_PER_CLOCK == 0 {
+            if polls % IN_PLACE_POLLS_PER_CLOCK == 0 {
                 now = Instant::now();
                 if now.saturating_duration_since(start) >= STRETCH {
                     break;

@@ -39,6 +39,7 @@ use std::time::Duration;
 
 use super::{Events, Poller, push, wake_all};
 use crate::primitives::TryLockGuard;
+use crate::sched::policy::BROKEN_OS_PAUSE;
 
 impl Poller {
     /// Takes the seat for a worker, if it is free and workers may have it.
@@ -79,7 +80,7 @@ impl Seat<'_> {
         // The only errors there are mean that the instance is broken beyond repair. The poller's thread goes on
         // watching over the workers then, which is the best that is left.
         if self.try_wait(at_most).is_err() {
-            std::thread::sleep(BROKEN);
+            std::thread::sleep(BROKEN_OS_PAUSE);
         }
         self.has_events() || (self.has_deadline && self.poller.is_due())
     }
@@ -108,6 +109,3 @@ impl Seat<'_> {
         taken + if has_deadline { poller.fire_due() } else { 0 }
     }
 }
-
-/// The time between two attempts to wait on an OS that refuses.
-const BROKEN: Duration = Duration::from_millis(1);

@@ -22,14 +22,7 @@ use windlass_timer::{NEVER, in_nanos};
 use super::{Poller, timers};
 use crate::primitives::{Arc, thread};
 use crate::sched::Pool;
-
-/// The shortest and the longest time between two checks.
-const PAUSE: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
-/// How long a runtime with sources of I/O has to be idle before time jumps.
-const SETTLED: Duration = Duration::from_millis(5);
-
-/// How long moving the time waits for another thread that is firing timers.
-const LONGEST_WAKE: Duration = Duration::from_secs(1);
+use crate::sched::policy::{IDLE_CHECK_PAUSE, LONGEST_FIRING, SETTLED};
 
 /// Detects that a runtime in virtual time is idle. Belongs to the poller's thread.
 pub(super) struct Idleness {
@@ -46,13 +39,13 @@ struct Signature {
 
 impl Idleness {
     pub(super) fn new() -> Self {
-        Self { pause: PAUSE.0, seen: None }
+        Self { pause: IDLE_CHECK_PAUSE.0, seen: None }
     }
 
     /// Returns the time until the next check.
     pub(super) fn pause(&mut self) -> Duration {
         let pause = self.pause;
-        self.pause = (pause * 2).min(PAUSE.1);
+        self.pause = (pause * 2).min(IDLE_CHECK_PAUSE.1);
         pause
     }
 
@@ -122,7 +115,7 @@ impl Poller {
             if self.is_due() {
                 self.fire_due();
                 since = Instant::now();
-            } else if timers::fires() || since.elapsed() > LONGEST_WAKE {
+            } else if timers::fires() || since.elapsed() > LONGEST_FIRING {
                 // This thread is itself firing, further up the stack, and will continue there; or a waker blocks.
                 return;
             } else {

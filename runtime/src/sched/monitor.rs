@@ -27,7 +27,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::policy::{LONGEST_SEARCH, MONITOR_PAUSE, MONITOR_REST};
+use super::policy::{CLOSE_PAUSE, HURRIED_ABOVE, LONGEST_SEARCH, MONITOR_PAUSE, MONITOR_REST};
 use super::pool::Pool;
 use super::spares::let_spare_compute;
 use crate::fork::policy::{FINE_PATIENCE, LONG_LEAF};
@@ -236,8 +236,8 @@ impl Monitor {
         let to_report = self.long_polls.longest_pause();
         let longest = MONITOR_PAUSE.1.min(pool.config.stuck_after / 2).min(to_report);
         if closely {
-            self.pause = LONG_LEAF / 2;
-        } else if self.pause > MONITOR_PAUSE.0 * 8 && pool.monitor.hurried.load(Ordering::Relaxed) {
+            self.pause = CLOSE_PAUSE;
+        } else if self.pause > HURRIED_ABOVE && pool.monitor.hurried.load(Ordering::Relaxed) {
             // Somebody asked for it.
             pool.monitor.settle();
             self.pause = MONITOR_PAUSE.0;

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::policy::{
-    LASTING_BACKLOG, LONG_POLL, LOOK_OUT, POLLS_PER_CLOCK, PUSHES_PER_THOUGHT, WAKE_COST,
+    LASTING_BACKLOG, LONG_AVERAGE_POLL, LOOK_OUT, NO_BACKLOG, POLL_TIME_WEIGHT, POLLS_PER_CLOCK,
+    POLLS_PER_SHARED_BATCH, PUSHES_PER_THOUGHT, WAKE_COST,
 };
 use super::round::Round;
 use super::worker::Worker;
@@ -99,7 +100,8 @@ impl Pacing {
             return None;
         }
         let elapsed = nanos(now.saturating_duration_since(self.now.replace(now)));
-        let average = (average * 3 + elapsed / u64::from(polls)) / 4;
+        let latest = elapsed / u64::from(polls);
+        let average = (average * (POLL_TIME_WEIGHT - 1) + latest) / POLL_TIME_WEIGHT;
         // With long polls the clock is read more often, so that looking out stays in time; and a second worker is
         // thought about more often.
         let within =
@@ -114,7 +116,7 @@ impl Pacing {
     /// More waits in the shared queues than was taken: the worker looks there again after this many polls, so that
     /// both sides advance.
     fn look_out_after(&self, polls: u32) {
-        let polls = polls.min(POLLS_PER_CLOCK * 4);
+        let polls = polls.min(POLLS_PER_SHARED_BATCH);
         self.until_clock.set(polls);
         self.polls_per_clock.set(polls);
         let now = self.now.get();
@@ -124,7 +126,7 @@ impl Pacing {
     /// Notes a backlog of this many nanoseconds. Returns true if it is worth a second worker.
     fn weigh_backlog(&self, backlog: u64) -> bool {
         let now = self.now.get();
-        if backlog < nanos(WAKE_COST) / 8 {
+        if backlog < nanos(NO_BACKLOG) {
             self.busy_since.set(now);
         }
         backlog > nanos(WAKE_COST)
@@ -177,7 +179,7 @@ impl Worker {
 
     /// True if what waits behind this worker's own tasks waits for long. Then a second worker is worth having in any case.
     fn has_long_polls(&self) -> bool {
-        self.slot().counters.poll_time.get() >= nanos(LONG_POLL)
+        self.slot().counters.poll_time.get() >= nanos(LONG_AVERAGE_POLL)
     }
 
     /// Keeps the average time of a poll up to date, when the clock was read or there is nothing left to poll. A worker

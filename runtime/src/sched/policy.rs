@@ -1,8 +1,9 @@
 //! Every threshold, interval and share of the scheduler and the poller.
 //!
-//! Each says what it trades, where its value comes from, and who reads it. *Measured* means on two cores of a virtual
-//! Xeon with Linux 6.18, with the workloads of `benches/`. Those of fork-join are in
-//! `fork/policy.rs`, those of the timers in `windlass_timer`'s `policy.rs`.
+//! Each says what it trades, where its value comes from, and what reads it. *Measured* means on two cores of a virtual
+//! Xeon with Linux 6.18, with the workloads of `benches/`; *chosen* means that no measurement asks for a different
+//! value. The values of fork-join are in `fork/policy.rs`, those of tasks in `task/policy.rs`, and those of the
+//! timers and of `sync` in the `policy.rs` of these crates.
 //!
 //! On a server with many more cores than that, the ones to look at first are [`ROUND`], because more workers share one
 //! queue of events; and [`searchers`].
@@ -10,16 +11,30 @@
 use std::time::Duration;
 
 use super::trial::Schedule;
+use crate::fork::policy::LONG_LEAF;
 
 // --- Running tasks ---
 
-/// Tasks taken from the LIFO slot in a row before the queue gets its turn. More is faster for two tasks that wake each
-/// other; fewer is fairer to the rest. tokio takes the same number. Read by `Worker::next`.
+/// The number of tasks taken from the LIFO slot in a row before the queue gets its turn. More is faster for two tasks
+/// that wake each other; fewer is fairer to the rest. tokio takes the same number. Read by `Worker::next`.
 pub(crate) const LIFO_RUNS: u32 = 3;
 
 /// The largest number of polls between two readings of the clock, which costs some 25 ns. Polls that are longer than
 /// [`LOOK_OUT`] divided by this are counted in smaller steps. Read by `Pacing`.
 pub(crate) const POLLS_PER_CLOCK: u32 = 16;
+
+/// The largest number of polls between two readings of the clock while the shared queues hold more than the worker has
+/// just taken. More saves looks; fewer lets tasks from outside advance beside those of the worker. Chosen. Read by
+/// `Pacing`.
+pub(crate) const POLLS_PER_SHARED_BATCH: u32 = POLLS_PER_CLOCK * 4;
+
+/// The average time of a poll is made up of this many parts, of which the latest polls are one. More is steadier; fewer
+/// follows a change of the load sooner. Chosen. Read by `Pacing`.
+pub(crate) const POLL_TIME_WEIGHT: u64 = 4;
+
+/// The average time of a poll before any has been measured. Too long a guess wakes a second worker for nothing; too
+/// short a guess delays it by one measurement. Chosen. Read by `Counters::new`.
+pub(crate) const FIRST_POLL_TIME: Duration = Duration::from_micros(1);
 
 /// How long a busy worker runs its own tasks before it looks at the shared queues and the timers. Shorter is fairer to
 /// what comes from outside; longer saves looks that mostly find nothing. Spawning from outside onto busy workers does
@@ -33,7 +48,7 @@ pub(crate) const ROUND: Duration = Duration::from_micros(300);
 
 /// A worker whose polls take this long, on average, takes single tasks from the shared queues instead of batches, which
 /// would wait behind each other. Read by `Pacing`.
-pub(crate) const LONG_POLL: Duration = Duration::from_micros(50);
+pub(crate) const LONG_AVERAGE_POLL: Duration = Duration::from_micros(50);
 
 // --- Waking a second worker ---
 
@@ -43,6 +58,11 @@ pub(crate) const WAKE_COST: Duration = Duration::from_micros(30);
 
 /// How long a smaller backlog has to last to be worth a second worker. Read by `Worker::consider_waking`.
 pub(crate) const LASTING_BACKLOG: Duration = Duration::from_micros(200);
+
+/// A backlog that takes less than this is none: the time of [`LASTING_BACKLOG`] starts again. Longer keeps a second
+/// worker asleep beside a short queue; shorter wakes it for queues that are empty every now and then. Chosen. Read by
+/// `Pacing`.
+pub(crate) const NO_BACKLOG: Duration = WAKE_COST.checked_div(8).unwrap();
 
 /// The largest number of pushes onto a worker's own queue between two thoughts about a second worker. It is fewer with
 /// longer polls: as many as make up [`WAKE_COST`]. Read by `Worker::push`.
@@ -56,16 +76,22 @@ pub(super) const SHARING_TRIALS: Schedule = Schedule { samples: 6, every: (24, 3
 /// no difference they are: then there is CPU time to spare, and what comes at once is done at once. Read by `Sharing`.
 pub(crate) const SHARING_PAYS: u64 = 97;
 
+/// A sample of the rate of polls that took longer than this is not used: the runtime slept meanwhile. Longer counts
+/// naps as slow work; shorter drops samples of long polls. Chosen. Read by `Sharing`.
+pub(crate) const LONGEST_SAMPLE: Duration = SAMPLE_EVERY.saturating_mul(4);
+
 /// A queue that its owner will have emptied within this time is not worth stealing from, as long as the owner makes
 /// progress: the thief would pay more in cache misses than it gains. Read by `Worker::take_from_backlog`.
 pub(crate) const SMALL_BACKLOG: Duration = Duration::from_micros(5);
 
-/// Turns of a spin, some microseconds, for which a thief watches whether the owner makes progress. Read by
+/// The number of turns of a spin, some microseconds, for which a thief watches whether the owner makes progress. Longer
+/// finds more owners to be running, and spares their queues; shorter gets at a stalled one's tasks sooner. Chosen. It
+/// is none in models, where every owner is taken to be stalled. Read by
 /// `Slot::makes_progress_soon`.
 pub(crate) const THIEF_SPINS: u32 = if cfg!(loom) { 0 } else { 128 };
 
 /// Returns the number of workers that may search for work at a time of their own accord. Searchers find the same work
-/// and contend for it; tokio has the same half.
+/// and contend for it; tokio has the same half. Read by the builder.
 pub(crate) fn searchers(workers: usize) -> usize {
     (workers / 2).max(1)
 }
@@ -76,26 +102,42 @@ pub(crate) fn searchers(workers: usize) -> usize {
 /// saves if it is right. Read by `Spin`.
 pub(crate) const LONGEST_SPIN: Duration = Duration::from_micros(50);
 
-/// A sleep that was over sooner than this would have been better spent awake. Read by `Spin`.
+/// A sleep that was over sooner than this would have been better spent awake: it is [`LONGEST_SPIN`] and a wake-up.
+/// Longer spins more often in vain. Chosen. Read by `Spin`.
 pub(crate) const SHORT_SLEEP: Duration = Duration::from_micros(80);
 
-/// A step of the spin that takes longer than this was interrupted: somebody else wants the CPU. Read by `Spin`.
+/// The number of turns of a spin between two checks whether there is work. More leaves the memory bus to others; fewer
+/// notices work sooner. A turn is a `pause` instruction of some 10 to 40 ns. Chosen. Read by `Spin`.
+pub(crate) const SPINS_PER_CHECK: u32 = 8;
+
+/// The number of checks of a spin between two readings of the clock. More saves readings; fewer keeps to
+/// [`LONGEST_SPIN`] more exactly. Chosen. Read by `Spin`.
+pub(crate) const CHECKS_PER_CLOCK: u32 = 16;
+
+/// A step of the spin that takes longer than this was interrupted: another thread wants the CPU. Longer misses
+/// interruptions; shorter takes a busy hypervisor for one. Chosen. Read by `Spin`.
 pub(crate) const INTERRUPTED: Duration = Duration::from_micros(200);
 
 /// Bounds of the experience with spinning, in spins that paid minus spins in vain. Spinning is on while it is positive;
-/// an interruption sets it to the lower bound. Read by `Spin`.
+/// an interruption sets it to the lower bound. Wider bounds are slower to follow a change of the load. Chosen. Read by
+/// `Spin`.
 pub(crate) const SPIN_SCORE: std::ops::RangeInclusive<i32> = -8..=4;
 
 /// What a poll may cost more in CPU time with spinning than without it, in percent: an answer that comes sooner is worth
-/// something. Read by `Spin`.
+/// something. Chosen. Read by `Spin`.
 pub(crate) const SPIN_PREMIUM: u64 = 110;
 
 /// How spinning is tried. Samples of CPU time are [`SAMPLE_EVERY`] apart; two in 256 are less than one in a hundred, so that
 /// trials don't show in the p99. Read by `Spin`.
 pub(super) const SPIN_TRIALS: Schedule = Schedule { samples: 2, every: (8, 256) };
 
-/// The smallest number of polls that makes a sample. Read by `Spin` and `Sharing`.
+/// The smallest number of polls that makes a sample. More is more exact, and takes longer with long polls. Chosen. Read
+/// by `Spin` and `Sharing`.
 pub(crate) const TRIAL_POLLS: u64 = 16;
+
+/// The figure that a trial compares is made up of this many parts, of which the latest sample is one. More is steadier;
+/// fewer follows a change of the load sooner. Chosen. Read by `Trial`.
+pub(super) const TRIAL_WEIGHT: u64 = 4;
 
 // --- Contention for the CPUs ---
 
@@ -103,10 +145,12 @@ pub(crate) const TRIAL_POLLS: u64 = 16;
 /// microsecond. Read by `Contention`.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(2);
 
-/// Time in which a thread ran or waited, within a sample, below which it says nothing. Read by `Contention`.
+/// A sample in which the thread ran and waited for less than this is not used. Longer needs a busier worker; shorter
+/// takes chance for contention. Chosen. Read by `Contention`.
 pub(crate) const SAMPLE_AT_LEAST: Duration = Duration::from_micros(100);
 
-/// A new sample counts as this part of the average. Larger is steadier, smaller is sooner. Read by `CpuShare`.
+/// The average wait for a CPU is made up of this many parts, of which the latest sample is one. More is steadier; fewer
+/// follows a change sooner. Chosen. Read by `CpuShare`.
 pub(crate) const SAMPLE_WEIGHT: u64 = 4;
 
 /// The CPUs are contended if a worker that is alone waits for one for more than this percentage of the time. With one
@@ -121,15 +165,93 @@ pub(crate) const CONTENDED_ABOVE: u64 = 20;
 pub(crate) const MONITOR_PAUSE: (Duration, Duration) =
     (Duration::from_micros(100), Duration::from_millis(5));
 
+/// The monitor looks this often while a computation may need a spare soon: half of the time after which it gets one.
+/// Shorter costs the CPU of the computation; longer starts the spare later. Chosen. Read by `Monitor`.
+pub(crate) const CLOSE_PAUSE: Duration = LONG_LEAF.checked_div(2).unwrap();
+
+/// A hurried monitor starts again from the shortest pause if its pause has grown beyond this. Longer lets a hurry wait;
+/// shorter keeps the monitor looking often under a steady stream of them. Chosen. Read by `Monitor`.
+pub(crate) const HURRIED_ABOVE: Duration = MONITOR_PAUSE.0.saturating_mul(8);
+
 /// The longest time between two looks while every worker that is awake stands still and nothing waits for it. This
 /// bounds how late anything can be if a worker goes on and gets stuck again. Read by `Monitor`.
 pub(crate) const MONITOR_REST: Duration = Duration::from_millis(100);
 
-/// A worker outside of a poll is not taken for stalled before this: it may be searching. Read by `Monitor`.
+/// A worker outside of a poll is not taken for stalled before this: it may be searching. Longer notices later that the
+/// OS keeps it from running; shorter wakes sleepers for nothing. Chosen. Read by `Monitor`.
 pub(crate) const LONGEST_SEARCH: Duration = Duration::from_millis(1);
 
-/// How long the poller's thread leaves a timer that is due to the workers that are awake. Read by the poller's thread.
+/// How long the poller's thread leaves a timer that is due to the workers that are awake. Longer is later where all of
+/// them are stalled; shorter fires timers on a thread that then has to wake a worker. Chosen. Read by the poller's
+/// thread.
 pub(crate) const TIMER_LAG: Duration = Duration::from_micros(500);
 
-/// How long after a computation the spare stays that has looked after tasks meanwhile. Read by `Worker::end_relief`.
+/// How long after a computation the spare stays that has looked after tasks meanwhile. Longer saves starting it again
+/// for the next computation; shorter frees its thread. Chosen. Read by `Worker::end_relief`.
 pub(crate) const SPARE_LINGERS: Duration = Duration::from_millis(20);
+
+// --- The poller ---
+
+/// The time between two attempts to wait on an OS that refuses. Shorter uses a CPU on an instance that is broken for
+/// good; longer delays the monitor on the poller's thread. Chosen. Read by `Seat::wait`.
+pub(crate) const BROKEN_OS_PAUSE: Duration = Duration::from_millis(1);
+
+/// The shortest and the longest time between two checks whether a runtime in virtual time is idle; it doubles with each
+/// check in vain. Shorter jumps sooner; longer uses less CPU time while a test computes. Chosen. Read by `Idleness`.
+pub(crate) const IDLE_CHECK_PAUSE: (Duration, Duration) =
+    (Duration::from_micros(50), Duration::from_millis(1));
+
+/// How long a runtime in virtual time that has sources of I/O has to be idle before time jumps. Longer makes tests
+/// slower; shorter jumps over an event of loopback that is under way. Chosen. Read by `Idleness`.
+pub(crate) const SETTLED: Duration = Duration::from_millis(5);
+
+/// How long moving the virtual time waits for another thread that is firing timers. It ends a wait for a waker that
+/// blocks. Chosen. Read by the virtual clock.
+pub(crate) const LONGEST_FIRING: Duration = Duration::from_secs(1);
+
+/// The time between two checks of other threads by a manual loop in virtual time. As for [`IDLE_CHECK_PAUSE`]. Chosen.
+/// Read by `Loop`.
+pub(crate) const MANUAL_CHECK_PAUSE: Duration = Duration::from_millis(1);
+
+// --- Settings: their defaults and bounds ---
+
+/// The largest number of workers, a limit of the sleepers' word, and more CPUs than servers have. Read by the builder.
+pub(crate) const MAX_WORKERS: usize = 1024;
+
+/// The smallest and the largest number of slots for guests; it is otherwise the number of workers. More lets more
+/// threads take part in their own calls; fewer saves looks of thieves and memory. Chosen; the upper bound is that of
+/// the guests' word. Read by the builder and `Guests`.
+pub(crate) const GUESTS: (usize, usize) = (4, 32);
+
+/// The bounds of the default number of spare workers, which is otherwise the number of workers. More rides out more
+/// tasks that block at a time; each is a slot to look at for thieves, and a thread while it is needed. Chosen. Read by
+/// the builder.
+pub(crate) const SPARES: (usize, usize) = (4, 64);
+
+/// The smallest and the largest stack, in bytes. A smaller one has no room for Rust's own start of a thread in a debug
+/// build; a larger one is a mistake. Read by the builder.
+pub(crate) const STACK_BYTES: (usize, usize) = (64 << 10, 1 << 40);
+
+/// The default of `stuck_after`. Longer leaves tasks waiting behind one that blocks; shorter starts spares for polls that
+/// are merely long. Chosen, above the time slices of Linux. Read by the builder.
+pub(crate) const STUCK_AFTER: Duration = Duration::from_millis(10);
+
+/// The shortest `stuck_after`. With a shorter one, monitoring would cost more than it saves. It is the shortest pause of
+/// the monitor. Read by the builder.
+pub(crate) const MIN_STUCK_AFTER: Duration = MONITOR_PAUSE.0;
+
+/// The default of `max_blocking`, in threads. tokio has the same. Read by the builder.
+pub(crate) const MAX_BLOCKING: usize = 512;
+
+/// The default of `blocking_keep_alive`. Longer saves starting threads again; shorter frees their stacks. tokio has the
+/// same. Read by the builder.
+pub(crate) const BLOCKING_KEEP_ALIVE: Duration = Duration::from_secs(10);
+
+/// The default of `compute_share`, in percent of a worker's time. Beside the parallel sort, 17, 20 and 25 % had an echo
+/// rate of 1.11, 1.09 and 1.03 times that of tokio, at 0.97, 1.02 and 1.06 of rayon's sorting. Read by the builder.
+pub(crate) const COMPUTE_SHARE: u32 = 20;
+
+/// How long dropping a runtime waits for code that can't be cancelled. Longer lets more of it end; shorter returns
+/// earlier in spite of a task that never yields. Chosen. Read by
+/// `shutdown`.
+pub(crate) const DROP_PATIENCE: Duration = Duration::from_secs(5);

@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use super::policy::{SAMPLE_EVERY, SHARING_PAYS, SHARING_TRIALS, TRIAL_POLLS};
+use super::policy::{LONGEST_SAMPLE, SAMPLE_EVERY, SHARING_PAYS, SHARING_TRIALS, TRIAL_POLLS};
 use super::trial::Trial;
 use crate::primitives::TryLock;
 use crate::primitives::plain::{AtomicBool, Ordering as Plain};
@@ -52,7 +52,7 @@ impl Sharing {
         }
         let polls = polls();
         let polled = polls.wrapping_sub(polls_before);
-        let slept = elapsed > SAMPLE_EVERY * 4;
+        let slept = elapsed > LONGEST_SAMPLE;
         if polled < TRIAL_POLLS && !slept {
             // Polls are long: the sample gets longer.
             return;

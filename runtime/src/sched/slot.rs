@@ -13,7 +13,7 @@ use windlass_sync::{Parker, Unparker};
 
 use super::activity::Activity;
 use super::lifo::LifoSlot;
-use super::policy::THIEF_SPINS;
+use super::policy::{FIRST_POLL_TIME, THIEF_SPINS};
 use super::queue::{LocalQueue, Stealer};
 use super::status::Status;
 use crate::fork::{Offers, Pending};
@@ -211,8 +211,7 @@ pub(crate) struct Counters {
 impl Counters {
     pub(crate) fn new() -> Self {
         let counters = Self::default();
-        // A guess, until the first average is there.
-        counters.poll_time.set(1_000);
+        counters.poll_time.set(FIRST_POLL_TIME.as_nanos() as u64);
         counters
     }
 }

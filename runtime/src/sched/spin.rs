@@ -14,7 +14,8 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::policy::{
-    INTERRUPTED, LONGEST_SPIN, SHORT_SLEEP, SPIN_PREMIUM, SPIN_SCORE, SPIN_TRIALS, TRIAL_POLLS,
+    CHECKS_PER_CLOCK, INTERRUPTED, LONGEST_SPIN, SHORT_SLEEP, SPIN_PREMIUM, SPIN_SCORE,
+    SPIN_TRIALS, SPINS_PER_CHECK, TRIAL_POLLS,
 };
 use super::trial::Trial;
 use crate::primitives::hint;
@@ -54,8 +55,8 @@ impl Spin {
         let start = Instant::now();
         let mut last = start;
         loop {
-            for _ in 0..16 {
-                for _ in 0..8 {
+            for _ in 0..CHECKS_PER_CLOCK {
+                for _ in 0..SPINS_PER_CHECK {
                     hint::spin_loop();
                 }
                 if ready() {

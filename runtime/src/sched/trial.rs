@@ -4,6 +4,8 @@
 //! more trials have come to the same result. So a choice rests on what happens on this machine under this load, and not
 //! on a rule about machines and loads.
 
+use super::policy::TRIAL_WEIGHT;
+
 /// Samples that a trial takes, and how far trials are apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Schedule {
@@ -48,7 +50,10 @@ impl Trial {
     /// Takes a figure for what is done at present. `prefers_on` compares the average figures while off and while on.
     pub(super) fn sample(&mut self, figure: u64, prefers_on: impl FnOnce(u64, u64) -> bool) {
         let average = &mut self.averages[usize::from(self.on)];
-        *average = Some(average.map_or(figure, |average| (average * 3 + figure) / 4));
+        *average = Some(
+            average
+                .map_or(figure, |average| (average * (TRIAL_WEIGHT - 1) + figure) / TRIAL_WEIGHT),
+        );
         self.left -= 1;
         if self.left == 0 {
             self.turn_over(prefers_on);

@@ -1,7 +1,6 @@
 //! The allocation of a task: header, scheduler, and the future or its output.
 
 use std::alloc::Layout;
-use std::any::Any;
 use std::future::Future;
 use std::mem;
 use std::panic::{self, AssertUnwindSafe};
@@ -16,7 +15,7 @@ use super::id::Id;
 use super::notes::Notes;
 use super::state::{Complete, EndPoll, Listing, Start, State};
 use super::waker::{Lending, WakerRef};
-use super::{End, Runnable, Schedule};
+use super::{End, Runnable, Schedule, drop_quietly, quietly};
 use crate::events;
 use crate::primitives::UnsafeCell;
 // loom's allocator finds tasks that are leaked or freed twice.
@@ -340,26 +339,5 @@ where
         quietly(|| unsafe { cell.drop_in_place() });
         // SAFETY: allocated in `allocate` with this layout.
         unsafe { alloc::dealloc(cell.as_ptr().cast(), Layout::new::<Self>()) }
-    }
-}
-
-/// Runs `f` and discards its panic.
-pub(crate) fn quietly(f: impl FnOnce()) {
-    if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
-        drop_payload(payload);
-    }
-}
-
-/// Drops a value and discards a panic of its drop.
-pub(crate) fn drop_quietly<T>(value: T) {
-    quietly(|| drop(value));
-}
-
-/// Drops a panic's payload, whose drop may panic with another payload, and so on. The third in a row is leaked.
-fn drop_payload(payload: Box<dyn Any + Send>) {
-    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        if let Err(third) = panic::catch_unwind(AssertUnwindSafe(|| drop(second))) {
-            mem::forget(third);
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 
-use super::cell::quietly;
+use super::quietly;
 use crate::primitives::Mutex;
 
 /// The slots whose tasks have ended, and the waker of the task that waits for the next.

@@ -8,7 +8,8 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
 
 use super::abort::AbortHandle;
-use super::cell::{Output, drop_quietly};
+use super::cell::Output;
+use super::drop_quietly;
 use super::error::JoinError;
 use super::header::Header;
 use super::id::Id;

@@ -40,6 +40,7 @@ mod join_set;
 mod local;
 mod notes;
 mod owned;
+mod policy;
 mod scoped;
 mod site;
 mod state;
@@ -71,7 +72,6 @@ pub use crate::free::yield_now;
 pub use crate::in_place::block_in_place;
 pub use crate::local::{spawn_local, spawn_pinned};
 
-pub(crate) use cell::{drop_quietly, quietly};
 pub(crate) use frames::{Inherited, Joiner, inherited, run_job};
 pub(crate) use header::{Header, Origin};
 pub(crate) use notes::{Before, Notes, PollMark, PollTime, Waits, WatchPolls, WokenBy};
@@ -79,6 +79,7 @@ pub(crate) use owned::{OwnedTasks, TaskRef};
 pub(crate) use site::SiteId;
 pub(crate) use state::Listing;
 pub(crate) use waker::{note_wait, time_poll, waker_vtable, wakes_polled_task};
+pub(crate) use windlass_sync::{drop_quietly, quietly};
 
 /// The task that a thread polls, and its task-local values. Dropping it restores them.
 pub(crate) struct Belonging {

@@ -15,18 +15,10 @@ use crossbeam_utils::CachePadded;
 use super::Runnable;
 use super::header::{Header, Links, Origin};
 use super::id::Id;
+use super::policy::{FOREIGN_TASK_SHARDS, TASK_SHARDS, VISITED_TASKS};
 use super::state::Notify;
 use super::waker;
 use crate::primitives::Mutex;
-
-/// Shards of each worker, used in turn. Tasks end in about the order in which they began, so a worker that ends stolen
-/// tasks rarely contends with the one that spawns more.
-const SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
-/// Shards for threads that are not workers of the runtime.
-const FOREIGN_SHARDS: usize = if cfg!(loom) { 1 } else { 8 };
-
-/// Tasks that are visited under one hold of a shard's lock.
-const VISIT: usize = if cfg!(loom) { 1 } else { 64 };
 
 /// A counted reference to a task, for looking at it.
 pub(crate) struct TaskRef(NonNull<Header>);
@@ -78,7 +70,7 @@ impl OwnedTasks {
     /// Creates an empty list with shards for this many workers.
     pub(crate) fn new(workers: usize) -> Self {
         let shard = |_| CachePadded::new(Mutex::new(List { head: None, closed: false }));
-        Self { shards: (0..workers * SHARDS + FOREIGN_SHARDS).map(shard).collect() }
+        Self { shards: (0..workers * TASK_SHARDS + FOREIGN_TASK_SHARDS).map(shard).collect() }
     }
 
     /// Returns the number of shards.
@@ -88,12 +80,12 @@ impl OwnedTasks {
 
     /// Returns the shard for the `count`th task that a worker spawns.
     pub(crate) fn worker_shard(&self, worker: usize, count: u64) -> usize {
-        worker * SHARDS + count as usize % SHARDS
+        worker * TASK_SHARDS + count as usize % TASK_SHARDS
     }
 
     /// Returns the shard for a task that a foreign thread spawns.
     pub(crate) fn foreign_shard(&self, spread: usize) -> usize {
-        self.shards.len() - 1 - spread % FOREIGN_SHARDS
+        self.shards.len() - 1 - spread % FOREIGN_TASK_SHARDS
     }
 
     /// Adds a task, whose `Runnable` the caller holds or which it runs, to a shard. Returns false if the runtime is
@@ -191,7 +183,7 @@ impl OwnedTasks {
                     Some(task) => unsafe { links(task.0, |links| links.next) },
                     None => list.head,
                 };
-                for _ in 0..VISIT {
+                for _ in 0..VISITED_TASKS {
                     let Some(header) = next else { break };
                     // SAFETY: tasks in the list are alive.
                     unsafe { header.as_ref() }.state.retain();

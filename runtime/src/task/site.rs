@@ -11,17 +11,8 @@ use std::collections::HashMap;
 use std::panic::Location;
 use std::sync::{LazyLock, OnceLock, RwLock};
 
+use super::policy::{CHUNK_SITES, REMEMBERED_SITES, SITE_CHUNKS, SITE_NAMES};
 use crate::primitives::plain::{AtomicBool, Ordering};
-
-/// Sites in a chunk of the table.
-const CHUNK: usize = 64;
-/// Chunks of the table. One more site than this makes room for counts as site 0.
-const CHUNKS: usize = 512;
-/// Sites of one place that have a name. Further names count for their place alone, because a name may be different for
-/// each task: that of a connection's peer, for example.
-const NAMES: usize = 64;
-/// Sites that a thread remembers.
-const REMEMBERED: usize = 64;
 
 /// A place at which tasks are spawned, and the name of those tasks.
 pub(crate) struct Site {
@@ -66,7 +57,7 @@ struct Known {
 
 type Chunk = Box<[OnceLock<Site>]>;
 
-static SITES: [OnceLock<Chunk>; CHUNKS] = [const { OnceLock::new() }; CHUNKS];
+static SITES: [OnceLock<Chunk>; SITE_CHUNKS] = [const { OnceLock::new() }; SITE_CHUNKS];
 static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(|| {
     let mut known = Known::default();
     known.add(Location::caller(), None);
@@ -75,8 +66,8 @@ static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(|| {
 
 thread_local! {
     /// By the address of the place. Nothing is at address 0.
-    static LATELY: [Cell<(usize, SiteId)>; REMEMBERED] =
-        const { [const { Cell::new((0, SiteId(0))) }; REMEMBERED] };
+    static LATELY: [Cell<(usize, SiteId)>; REMEMBERED_SITES] =
+        const { [const { Cell::new((0, SiteId(0))) }; REMEMBERED_SITES] };
 }
 
 impl SiteId {
@@ -89,7 +80,7 @@ impl SiteId {
         let address = std::ptr::from_ref(location).addr();
         // Places are 24 bytes and lie side by side.
         LATELY.with(|lately| {
-            let cell = &lately[(address >> 3) % REMEMBERED];
+            let cell = &lately[(address >> 3) % REMEMBERED_SITES];
             let (known, id) = cell.get();
             if known == address {
                 return id;
@@ -116,7 +107,8 @@ impl SiteId {
     /// Returns the site.
     pub(crate) fn get(self) -> &'static Site {
         let index = self.index();
-        let site = || SITES[index / CHUNK].get().and_then(|chunk| chunk[index % CHUNK].get());
+        let site =
+            || SITES[index / CHUNK_SITES].get().and_then(|chunk| chunk[index % CHUNK_SITES].get());
         site().unwrap_or_else(|| {
             // The number came by a way that orders nothing. The lock does: the site was stored under it.
             drop(KNOWN.read());
@@ -151,19 +143,19 @@ impl Known {
     fn find(&self, location: &'static Location<'static>, name: Option<&str>) -> Option<SiteId> {
         let sites = self.places.get(&Place::new(location))?;
         let named = |name| sites.iter().copied().find(|id| id.get().name.as_deref() == name);
-        named(name).or_else(|| if sites.len() < NAMES { None } else { named(None) })
+        named(name).or_else(|| if sites.len() < SITE_NAMES { None } else { named(None) })
     }
 
     fn add(&mut self, location: &'static Location<'static>, name: Option<&str>) -> SiteId {
         let index = self.count;
-        if index == CHUNK * CHUNKS {
+        if index == CHUNK_SITES * SITE_CHUNKS {
             return SiteId(0);
         }
         let sites = self.places.entry(Place::new(location)).or_default();
-        let name = name.filter(|_| sites.len() < NAMES);
-        let chunk = SITES[index / CHUNK]
-            .get_or_init(|| (0..CHUNK).map(|_| OnceLock::new()).collect::<Vec<_>>().into());
-        chunk[index % CHUNK].get_or_init(|| Site {
+        let name = name.filter(|_| sites.len() < SITE_NAMES);
+        let chunk = SITES[index / CHUNK_SITES]
+            .get_or_init(|| (0..CHUNK_SITES).map(|_| OnceLock::new()).collect::<Vec<_>>().into());
+        chunk[index % CHUNK_SITES].get_or_init(|| Site {
             location,
             name: name.map(Into::into),
             computes: AtomicBool::new(false),
@@ -202,12 +194,12 @@ mod tests {
     fn names_without_end_make_no_sites_without_end() {
         let name = |index: usize| format!("connection {index}");
         let before = SiteId::count();
-        let ids: Vec<_> = (0..10 * NAMES).map(|index| here(Some(&name(index)))).collect();
+        let ids: Vec<_> = (0..10 * SITE_NAMES).map(|index| here(Some(&name(index)))).collect();
         let last = ids.last().unwrap();
         assert_eq!(last.get().name, None, "it counts for its place");
         assert_eq!(last, &ids[ids.len() - 2]);
         assert_eq!(last.get().location.file(), file!());
         assert_eq!(ids[1].get().name.as_deref(), Some("connection 1"), "the first names are kept");
-        assert!(SiteId::count() <= before + 2 * NAMES);
+        assert!(SiteId::count() <= before + 2 * SITE_NAMES);
     }
 }
