@@ -277,7 +277,7 @@ fn a_spare_that_lingers_is_dismissed_while_it_falls_asleep() {
 /// Property: a spare is dismissed also if somebody has just called it, with all others, and it falls asleep
 /// again. (One that stays shows as a model without an end.)
 ///
-/// Seen to fail with: no fence in `send_home`.
+/// Seen to fail with: no fence in `dismiss_spare`.
 #[test]
 fn a_spare_is_dismissed_while_all_are_called() {
     check_large(1, || {

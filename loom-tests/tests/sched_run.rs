@@ -251,7 +251,7 @@ fn spawn_idle(pool: &Pool, stash: &Stash, drops: &Drops) {
 /// Property: a waker used on a foreign thread while the pool closes and its last reference goes
 /// finds the pool alive as long as it needs it, and the task is dropped once.
 ///
-/// Seen to fail with: `Home::schedule` without a reference of its own (it looks for a sleeper in a
+/// Seen to fail with: `PoolRef::schedule` without a reference of its own (it looks for a sleeper in a
 /// pool that is gone).
 #[test]
 fn wake_while_the_pool_closes() {
@@ -302,7 +302,7 @@ fn the_last_task_ends_while_another_worker_falls_asleep() {
 
 /// Property: a spare that is not needed any more leaves, also if it falls asleep at that moment.
 ///
-/// Seen to fail with: `send_home` that wakes nobody; no fence in it; no fence in `sleep`; a `sleep`
+/// Seen to fail with: `dismiss_spare` that wakes nobody; no fence in it; no fence in `sleep`; a `sleep`
 /// that does not ask `may_leave`.
 #[test]
 fn a_spare_retires_while_it_falls_asleep() {

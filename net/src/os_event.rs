@@ -131,7 +131,7 @@ impl OsEvent {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn is_set(&self) -> io::Result<bool> {
-        self.event.is_set()
+        self.event.probe()
     }
 
     /// Waits for a signal and takes it.

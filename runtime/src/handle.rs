@@ -13,7 +13,7 @@ use crate::coop;
 use crate::entered::{self, EnteredScope, Left};
 use crate::local::{LocalScope, LocalTasks};
 use crate::metrics::Metrics;
-use crate::poller::outside;
+use crate::poller::outside_activity;
 use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::{self, JoinHandle, Origin, boxed_if_large};
@@ -184,7 +184,7 @@ impl Handle {
             // other branches.
             let future = local.poll_beside(future);
             if self.pool.poller().is_virtual() {
-                return outside::block_on(&self.pool, future);
+                return outside_activity::block_on(&self.pool, future);
             }
             windlass_sync::block_on(future)
         };

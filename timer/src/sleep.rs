@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::host::{Host, now};
 use crate::nanos::{in_nanos, instant, nanos};
-use crate::wait::{Wait, When};
+use crate::wait::{DeadlineWait, When};
 
 /// Waits for a point in time.
 ///
@@ -25,7 +25,7 @@ use crate::wait::{Wait, When};
 pub struct Sleep<H> {
     /// In nanoseconds.
     deadline: u64,
-    wait: Wait<H>,
+    wait: DeadlineWait<H>,
 }
 
 impl<H: Host> Sleep<H> {
@@ -62,7 +62,7 @@ impl<H: Host> Sleep<H> {
     }
 
     pub(crate) fn at(deadline: u64) -> Self {
-        Self { deadline, wait: Wait::new() }
+        Self { deadline, wait: DeadlineWait::new() }
     }
 
     /// Returns the time at which the sleep ends, or `None` if it never does because the clock cannot represent that time.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::host::Host;
 use crate::nanos::{in_nanos, nanos};
-use crate::wait::{Wait, When};
+use crate::wait::{DeadlineWait, When};
 
 /// A future with a time limit.
 ///
@@ -23,7 +23,7 @@ use crate::wait::{Wait, When};
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct Timeout<F, H> {
     when: When,
-    wait: Wait<H>,
+    wait: DeadlineWait<H>,
     /// Structurally pinned.
     future: F,
 }
@@ -43,7 +43,7 @@ impl<F, H: Host> Timeout<F, H> {
     #[inline]
     pub fn after(duration: Duration, future: impl IntoFuture<IntoFuture = F>) -> Self {
         let when = When::After(in_nanos(duration));
-        Self { when, wait: Wait::new(), future: future.into_future() }
+        Self { when, wait: DeadlineWait::new(), future: future.into_future() }
     }
 
     /// Limits `future` to the time until `deadline`.
@@ -59,7 +59,7 @@ impl<F, H: Host> Timeout<F, H> {
     /// ```
     pub fn until(deadline: Instant, future: impl IntoFuture<IntoFuture = F>) -> Self {
         let when = When::At(nanos(deadline));
-        Self { when, wait: Wait::new(), future: future.into_future() }
+        Self { when, wait: DeadlineWait::new(), future: future.into_future() }
     }
 
     /// Returns a reference to the inner future.

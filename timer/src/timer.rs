@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::host::Host;
 use crate::nanos::{in_nanos, nanos};
-use crate::wait::{Wait, When};
+use crate::wait::{DeadlineWait, When};
 
 /// A timer that can be awaited any number of times. Each `(&mut timer).await` waits for its duration.
 ///
@@ -93,7 +93,7 @@ impl<H: Host> Timer<H> {
     /// ```
     pub fn wait(&mut self) -> TimerWait<'_, H> {
         let when = When::After(in_nanos(self.duration));
-        TimerWait { when, wait: Wait::new(), timer: self }
+        TimerWait { when, wait: DeadlineWait::new(), timer: self }
     }
 
     /// Waits until a point in time, whatever the timer's duration is.
@@ -108,7 +108,7 @@ impl<H: Host> Timer<H> {
     /// # });
     /// ```
     pub fn wait_until(&mut self, deadline: Instant) -> TimerWait<'_, H> {
-        TimerWait { when: When::At(nanos(deadline)), wait: Wait::new(), timer: self }
+        TimerWait { when: When::At(nanos(deadline)), wait: DeadlineWait::new(), timer: self }
     }
 }
 
@@ -126,7 +126,7 @@ impl<'a, H: Host> IntoFuture for &'a mut Timer<H> {
 #[must_use = "futures do nothing unless they are awaited or polled"]
 pub struct TimerWait<'a, H> {
     when: When,
-    wait: Wait<H>,
+    wait: DeadlineWait<H>,
     timer: &'a mut Timer<H>,
 }
 

@@ -28,7 +28,7 @@ impl When {
 }
 
 /// A timer that is armed by the first poll that has to wait, and disarmed when it is dropped.
-pub(crate) struct Wait<H> {
+pub(crate) struct DeadlineWait<H> {
     armed: Option<ArmedTimer>,
     host: PhantomData<fn() -> H>,
 }
@@ -40,7 +40,7 @@ fn note(when: When) {
     }
 }
 
-impl<H: Host> Wait<H> {
+impl<H: Host> DeadlineWait<H> {
     pub(crate) const fn new() -> Self {
         Self { armed: None, host: PhantomData }
     }
@@ -122,7 +122,7 @@ impl<H: Host> Wait<H> {
     }
 }
 
-impl<H> Wait<H> {
+impl<H> DeadlineWait<H> {
     /// Moves the timer to another time. If it is armed, it stays armed and keeps its waker.
     pub(crate) fn reset(&mut self, deadline: u64) {
         self.armed = self.armed.take().and_then(|timer| timer.reset(deadline).ok());
@@ -133,8 +133,8 @@ impl<H> Wait<H> {
     }
 }
 
-impl<H> fmt::Debug for Wait<H> {
+impl<H> fmt::Debug for DeadlineWait<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Wait").field(&self.armed).finish()
+        f.debug_tuple("DeadlineWait").field(&self.armed).finish()
     }
 }

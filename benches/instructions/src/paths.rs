@@ -85,7 +85,7 @@ pub(crate) const PATHS: &[Path] = &[
     },
     Path {
         name: "source",
-        about: "readiness of a socket: harvest, wake, poll, read",
+        about: "readiness of a socket: dispatch, wake, poll, read",
         times: 10_000,
         run: source,
     },

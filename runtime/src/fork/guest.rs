@@ -118,7 +118,7 @@ impl Guest {
         // `None` can't be: who has claimed the place is alone there.
         let worker = worker?;
         // That is for threads of ours.
-        worker.pace.takes_short_slices.set(true);
+        worker.computation.takes_short_slices.set(true);
         Some(Self { worker: Some(worker) })
     }
 
@@ -133,7 +133,7 @@ impl Drop for Guest {
     fn drop(&mut self) {
         let Some(worker) = self.worker.take() else { return };
         let (pool, place) = (worker.pool().clone(), worker.index() - worker.pool().slots.len());
-        if worker.pace.computing.get() {
+        if worker.computation.computing.get() {
             worker.forecast(Instant::now());
         }
         worker.slot().activity.end();

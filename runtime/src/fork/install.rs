@@ -48,7 +48,7 @@ impl Handle {
         }
         let done = Completion::new();
         let mut result: Option<thread::Result<R>> = None;
-        let place = Place(&raw mut result);
+        let place = SendPtr(&raw mut result);
         let job = {
             let done = done.clone();
             move || {
@@ -145,11 +145,11 @@ impl Handle {
         let done = Completion::new();
         let left = AtomicUsize::new(workers);
         let mut results: Vec<Option<thread::Result<R>>> = (0..workers).map(|_| None).collect();
-        let (f, left, first) = (&f, Place((&raw const left).cast_mut()), results.as_mut_ptr());
+        let (f, left, first) = (&f, SendPtr((&raw const left).cast_mut()), results.as_mut_ptr());
         let call = |index: usize| {
             // SAFETY: there are as many as workers.
-            let place = Place(unsafe { first.add(index) });
-            let (done, left) = (done.clone(), Place(left.0));
+            let place = SendPtr(unsafe { first.add(index) });
+            let (done, left) = (done.clone(), SendPtr(left.0));
             move || {
                 let outcome = panic::catch_unwind(AssertUnwindSafe(|| f(index)));
                 // SAFETY: the place is ours, and read after the completion only.
@@ -207,12 +207,12 @@ impl Worker {
 }
 
 /// A place in the frame of a thread that waits.
-struct Place<T>(*mut T);
+struct SendPtr<T>(*mut T);
 
 // SAFETY: what it points to is `Send`, and whoever waits leaves it alone.
-unsafe impl<T: Send> Send for Place<T> {}
+unsafe impl<T: Send> Send for SendPtr<T> {}
 
-impl<T> Place<T> {
+impl<T> SendPtr<T> {
     /// # Safety
     ///
     /// The place is there.
@@ -222,7 +222,7 @@ impl<T> Place<T> {
     }
 }
 
-impl<R> Place<Option<thread::Result<R>>> {
+impl<R> SendPtr<Option<thread::Result<R>>> {
     /// # Safety
     ///
     /// The place is there, and nobody else touches it.

@@ -3,8 +3,8 @@
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
 
+use super::foreign_calls;
 use super::job::StackJob;
-use super::outside;
 use crate::context;
 use crate::sched::Worker;
 use crate::task::quietly;
@@ -89,7 +89,7 @@ where
     let caller = Location::caller();
     context::with_forker(|worker| match worker {
         Some(worker) => on_worker(worker, a, b),
-        None => outside::join(a, b, caller),
+        None => foreign_calls::join(a, b, caller),
     })
 }
 

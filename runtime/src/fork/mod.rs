@@ -2,8 +2,10 @@
 //! protocol and its proof.
 
 mod completion;
+mod computation;
 mod compute;
 mod forecast;
+mod foreign_calls;
 mod guest;
 mod install;
 mod job;
@@ -12,8 +14,6 @@ mod latch;
 #[cfg(loom)]
 pub(crate) mod model;
 mod offer;
-mod outside;
-mod pace;
 pub mod par;
 mod pending;
 pub(crate) mod policy;
@@ -30,9 +30,9 @@ pub use compute::compute;
 pub use join::join;
 pub use scope::{Scope, scope, scope_in_place};
 
+pub(crate) use computation::Computation;
 pub(crate) use forecast::Forecast;
 pub(crate) use guest::Guests;
 pub(crate) use job::JobRef;
-pub(crate) use pace::Pace;
 pub(crate) use pending::{Offers, Pending};
 pub(crate) use posted::Posted;

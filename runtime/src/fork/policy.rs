@@ -12,19 +12,19 @@ use std::time::Duration;
 // --- Split points ---
 
 /// The time between two looks at the clock that the count of joins aims at. Shorter interrupts a computation sooner for
-/// a task that waits; longer saves readings of the clock, of some 25 ns each. Read by `Pace`.
+/// a task that waits; longer saves readings of the clock, of some 25 ns each. Read by `Computation`.
 pub(super) const PERIOD: Duration = Duration::from_micros(20);
 
 /// Joins before the clock is read for the first time by a worker, and the count to which [`PERIOD`] may take it at once;
-/// above that it doubles at most, because the next joins may be slower than the last. Read by `Pending` and `Pace`.
+/// above that it doubles at most, because the next joins may be slower than the last. Read by `Pending` and `Computation`.
 pub(super) const FIRST_COUNT: u32 = 64;
 
 /// The most joins between two looks at the clock. No real computation has this many in a [`PERIOD`]: it bounds the count
-/// where the clock stands still. Read by `Pace`.
+/// where the clock stands still. Read by `Computation`.
 pub(super) const MOST_JOINS: u32 = 1 << 14;
 
 /// Joins of a task that are in no other, between two split points. A task may be all small joins, none of which comes to
-/// a split point by itself. Read by `Pace`.
+/// a split point by itself. Read by `Computation`.
 pub(super) const OUTER_JOINS_PER_CLOCK: u32 = 16;
 
 /// What a call of `split_here`, in a loop that has nothing to join for long, counts for. Read by `split_here`.
@@ -38,20 +38,20 @@ pub(super) const FIRST_PLACES: usize = 256;
 
 /// Split points at the beginning of a computation that share what is pending: nothing is known about its leaves, and the
 /// first may be long. It is as many as a worker passes on its way down to the first leaf. More feeds more thieves at
-/// once; fewer saves pops of a deque, which cost a fence each. Read by `Pace`.
+/// once; fewer saves pops of a deque, which cost a fence each. Read by `Computation`.
 pub(super) const PROBES: u32 = 8;
 
 /// A computation with no more joins than these in a [`PERIOD`] is coarse: what is pending may wait for long, so it is
-/// shared. Read by `Pace`.
+/// shared. Read by `Computation`.
 pub(super) const COARSE_JOINS: u32 = 4;
 
 /// Split points this far apart are those of a computation with long leaves. A worker that shows none for this long,
-/// while tasks wait, gets a spare. Shorter sends for spares that are not needed; longer holds tasks up. Read by `Pace` and
+/// while tasks wait, gets a spare. Shorter sends for spares that are not needed; longer holds tasks up. Read by `Computation` and
 /// the monitor.
 pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
 
 /// This many split points in a row that are closer than [`LONG_LEAF`] make a computation fine-grained. Fewer would take
-/// a pause between two leaves for that; more keep a spare that is not needed. Read by `Pace`.
+/// a pause between two leaves for that; more keep a spare that is not needed. Read by `Computation`.
 pub(super) const FINE_AFTER: u32 = 64;
 
 /// A fine-grained computation that shows no split point is kept from running by the OS. Its worker gets a spare after
@@ -61,10 +61,10 @@ pub(crate) const FINE_PATIENCE: u32 = 16;
 // --- Waking thieves ---
 
 /// What a root must have run for to be worth a wake-up, which costs some 30 µs on both sides. Waking at each offer is
-/// slower than no parallelism at all for a tree of 2^10 nodes. Read by `Pace`.
+/// slower than no parallelism at all for a tree of 2^10 nodes. Read by `Computation`.
 pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
 
-/// Offers of a fine-grained computation between two looks at the clock; the first one looks. Read by `Pace`.
+/// Offers of a fine-grained computation between two looks at the clock; the first one looks. Read by `Computation`.
 pub(super) const OFFERS_PER_CLOCK: u32 = 16;
 
 // --- Tasks beside a computation ---

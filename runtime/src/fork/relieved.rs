@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use super::job::JobRef;
 use super::policy::GLANCE;
-use crate::sched::{Pool, Wait, Worker};
+use crate::sched::{Pool, WaitKind, Worker};
 
 impl Worker {
     /// Waits a moment for a job; `None` if there is something else to look for, or none has come.
@@ -43,7 +43,7 @@ impl Worker {
         let mut seen = self.progress_of_spare();
         loop {
             let next = Instant::now().checked_add(glance);
-            self.sleep_joining(Wait::Job, &|| self.is_wanted_elsewhere(), next.min(end));
+            self.sleep_joining(WaitKind::Job, &|| self.is_wanted_elsewhere(), next.min(end));
             // Whoever has called us for something else has called nobody besides us.
             if self.is_wanted_elsewhere() {
                 return None;
@@ -79,6 +79,7 @@ impl Worker {
 impl Pool {
     /// Calls a worker that waits for a job; false if there is none. The caller has queued a root, and passed a fence.
     pub(crate) fn call_for_root(&self) -> bool {
-        self.has_joiners() && (0..self.slots.len()).any(|index| self.call_waiting(index, Wait::Job))
+        self.has_joiners()
+            && (0..self.slots.len()).any(|index| self.call_waiting(index, WaitKind::Job))
     }
 }

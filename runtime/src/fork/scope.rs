@@ -6,8 +6,8 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::ptr::{self, NonNull};
 
+use super::foreign_calls;
 use super::job::Job;
-use super::outside;
 use crate::context;
 use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::sched::{Pool, Worker};
@@ -49,7 +49,7 @@ where
     let caller = Location::caller();
     context::with_forker(|worker| match worker {
         Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
-        None => outside::scope(f, caller),
+        None => foreign_calls::scope(f, caller),
     })
 }
 
@@ -78,7 +78,7 @@ where
 {
     context::with_forker(|worker| match worker {
         Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
-        None => outside::scope_in_place(f),
+        None => foreign_calls::scope_in_place(f),
     })
 }
 
@@ -168,7 +168,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) -> R,
     {
         if let Some(worker) = worker {
-            worker.pace.scopes.set(worker.pace.scopes.get() + 1);
+            worker.computation.scopes.set(worker.computation.scopes.get() + 1);
         }
         let result = panic::catch_unwind(AssertUnwindSafe(|| f(&self)));
         let result = result.map_err(|payload| self.keep_first(payload)).ok();
@@ -178,7 +178,7 @@ impl<'scope> Scope<'scope> {
             if !done() {
                 worker.wait_for(done);
             }
-            worker.pace.scopes.set(worker.pace.scopes.get() - 1);
+            worker.computation.scopes.set(worker.computation.scopes.get() - 1);
             if worker.pending.is_empty() {
                 worker.leave_joins();
             }

@@ -41,7 +41,7 @@ impl Worker {
             self.announce_offer();
         }
         if self.pending.count_is_out() {
-            if let Some(count) = self.pace.probes() {
+            if let Some(count) = self.computation.probes() {
                 self.pending.set_count(count);
                 self.share_joins();
             } else {
@@ -65,7 +65,7 @@ impl Worker {
     /// The last joins were far apart. They come in bursts, on the way down to a leaf: that the next few are close together
     /// says nothing about the leaf after them.
     fn expect_long_leaves(&self) {
-        self.pending.set_count(self.pace.probe_anew());
+        self.pending.set_count(self.computation.probe_anew());
         self.share_joins();
     }
 
@@ -74,7 +74,7 @@ impl Worker {
         if self.pending.offers_nothing() && self.pending.offer_oldest() {
             self.announce_offer();
         }
-        if self.pool.has_idle() || !self.pace.is_fine() {
+        if self.pool.has_idle() || !self.computation.is_fine() {
             self.pending.share();
             self.call_for_shared();
         }
@@ -82,13 +82,13 @@ impl Worker {
 
     /// Whatever is polled turns out to be a computation.
     fn computes(&self) {
-        if !self.pace.computing.get() {
+        if !self.computation.computing.get() {
             self.begin_computing();
-            self.pace.of_task.set(true);
-        } else if self.pace.in_place.get() {
+            self.computation.of_task.set(true);
+        } else if self.computation.in_place.get() {
             // So does the task that is polled in place. The monitor is not to wait for it as for what is around it.
             self.slot().activity.compute_anew();
-        } else if self.pace.of_task.get() {
+        } else if self.computation.of_task.get() {
             self.slot().activity.compute();
         }
     }
@@ -96,20 +96,20 @@ impl Worker {
     /// A join has ended that was in no other. If it was a task's, what the task does next is no leaf: it may block,
     /// and wait for a computation that somebody else has to begin.
     pub(super) fn leave_joins(&self) {
-        let inside = self.pace.scopes.get() + self.pace.waits.get() > 0;
-        if self.pace.of_task.get() && !inside && !self.pace.in_place.get() {
+        let inside = self.computation.scopes.get() + self.computation.waits.get() > 0;
+        if self.computation.of_task.get() && !inside && !self.computation.in_place.get() {
             self.run_spawned();
             // A task may be all small joins, one after the other, none of which comes to a split point.
-            if self.pace.counts_outer() {
+            if self.computation.counts_outer() {
                 self.split_point();
             }
             self.slot().activity.interrupt();
             // The next join is another computation.
-            self.pending.set_count(self.pace.probe_anew());
-        } else if self.pace.has_lasted() {
+            self.pending.set_count(self.computation.probe_anew());
+        } else if self.computation.has_lasted() {
             // So it may be here; but there may be many small ones in a row as well, of which most are to cost no more than
             // their joins do.
-            self.pending.set_count(self.pace.probe_again(self.pending.count()));
+            self.pending.set_count(self.computation.probe_again(self.pending.count()));
         }
     }
 
@@ -125,7 +125,7 @@ impl Worker {
 
     /// Queues a job on the heap. If nobody waits for it, it is run at the end of the poll or job at the latest.
     pub(super) fn push_job(&self, job: NonNull<Job>, is_detached: bool) {
-        let is_short = self.pace.is_fine() && !self.pace.is_probing();
+        let is_short = self.computation.is_fine() && !self.computation.is_probing();
         if self.pending.push_spawned(job, is_short) || !is_short {
             self.announce_offer();
         } else if is_detached {
@@ -156,16 +156,16 @@ impl Worker {
         // Whoever searches looks for jobs before it stops.
         fence(Ordering::SeqCst);
         // In a computation with long leaves, the next offer is far away.
-        let look = self.pace.counts_offer() || !self.pace.is_fine();
+        let look = self.computation.counts_offer() || !self.computation.is_fine();
         if !self.pool.has_idle() {
             return;
         }
         let now = Instant::now();
-        if self.pace.has_slowed_down(now, self.pending.count()) {
+        if self.computation.has_slowed_down(now, self.pending.count()) {
             // The count of a fine-grained computation would come to a look at the clock after many more long leaves.
             self.expect_long_leaves();
         }
-        if look && (self.pool.forecast.is_long() || self.pace.is_worth_a_thief(now)) {
+        if look && (self.pool.forecast.is_long() || self.computation.is_worth_a_thief(now)) {
             self.pool.wake_thief();
         } else {
             self.pool.monitor.hurry();
@@ -174,16 +174,21 @@ impl Worker {
 
     pub(super) fn split_point(&self) {
         let now = Instant::now();
-        self.pending.set_count(self.pace.next_count(now));
+        self.pending.set_count(self.computation.next_count(now));
         self.shows_progress();
-        if self.pace.is_coarse() {
+        if self.computation.is_coarse() {
             self.expect_long_leaves();
         }
-        if !self.pending.offers_nothing() && self.pool.has_idle() && self.pace.is_worth_a_thief(now)
+        if !self.pending.offers_nothing()
+            && self.pool.has_idle()
+            && self.computation.is_worth_a_thief(now)
         {
             self.pool.wake_thief();
         }
-        if self.pace.may_poll.get() && now >= self.pace.next_poll.get() && self.comes_to_tasks() {
+        if self.computation.may_poll.get()
+            && now >= self.computation.next_poll.get()
+            && self.comes_to_tasks()
+        {
             self.consider_polling(now);
         }
     }
@@ -200,13 +205,13 @@ impl Worker {
     /// False in a task that is polled in place, and while the thread unwinds: the second closure of a join whose first one has
     /// panicked runs then. A task in its middle would take itself for one that panics.
     fn comes_to_tasks(&self) -> bool {
-        !self.pace.in_place.get() && !unwinds()
+        !self.computation.in_place.get() && !unwinds()
     }
 
     /// Polls tasks in place if some wait.
     fn consider_polling(&self, now: Instant) {
         let own = self.has_own();
-        let fine = self.pace.is_fine();
+        let fine = self.computation.is_fine();
         self.slot().activity.judge(fine);
         if fine {
             // No leaves, or none any more: this worker comes to tasks by itself.
@@ -217,13 +222,13 @@ impl Worker {
                 self.hand_over();
             }
             std::thread::yield_now();
-            self.pace.next_poll.set(Instant::now() + LET_IN);
+            self.computation.next_poll.set(Instant::now() + LET_IN);
             return;
         }
         let look_out = self.pool.poller().has_events_to_take()
             && self.pacing.looks_out_after(now, OS_LOOK_EVERY);
         if own || look_out || self.pool.has_shared_work() || self.pool.has_kept_work() {
-            let count = self.pace.keep_count(|| self.poll_in_place(now, look_out));
+            let count = self.computation.keep_count(|| self.poll_in_place(now, look_out));
             self.pending.set_count(count);
         }
     }
@@ -232,7 +237,7 @@ impl Worker {
         // What the computation has entered, and the values of its task, are meant neither for the tasks nor for the wakers
         // that are called here.
         let _aside = context::set_aside();
-        self.pace.in_place.set(true);
+        self.computation.in_place.set(true);
         self.pacing.restart(start);
         let mut now = start;
         let (mut polls, mut polls_before) = (0_u32, 0);
@@ -272,9 +277,9 @@ impl Worker {
         let share = self.pool.config.compute_share;
         // Models must not go by how fast the machine is: there it took no time.
         let rest = if cfg!(loom) { Duration::ZERO } else { spent * share / (100 - share) };
-        self.pace.next_poll.set(now + rest);
-        self.pace.restart(now);
-        self.pace.in_place.set(false);
+        self.computation.next_poll.set(now + rest);
+        self.computation.restart(now);
+        self.computation.in_place.set(false);
     }
 
     /// Polls a task on top of the poll that this worker is in.
@@ -293,7 +298,7 @@ impl Worker {
 
     /// True while a poll in place is under way.
     pub(crate) fn is_in_place(&self) -> bool {
-        self.pace.in_place.get()
+        self.computation.in_place.get()
     }
 
     /// Runs a stolen job, and what it has spawned.
@@ -303,22 +308,22 @@ impl Worker {
         // What was polled here before is not to be named if the job gets stuck.
         self.slot().polls(None);
         self.begin_computing();
-        self.pace.is_whole.set(job.is_from(NOWHERE));
+        self.computation.is_whole.set(job.is_from(NOWHERE));
         self.call_for_shared();
         job.run(self);
         self.end_computing();
         tick.bump();
-        self.pace.stole.set(true);
+        self.computation.stole.set(true);
     }
 
     /// From now on this worker computes.
     pub(crate) fn begin_computing(&self) {
-        self.pending.set_count(self.pace.begin(Instant::now()));
-        self.pace.computing.set(true);
-        self.pace.of_task.set(false);
-        self.pace.is_whole.set(true);
+        self.pending.set_count(self.computation.begin(Instant::now()));
+        self.computation.computing.set(true);
+        self.computation.of_task.set(false);
+        self.computation.is_whole.set(true);
         self.called.set(false);
-        if !self.pace.takes_short_slices.replace(true) && context::is_thread_of(&self.pool) {
+        if !self.computation.takes_short_slices.replace(true) && context::is_thread_of(&self.pool) {
             // Whoever has something for the tasks must not wait long behind us. A manual loop runs on a thread of the
             // program, which has other things to do afterwards.
             crate::poller::take_short_slices();
@@ -330,7 +335,7 @@ impl Worker {
     /// The poll or the job is over in which this worker has computed, if it has.
     #[inline]
     pub(crate) fn end_computing(&self) {
-        if self.pace.computing.get() {
+        if self.computation.computing.get() {
             self.ended_computing();
         }
     }
@@ -338,11 +343,11 @@ impl Worker {
     #[cold]
     fn ended_computing(&self) {
         self.run_spawned();
-        self.pace.computing.set(false);
+        self.computation.computing.set(false);
         self.slot().activity.end();
         let now = Instant::now();
-        self.pace.ended.set(Some(now));
-        self.observer.computed(now, self.pace.lasted(now));
+        self.computation.ended.set(Some(now));
+        self.observer.computed(now, self.computation.lasted(now));
         self.forecast(now);
         self.pacing.computed(now);
     }
@@ -350,14 +355,14 @@ impl Worker {
     /// Tells what to expect of the next computation, now that one has ended.
     pub(super) fn forecast(&self, now: Instant) {
         // Models must not go by how fast the machine is: no computation takes long there.
-        if cfg!(not(loom)) && self.pace.is_whole.get() {
-            self.pool.forecast.took(self.pace.lasted(now));
+        if cfg!(not(loom)) && self.computation.is_whole.get() {
+            self.pool.forecast.took(self.computation.lasted(now));
         }
     }
 
     /// True if this worker has computed within the last `time`.
     pub(crate) fn computed_within(&self, time: Duration) -> bool {
-        let ended = self.pace.ended.get();
+        let ended = self.computation.ended.get();
         // Models must not go by how fast the machine is: there it was just now.
         ended.is_some_and(|ended| cfg!(loom) || ended.elapsed() < time)
     }

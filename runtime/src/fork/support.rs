@@ -92,7 +92,7 @@ pub fn become_first(handle: &Handle) -> bool {
         return false;
     }
     let Some(worker) = Worker::new(handle.pool().clone(), 0) else { return false };
-    worker.pace.takes_short_slices.set(true);
+    worker.computation.takes_short_slices.set(true);
     context::stay_forker(Box::leak(Box::new(worker)));
     true
 }

@@ -10,7 +10,7 @@ use super::policy::{LOOK_AROUND, SPINS_PER_LOOK};
 use crate::context;
 use crate::hooks::Hooks;
 use crate::primitives::{Arc, Ordering, fence, hint};
-use crate::sched::{Pool, Slot, Wait, Worker};
+use crate::sched::{Pool, Slot, WaitKind, Worker};
 
 impl Worker {
     /// Helps others until `done`. Runs no tasks: one of them could hold up for long what waits here
@@ -19,8 +19,8 @@ impl Worker {
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
         // What the joiner has entered, and the values of its task, are not meant for others' jobs.
         let _aside = context::set_aside();
-        self.pace.waits.set(self.pace.waits.get() + 1);
-        let unknown = self.pace.is_unknown(Instant::now(), self.pending.count());
+        self.computation.waits.set(self.computation.waits.get() + 1);
+        let unknown = self.computation.is_unknown(Instant::now(), self.pending.count());
         let (mut idle_since, mut slept) = (None, false);
         while !done() {
             if let Some(job) = self.next_job() {
@@ -39,15 +39,15 @@ impl Worker {
             } else {
                 // A scope that waits may be inside of a join.
                 self.attend_to_spawned();
-                self.sleep_joining(Wait::Join, &done, None);
+                self.sleep_joining(WaitKind::Join, &done, None);
                 (idle_since, slept) = (None, true);
             }
         }
-        self.pace.waits.set(self.pace.waits.get() - 1);
-        self.pace.waited(Instant::now());
+        self.computation.waits.set(self.computation.waits.get() - 1);
+        self.computation.waited(Instant::now());
         if unknown {
             // As it was before the wait, whatever the jobs of others were like.
-            self.pending.set_count(self.pace.probe_anew());
+            self.pending.set_count(self.computation.probe_anew());
         }
         // There may be jobs of other scopes than those that we are in: who waits for them must not wait for us.
         self.pending.share();
@@ -61,8 +61,8 @@ impl Worker {
     /// Before a stolen job is run, in a wait.
     fn attend_to_stolen(&self) {
         self.attend_to_spawned();
-        self.pace.restart(Instant::now());
-        self.pending.set_count(self.pace.probe_anew());
+        self.computation.restart(Instant::now());
+        self.pending.set_count(self.computation.probe_anew());
     }
 
     fn may_look_around(&self, since: &mut Option<Instant>) -> bool {
@@ -73,7 +73,7 @@ impl Worker {
     /// After a job there is often another: a thief need not search each time, and waits for it a
     /// moment.
     pub(crate) fn another_job(&self) -> Option<JobRef> {
-        let stole = self.pace.stole.take();
+        let stole = self.computation.stole.take();
         if !self.may_compute() {
             None
         } else if self.leaves_tasks() {
@@ -139,7 +139,7 @@ impl Worker {
     /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
     pub(super) fn sleep_joining(
         &self,
-        wait: Wait,
+        wait: WaitKind,
         done: &impl Fn() -> bool,
         deadline: Option<Instant>,
     ) {
@@ -152,7 +152,7 @@ impl Worker {
         }
         slot.status.announce(wait);
         // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
-        // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `send_home` for the rest.
+        // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `dismiss_spare` for the rest.
         fence(Ordering::SeqCst);
         if (done() || self.could_steal()) && self.stops_joining() {
             hooks.unparks();
@@ -193,11 +193,11 @@ impl Worker {
 impl Pool {
     /// Wakes a worker that sleeps in a join; false if it does not.
     pub(crate) fn call_joiner(&self, index: usize) -> bool {
-        self.call_waiting(index, Wait::Join)
+        self.call_waiting(index, WaitKind::Join)
     }
 
     /// Wakes a worker that waits for this beside the sleepers' stack; false if it does not.
-    pub(super) fn call_waiting(&self, index: usize, wait: Wait) -> bool {
+    pub(super) fn call_waiting(&self, index: usize, wait: WaitKind) -> bool {
         let slot = self.fork_slot(index);
         let called = slot.status.call(wait);
         if called {

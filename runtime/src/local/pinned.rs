@@ -13,7 +13,7 @@ use crate::companion::{self, ThreadKind};
 use crate::context;
 use crate::handle::Handle;
 use crate::hooks;
-use crate::poller::outside::Expected;
+use crate::poller::outside_activity::Expected;
 use crate::primitives::{Arc, Mutex};
 use crate::sched::{self, Pool};
 use crate::task::{JoinHandle, Origin, boxed_if_large};

@@ -14,12 +14,12 @@ impl Sleepers {
 
     /// Announces that a worker sleeps, and that it has stopped searching if it did.
     pub fn announce(&self, index: usize, searching: bool) {
-        self.0.announce(index, sched::Place::Parker, searching);
+        self.0.announce(index, sched::SleepPlace::Parker, searching);
     }
 
     /// As [`announce`](Self::announce), in the seat.
     pub fn announce_in_seat(&self, index: usize) {
-        self.0.announce(index, sched::Place::Seat, false);
+        self.0.announce(index, sched::SleepPlace::Seat, false);
     }
 
     /// Removes the worker in the seat, which woke up by itself. Returns false if it was popped.

@@ -9,7 +9,7 @@ use crate::hooks::Hooks;
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
 use crate::primitives::Arc;
-use crate::sched::{self, Config, Duty, Place, Worker};
+use crate::sched::{self, Config, Duty, SleepPlace, Worker};
 use crate::shutdown;
 use crate::task::JoinHandle;
 
@@ -169,7 +169,7 @@ impl Pool {
 
     /// `block_on` of a thread outside, as in virtual time.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        poller::outside::block_on(&self.0, future)
+        poller::outside_activity::block_on(&self.0, future)
     }
 
     /// True if virtual time could jump, as far as threads outside are concerned.
@@ -262,7 +262,7 @@ impl Pool {
 
     /// Puts a worker that does not exist onto the sleepers' stack.
     pub fn pretend_asleep(&self, index: usize) {
-        self.0.sleepers.announce(index, Place::Parker, false);
+        self.0.sleepers.announce(index, SleepPlace::Parker, false);
     }
 
     /// Returns the number of sleeping workers.

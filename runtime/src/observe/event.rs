@@ -27,7 +27,7 @@ pub(crate) enum What {
     /// It took events from the OS and fired timers between polls.
     Os,
     /// It handed out this many events and timers.
-    Harvest(u32),
+    Dispatch(u32),
     /// It fired timers.
     Timers,
     /// It computed.
@@ -51,7 +51,7 @@ impl Event {
             What::Idle => (2, 0, 0),
             What::Steal => (3, 0, 0),
             What::Os => (4, 0, 0),
-            What::Harvest(events) => (5, 0, events.into()),
+            What::Dispatch(events) => (5, 0, events.into()),
             What::Timers => (6, 0, 0),
             What::Compute => (7, 0, 0),
             What::Wake { by, task } => (8, by as u64, task),
@@ -70,7 +70,7 @@ impl Event {
             2 => What::Idle,
             3 => What::Steal,
             4 => What::Os,
-            5 => What::Harvest(large as u32),
+            5 => What::Dispatch(large as u32),
             6 => What::Timers,
             7 => What::Compute,
             8 => What::Wake { by: WokenBy::ALL[small % WokenBy::ALL.len()], task: large },
@@ -95,7 +95,7 @@ mod tests {
             What::Idle,
             What::Steal,
             What::Os,
-            What::Harvest(7),
+            What::Dispatch(7),
             What::Timers,
             What::Compute,
             What::Wake { by: WokenBy::Foreign, task: 3 },

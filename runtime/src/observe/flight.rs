@@ -22,7 +22,7 @@ pub(super) struct Flight {
     until: Cell<u64>,
     polls: Cell<u64>,
     /// Events and steals that are recorded when the time is known.
-    harvested: Cell<usize>,
+    dispatched: Cell<usize>,
     stole: Cell<bool>,
 }
 
@@ -32,7 +32,7 @@ impl Flight {
             each_poll,
             until: Cell::new(now),
             polls: Cell::new(0),
-            harvested: Cell::new(0),
+            dispatched: Cell::new(0),
             stole: Cell::new(false),
         }
     }
@@ -52,8 +52,8 @@ impl Flight {
     }
 
     /// The worker has handed out this many events.
-    pub(super) fn harvested(&self, events: usize) {
-        self.harvested.set(self.harvested.get() + events);
+    pub(super) fn dispatched(&self, events: usize) {
+        self.dispatched.set(self.dispatched.get() + events);
     }
 
     /// The worker has taken tasks from another.
@@ -97,9 +97,9 @@ impl Flight {
     }
 
     fn note_found(&self, watch: &Watch, now: u64) {
-        let harvested = self.harvested.take();
-        if harvested > 0 {
-            let what = What::Harvest(harvested.try_into().unwrap_or(u32::MAX));
+        let dispatched = self.dispatched.take();
+        if dispatched > 0 {
+            let what = What::Dispatch(dispatched.try_into().unwrap_or(u32::MAX));
             self.note(watch, now, what);
         }
         if self.stole.take() {

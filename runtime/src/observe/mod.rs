@@ -15,13 +15,13 @@
 mod builder;
 mod event;
 mod flight;
+mod foreign;
 mod handle;
 mod histogram;
 mod hours;
 mod listing;
 mod observer;
 mod openmetrics;
-mod outside;
 pub(crate) mod ring;
 mod site_counts;
 mod site_metrics;

@@ -206,7 +206,7 @@ impl Observer {
 
     /// The worker has handed out this many events and timers to the tasks that wait for them.
     pub(crate) fn dispatched(&self, events: usize) {
-        self.flight.harvested(events);
+        self.flight.dispatched(events);
     }
 
     /// The worker has taken tasks from another.
@@ -349,7 +349,7 @@ impl Worker {
     /// A poll of one of this worker's tasks is over, and was to be timed.
     pub(crate) fn times_poll(&self, task: &Header) {
         // A computation polls other tasks in between.
-        let began = if self.is_in_place() { None } else { self.pace.began() };
+        let began = if self.is_in_place() { None } else { self.computation.began() };
         self.observer.times(task, began, self.slot().polls_begun());
     }
 }

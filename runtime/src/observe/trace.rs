@@ -87,9 +87,9 @@ impl<W: Write> Trace<'_, W> {
             What::Idle => "idle".to_owned(),
             What::Steal => "steal".to_owned(),
             What::Os => "OS".to_owned(),
-            What::Harvest(events) => {
+            What::Dispatch(events) => {
                 let _ = write!(args, "\"events\":{events}");
-                "harvest".to_owned()
+                "dispatch".to_owned()
             }
             What::Timers => "timers fire".to_owned(),
             What::Compute => "compute".to_owned(),

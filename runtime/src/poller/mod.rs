@@ -11,7 +11,7 @@
 mod clock;
 #[cfg(loom)]
 pub(crate) mod model;
-pub(crate) mod outside;
+pub(crate) mod outside_activity;
 mod registration;
 mod seat;
 mod slab;
@@ -60,7 +60,7 @@ pub(crate) struct Poller {
     selector: Arc<Selector>,
     clock: Arc<Clock>,
     timers: Timers,
-    outside: outside::Outside,
+    outside: outside_activity::OutsideActivity,
     sources: Mutex<Slab>,
     /// Held by the one thread that waits on the OS, or takes events without waiting.
     events: TryLock<Events>,
@@ -80,7 +80,7 @@ impl Poller {
             timers: Timers::new(workers, Box::new(driver)),
             selector,
             clock,
-            outside: outside::Outside::default(),
+            outside: outside_activity::OutsideActivity::default(),
             sources: Mutex::new(Slab::default()),
             events: TryLock::new(Events::new()),
             registered: AtomicUsize::new(0),

@@ -58,8 +58,8 @@ impl Poller {
         push::PUSHES || self.is_virtual()
     }
 
-    /// True if the seat is empty, and nobody takes events at this moment.
-    pub(crate) fn is_seat_free(&self) -> bool {
+    /// Takes the seat for a moment. Returns true if it was empty, and no thread was taking events.
+    pub(crate) fn probe_seat(&self) -> bool {
         self.events.try_lock().is_some()
     }
 }

@@ -25,7 +25,7 @@ impl Token {
     }
 }
 
-struct Slot {
+struct SlabEntry {
     generation: u32,
     source: Option<Arc<Source>>,
 }
@@ -33,7 +33,7 @@ struct Slot {
 /// All sources of one poller.
 #[derive(Default)]
 pub(crate) struct Slab {
-    slots: Vec<Slot>,
+    slots: Vec<SlabEntry>,
     vacant: Vec<u32>,
     closed: bool,
 }
@@ -45,7 +45,7 @@ impl Slab {
             return None;
         }
         let index = self.vacant.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, source: None });
+            self.slots.push(SlabEntry { generation: 0, source: None });
             (self.slots.len() - 1) as u32
         });
         let slot = &mut self.slots[index as usize];

@@ -102,10 +102,10 @@ pub(crate) struct Source {
     words: [AtomicUsize; 2],
     /// By which programs know the descriptor; for those who look.
     number: PlainU32,
-    waiters: Mutex<Waiters>,
+    waiters: Mutex<SourceWaiters>,
 }
 
-struct Waiters {
+struct SourceWaiters {
     next_key: u64,
     lists: [WakerList; 2],
 }
@@ -123,7 +123,7 @@ impl Source {
         Self {
             words: [AtomicUsize::new(READY), AtomicUsize::new(READY)],
             number: PlainU32::new(0),
-            waiters: Mutex::new(Waiters { next_key: 1, lists: Default::default() }),
+            waiters: Mutex::new(SourceWaiters { next_key: 1, lists: Default::default() }),
         }
     }
 

@@ -5,7 +5,7 @@
 //!
 //! - all workers sleep, and no task is ready;
 //! - no closure of the blocking pool runs or waits for a thread;
-//! - no thread in `block_on` is being polled or has been woken (`outside.rs`);
+//! - no thread in `block_on` is being polled or has been woken (`outside_activity.rs`);
 //! - if it has sources of I/O, the above has held for a while, because the OS may be about to deliver an event.
 //!
 //! No worker takes the seat in virtual time, so no event can wake a worker that still counts as asleep. The poller's

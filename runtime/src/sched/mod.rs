@@ -3,12 +3,12 @@
 
 mod activity;
 mod contention;
-mod home;
 mod lifo;
 mod monitor;
 mod pacing;
 pub(crate) mod policy;
 mod pool;
+mod pool_ref;
 mod queue;
 mod round;
 mod search;
@@ -32,13 +32,13 @@ pub(crate) use sleepers::MOST_WORKERS;
 pub(crate) use slot::{Counter, Counters, Slot};
 #[cfg(loom)]
 pub(crate) use status::Duty;
-pub(crate) use status::Wait;
+pub(crate) use status::WaitKind;
 pub(crate) use threads::Spawner;
 pub(crate) use worker::Worker;
 #[cfg(loom)]
 pub(crate) use {
     lifo::LifoSlot,
-    sleepers::{Place, Sleepers},
+    sleepers::{SleepPlace, Sleepers},
 };
 
 use crate::companion::{self, ThreadKind};

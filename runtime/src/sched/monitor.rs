@@ -7,7 +7,7 @@
 //!
 //! - *Tasks wait, and a worker is stalled*: a sleeper is woken, which steals what waits. If nobody sleeps and all are
 //!   stalled, for `stuck_after`, a spare worker is started; beside a computation that shows no split point, sooner.
-//!   The worker that comes back sends its spare home.
+//!   The worker that comes back dismisses its spare.
 //! - *All that are awake are stalled, and the seat is empty*: a sleeper is woken, which takes the seat. If there is
 //!   none, the poller's thread takes it: the last resort.
 //! - *A computation has shared a job, and somebody sleeps*: a thief is woken.

@@ -6,11 +6,11 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use super::contention::CpuShare;
-use super::home::HomeShard;
 use super::monitor::MonitorSwitch;
+use super::pool_ref::PoolShard;
 use super::queue::Injector;
 use super::sharing::Sharing;
-use super::sleepers::{Place, Popped, Sleepers};
+use super::sleepers::{Popped, SleepPlace, Sleepers};
 use super::slot::{Counter, Counters, Slot};
 use super::threads::{Spawner, Threads};
 use crate::blocking::BlockingPool;
@@ -76,7 +76,7 @@ pub(crate) struct Pool {
     pub(crate) forecast: Forecast,
     pub(crate) owned: OwnedTasks,
     /// What tasks point to: one for each shard of `owned`.
-    pub(super) homes: Box<[HomeShard]>,
+    pub(super) pool_shards: Box<[PoolShard]>,
     pub(crate) monitor: CachePadded<MonitorSwitch>,
     /// How many workers and spares there are at this moment.
     present: CachePadded<AtomicUsize>,
@@ -103,7 +103,7 @@ impl Pool {
         let slots = config.workers + config.spares;
         let new_slot = |index| Arc::new(CachePadded::new(Slot::new(index >= config.workers)));
         let owned = OwnedTasks::new(slots);
-        let homes = (0..owned.shards()).map(HomeShard::new).collect();
+        let pool_shards = (0..owned.shards()).map(PoolShard::new).collect();
         let pool = Arc::new(Self {
             lane: CachePadded::new(Injector::new()),
             injector: CachePadded::new(Injector::new()),
@@ -115,7 +115,7 @@ impl Pool {
             posted: Posted::new(config.workers),
             forecast: Forecast::new(),
             owned,
-            homes,
+            pool_shards,
             monitor: CachePadded::new(MonitorSwitch::new(poller.clone())),
             present: CachePadded::new(AtomicUsize::new(0)),
             cpu_share: CachePadded::default(),
@@ -133,8 +133,8 @@ impl Pool {
             config,
         });
         crate::observe::note_waits();
-        for home in &pool.homes {
-            home.settle(&pool);
+        for shard in &pool.pool_shards {
+            shard.set_pool(&pool);
         }
         pool
     }
@@ -197,7 +197,7 @@ impl Pool {
     /// Wakes a worker that was popped.
     fn wake(&self, popped: Popped) {
         self.slots[popped.index].unparker.unpark();
-        if popped.place == Place::Seat {
+        if popped.place == SleepPlace::Seat {
             // The token first: the worker looks for it when it returns from the OS.
             self.poller.kick_seat();
         }
@@ -266,7 +266,7 @@ impl Pool {
             && !self.sleepers.is_seat_taken()
             && !self.poller.is_seat_of_thread()
             && !self.poller.is_thread_in_seat()
-            && self.poller.is_seat_free()
+            && self.poller.probe_seat()
     }
 
     /// True if tasks wait that no particular worker answers for.

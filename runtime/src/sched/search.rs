@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use super::policy::SMALL_BACKLOG;
-use super::sleepers::Place;
+use super::sleepers::SleepPlace;
 use super::slot::Slot;
 use super::worker::Worker;
 use crate::fork::JobRef;
@@ -162,7 +162,7 @@ impl Worker {
     fn sleep(&self, searching: bool) {
         let pool = &*self.pool;
         let seat = pool.poller().take_seat();
-        let place = if seat.is_some() { Place::Seat } else { Place::Parker };
+        let place = if seat.is_some() { SleepPlace::Seat } else { SleepPlace::Parker };
         pool.sleepers.announce(self.index, place, searching);
         // Partner of the fence in `Pool::after_push`, and of many others: see `README.md`.
         fence(Ordering::SeqCst);
@@ -185,7 +185,7 @@ impl Worker {
     }
 
     /// After the announcement: whatever came before it is seen here, or its pusher sees us.
-    fn look_once_more(&self, place: Place) {
+    fn look_once_more(&self, place: SleepPlace) {
         let pool = &*self.pool;
         let status = self.slot().status.read_own();
         if status.spare().is_some() {
@@ -205,7 +205,7 @@ impl Worker {
             // This spare may have been called for what is not for it. Others lie below it on the stack.
             pool.wake_all();
         }
-        if place == Place::Parker {
+        if place == SleepPlace::Parker {
             if pool.nobody_looks() {
                 // Whoever had the seat's lock has let go of it, and has not seen us sleep.
                 pool.wake_one();
@@ -269,7 +269,7 @@ mod tests {
         // Together 6 µs: less than it costs to wake somebody, but not next to nothing.
         worker.slot().counters.poll_time.set(100);
         let take_crowd = || {
-            pool.sleepers.announce(1, Place::Parker, false);
+            pool.sleepers.announce(1, SleepPlace::Parker, false);
             worker.pacing.pretend_long_backlog();
             worker.take_ready().into_iter()
         };

@@ -78,7 +78,7 @@ impl Word {
 
 /// Where a worker sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum SleepPlace {
     /// Blocked on the OS. At most one worker at a time.
     Seat,
     /// Parked.
@@ -90,7 +90,7 @@ pub(crate) enum Place {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Popped {
     pub(crate) index: usize,
-    pub(crate) place: Place,
+    pub(crate) place: SleepPlace,
 }
 
 /// The sleepers and searchers of one runtime.
@@ -129,11 +129,11 @@ impl Sleepers {
     /// Worker `index` announces that it sleeps from now on, and stops searching if it did. After a
     /// fence it must look once more, and then sleep until it is popped. Only the thread that holds the
     /// seat's lock may announce itself there.
-    pub(crate) fn announce(&self, index: usize, place: Place, searching: bool) {
+    pub(crate) fn announce(&self, index: usize, place: SleepPlace, searching: bool) {
         self.update(|word| {
             let name = index as u16 + 1;
             let word = Word { searching: word.searching - u16::from(searching), ..word };
-            if place == Place::Seat {
+            if place == SleepPlace::Seat {
                 debug_assert_eq!(word.seat, 0, "the seat's lock admits one");
                 return Some(Word { seat: name, ..word });
             }
@@ -170,14 +170,15 @@ impl Sleepers {
                 ..word
             })
         });
-        let seat = before.and_then(Word::seat).map(|index| Popped { index, place: Place::Seat });
+        let seat =
+            before.and_then(Word::seat).map(|index| Popped { index, place: SleepPlace::Seat });
         let mut next = before.and_then(Word::top);
         let parked = std::iter::from_fn(move || {
             let index = next?;
             // Relaxed as in `pop`. Read before the caller wakes the worker, which may come back and
             // write it.
             next = (self.below[index].load(Ordering::Relaxed) as usize).checked_sub(1);
-            Some(Popped { index, place: Place::Parker })
+            Some(Popped { index, place: SleepPlace::Parker })
         });
         seat.into_iter().chain(parked)
     }
@@ -207,8 +208,8 @@ impl Sleepers {
             let below = self.below[top].load(Ordering::Relaxed);
             Some(Word { parked: word.parked - 1, top: below as u16, ..word })
         })?;
-        let seat = before.seat().map(|index| Popped { index, place: Place::Seat });
-        seat.or_else(|| before.top().map(|index| Popped { index, place: Place::Parker }))
+        let seat = before.seat().map(|index| Popped { index, place: SleepPlace::Seat });
+        seat.or_else(|| before.top().map(|index| Popped { index, place: SleepPlace::Parker }))
     }
 
     /// True if a push would wake somebody. A hint, except after a fence.
@@ -281,7 +282,7 @@ mod tests {
     }
 
     fn parked(index: usize) -> Option<Popped> {
-        Some(Popped { index, place: Place::Parker })
+        Some(Popped { index, place: SleepPlace::Parker })
     }
 
     #[test]
@@ -289,7 +290,7 @@ mod tests {
         let sleepers = Sleepers::new(3);
         for index in 0..3 {
             assert!(sleepers.start_search(1));
-            sleepers.announce(index, Place::Parker, true);
+            sleepers.announce(index, SleepPlace::Parker, true);
         }
         assert_eq!(sleepers.pop(), parked(2));
         assert_eq!(sleepers.pop(), None, "somebody searches");
@@ -305,19 +306,19 @@ mod tests {
     #[test]
     fn the_worker_in_the_seat_comes_before_those_that_are_parked_and_may_leave_by_itself() {
         let sleepers = Sleepers::new(3);
-        let seated = |index| Some(Popped { index, place: Place::Seat });
-        sleepers.announce(0, Place::Seat, false);
-        sleepers.announce(1, Place::Parker, false);
+        let seated = |index| Some(Popped { index, place: SleepPlace::Seat });
+        sleepers.announce(0, SleepPlace::Seat, false);
+        sleepers.announce(1, SleepPlace::Parker, false);
         assert_eq!((sleepers.sleeping(), sleepers.is_seat_taken()), (2, true));
         assert!(sleepers.leave_seat(0));
         assert!(!sleepers.leave_seat(0), "it has left");
         assert_eq!((sleepers.sleeping(), sleepers.searching()), (1, 1));
-        sleepers.announce(0, Place::Seat, true);
+        sleepers.announce(0, SleepPlace::Seat, true);
         assert_eq!(sleepers.pop(), seated(0));
         assert!(!sleepers.leave_seat(0), "it was popped");
         assert_eq!(sleepers.pop_any(), parked(1));
-        sleepers.announce(2, Place::Parker, true);
-        sleepers.announce(1, Place::Seat, true);
+        sleepers.announce(2, SleepPlace::Parker, true);
+        sleepers.announce(1, SleepPlace::Seat, true);
         let all = [seated(1).unwrap(), parked(2).unwrap()];
         assert_eq!(sleepers.pop_all().collect::<Vec<_>>(), all);
     }

@@ -1,4 +1,4 @@
-//! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is sent home.
+//! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is dismissed.
 //!
 //! `README.md` in this folder says who tells whom. Started threads and slots are elsewhere: this is what the
 //! monitor, the worker that is relieved and the spare say to each other, in the [status](super::status) of their slots.
@@ -44,12 +44,12 @@ impl Monitor {
         pool.sleepers.searching() > stalled.count()
     }
 
-    /// Sends spares home that linger after a computation, now that nothing goes on any more; true if
+    /// Dismisses spares that linger after a computation, now that nothing goes on any more; true if
     /// there were any.
     pub(super) fn dismiss_spares(&self, pool: &Pool) -> bool {
         let mut any = false;
         for slot in &pool.slots {
-            any |= send_home(pool, slot);
+            any |= dismiss_spare(pool, slot);
         }
         any
     }
@@ -72,7 +72,7 @@ impl Worker {
         }
     }
 
-    /// Sends the spare home that stood in for this worker, unless the next leaf of a computation would
+    /// Dismisses the spare that stood in for this worker, unless the next leaf of a computation would
     /// need it again at once.
     pub(super) fn end_relief(&self) {
         if !(self.has_spare_for_tasks() && self.computed_within(SPARE_LINGERS)) {
@@ -97,12 +97,12 @@ impl Worker {
     }
 
     pub(crate) fn send_spare_home(&self) {
-        send_home(&self.pool, self.slot());
+        dismiss_spare(&self.pool, self.slot());
     }
 }
 
-/// Sends the spare home that stands in for a worker; true if there was one.
-fn send_home(pool: &Pool, relieved: &Slot) -> bool {
+/// Dismisses the spare that stands in for a worker. Returns true if there was one.
+fn dismiss_spare(pool: &Pool, relieved: &Slot) -> bool {
     let Some(spare) = relieved.status.take_spare() else { return false };
     pool.slots[spare].status.dismiss();
     // Partner of the fence in `Worker::sleep`.

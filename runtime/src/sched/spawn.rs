@@ -77,7 +77,7 @@ impl Pool {
         // tells that there may be more.
         let late = origin.name.is_none() && worker.slot().is_polling();
         let listing = if late { Listing::Late } else { Listing::AtSpawn };
-        let (runnable, handle) = task::new_task(future, self.home(shard), origin, listing);
+        let (runnable, handle) = task::new_task(future, self.pool_ref(shard), origin, listing);
         self.config.hooks.spawned(&runnable);
         worker.observer.spawns(runnable.notes(), late);
         // Before it can finish: nobody may see more tasks finished than spawned.
@@ -99,7 +99,8 @@ impl Pool {
         F::Output: 'static,
     {
         let shard = self.owned.foreign_shard(foreign_spread());
-        let (runnable, handle) = task::new_task(future, self.home(shard), origin, Listing::AtSpawn);
+        let (runnable, handle) =
+            task::new_task(future, self.pool_ref(shard), origin, Listing::AtSpawn);
         self.config.hooks.spawned(&runnable);
         self.observe_spawn(runnable.notes());
         // Before it can finish, as above; and before the shard can be closed, for a manual loop that is dropped goes

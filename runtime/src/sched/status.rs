@@ -49,7 +49,7 @@ pub(crate) enum Duty {
 
 /// What a thread waits for beside the sleepers' stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
+pub(crate) enum WaitKind {
     /// The end of what was stolen from it; it takes jobs meanwhile.
     Join,
     /// Its next job, or a root.
@@ -74,12 +74,12 @@ impl Snapshot {
         (self.0 / SPARE).checked_sub(1)
     }
 
-    fn waits(self, wait: Wait) -> bool {
+    fn waits(self, wait: WaitKind) -> bool {
         self.0 & wait.least() != 0
     }
 }
 
-impl Wait {
+impl WaitKind {
     /// The flags of a thread that waits for this.
     fn flags(self) -> usize {
         match self {
@@ -161,7 +161,7 @@ impl Status {
     }
 
     /// The thread here is about to sleep beside the sleepers' stack. It passes a fence, and looks once more.
-    pub(crate) fn announce(&self, wait: Wait) {
+    pub(crate) fn announce(&self, wait: WaitKind) {
         // Release pairs with the Acquire in `call`: who takes it back has seen what came before, the count of joiners
         // for example.
         let before = self.0.fetch_or(wait.flags(), Ordering::Release);
@@ -171,7 +171,7 @@ impl Status {
     /// Takes back the announcement of a thread that waits for this. Returns true if it was there: the caller owes the
     /// thread a token. A caller that must not miss one has passed a fence, the partner of the thread's.
     #[must_use]
-    pub(crate) fn call(&self, wait: Wait) -> bool {
+    pub(crate) fn call(&self, wait: WaitKind) -> bool {
         // Acquire pairs with the Release in `announce`; Release with the Acquire in `stop_waiting`, which finds it taken.
         self.change(Ordering::AcqRel, |now| {
             now.waits(wait).then_some(now.0 & !(JOINING | AWAITING))
@@ -234,7 +234,7 @@ mod tests {
     fn a_note_is_taken_once_and_leaves_the_rest_alone() {
         let status = Status::new(false);
         status.note_spare(0);
-        status.announce(Wait::Join);
+        status.announce(WaitKind::Join);
         assert_eq!(status.read().spare(), Some(0));
         assert_eq!((status.take_spare(), status.take_spare()), (Some(0), None));
         assert!(status.stop_waiting());
@@ -243,14 +243,14 @@ mod tests {
     #[test]
     fn who_waits_for_a_join_is_not_called_for_a_root() {
         let status = Status::new(false);
-        assert!(!status.call(Wait::Join), "it does not sleep");
-        status.announce(Wait::Join);
-        assert!(!status.call(Wait::Job));
-        assert!(status.call(Wait::Join) && !status.call(Wait::Join), "once");
+        assert!(!status.call(WaitKind::Join), "it does not sleep");
+        status.announce(WaitKind::Join);
+        assert!(!status.call(WaitKind::Job));
+        assert!(status.call(WaitKind::Join) && !status.call(WaitKind::Join), "once");
         assert!(!status.stop_waiting(), "a token is on the way");
-        status.announce(Wait::Job);
-        assert!(status.call(Wait::Job) && !status.stop_waiting());
-        status.announce(Wait::Job);
-        assert!(status.call(Wait::Join), "it takes jobs");
+        status.announce(WaitKind::Job);
+        assert!(status.call(WaitKind::Job) && !status.stop_waiting());
+        status.announce(WaitKind::Job);
+        assert!(status.call(WaitKind::Join), "it takes jobs");
     }
 }

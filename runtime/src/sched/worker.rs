@@ -29,7 +29,7 @@ use super::slot::{Kit, Slot};
 use super::spin::Spin;
 use crate::context;
 use crate::coop;
-use crate::fork::{Pace, Pending};
+use crate::fork::{Computation, Pending};
 use crate::observe::Observer;
 use crate::primitives::{Arc, Ordering, fence};
 use crate::task::Runnable;
@@ -43,7 +43,7 @@ pub(crate) struct Worker {
     pub(super) queue: LocalQueue,
     pub(crate) parker: Parker,
     pub(crate) pending: Pending,
-    pub(crate) pace: Pace,
+    pub(crate) computation: Computation,
     pub(super) spin: Spin,
     pub(super) contention: Contention,
     pub(crate) pacing: Pacing,
@@ -72,7 +72,7 @@ impl Worker {
             queue,
             parker,
             pending,
-            pace: Pace::new(now),
+            computation: Computation::new(now),
             contention: Contention::new(now),
             pacing: Pacing::new(now),
             lifo_runs: Cell::new(0),
@@ -98,7 +98,7 @@ impl Worker {
     /// Works until the runtime ends or, for a spare, until it is not needed any more; then moves
     /// out.
     pub(crate) fn run(self) {
-        self.pace.may_poll.set(true);
+        self.computation.may_poll.set(true);
         self.pool.monitor.switch_on();
         self.observer.moves_in();
         context::enter_worker(&self, || {
@@ -126,7 +126,7 @@ impl Worker {
                     }
                 }
             }
-            // The spare of one who leaves has nobody else to send it home. Partner of the fence in
+            // No other thread dismisses the spare of a worker that leaves. Partner of the fence in
             // `Monitor::relieve`: it is noted by now, or the monitor sees that our last poll is over.
             fence(Ordering::SeqCst);
             self.send_spare_home();

@@ -23,8 +23,8 @@ impl<K: Hash + Eq> Limit<K> {
         Self(HashMap::new())
     }
 
-    /// Returns true for a thing that is not remembered yet.
-    pub(super) fn is_new(&mut self, thing: K, now: Instant) -> bool {
+    /// Remembers a thing. Returns true if it was not remembered before.
+    pub(super) fn remember(&mut self, thing: K, now: Instant) -> bool {
         let is_new = !self.0.contains_key(&thing);
         is_new && self.allows(thing, now).is_some()
     }

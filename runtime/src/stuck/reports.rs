@@ -190,7 +190,7 @@ impl Reports {
         let site = (LongPollKind::BlockOn, Some(location));
         let now = Instant::now();
         // Once for each place, which is more than the limit asks for.
-        let is_new = self.0.inner.lock().blocked_on.is_new(site, now);
+        let is_new = self.0.inner.lock().blocked_on.remember(site, now);
         if is_new {
             self.submit(pool, Suspect { what: What::BlockOn { task, location }, since: now });
         }

@@ -42,7 +42,7 @@ pub(crate) struct SiteId(u16);
 
 /// The same place may have several addresses, so it is known by what it says.
 #[derive(PartialEq, Eq, Hash)]
-struct Place {
+struct LocationKey {
     file: &'static str,
     line: u32,
     column: u32,
@@ -51,7 +51,7 @@ struct Place {
 #[derive(Default)]
 struct Known {
     /// The sites of each place: one for each name, and one for tasks without a name.
-    places: HashMap<Place, Vec<SiteId>>,
+    places: HashMap<LocationKey, Vec<SiteId>>,
     count: usize,
 }
 
@@ -133,7 +133,7 @@ impl SiteId {
     }
 }
 
-impl Place {
+impl LocationKey {
     fn new(location: &'static Location<'static>) -> Self {
         Self { file: location.file(), line: location.line(), column: location.column() }
     }
@@ -141,7 +141,7 @@ impl Place {
 
 impl Known {
     fn find(&self, location: &'static Location<'static>, name: Option<&str>) -> Option<SiteId> {
-        let sites = self.places.get(&Place::new(location))?;
+        let sites = self.places.get(&LocationKey::new(location))?;
         let named = |name| sites.iter().copied().find(|id| id.get().name.as_deref() == name);
         named(name).or_else(|| if sites.len() < SITE_NAMES { None } else { named(None) })
     }
@@ -151,7 +151,7 @@ impl Known {
         if index == CHUNK_SITES * SITE_CHUNKS {
             return SiteId(0);
         }
-        let sites = self.places.entry(Place::new(location)).or_default();
+        let sites = self.places.entry(LocationKey::new(location)).or_default();
         let name = name.filter(|_| sites.len() < SITE_NAMES);
         let chunk = SITES[index / CHUNK_SITES]
             .get_or_init(|| (0..CHUNK_SITES).map(|_| OnceLock::new()).collect::<Vec<_>>().into());

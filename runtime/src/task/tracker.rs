@@ -56,11 +56,11 @@ pub struct TaskTracker(Arc<Shared>);
 #[derive(Default)]
 struct Shared {
     word: AtomicUsize,
-    waiters: Mutex<Waiters>,
+    waiters: Mutex<TrackerWaiters>,
 }
 
 #[derive(Default)]
-struct Waiters {
+struct TrackerWaiters {
     /// How often the tracker was closed and empty.
     passed: u64,
     next: u64,
@@ -346,7 +346,7 @@ impl Future for TaskTrackerWait<'_> {
         // Cloned before the lock, and the old one dropped after it: both may run user code.
         let waker = cx.waker().clone();
         let mut waiters = shared.waiters.lock();
-        let Waiters { passed, next, wakers } = &mut *waiters;
+        let TrackerWaiters { passed, next, wakers } = &mut *waiters;
         let (number, since) = *self.waiting.get_or_insert_with(|| {
             *next += 1;
             (*next, *passed)

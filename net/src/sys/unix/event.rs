@@ -50,7 +50,7 @@ impl Event {
         self.take()
     }
 
-    pub(crate) fn is_set(&self) -> io::Result<bool> {
+    pub(crate) fn probe(&self) -> io::Result<bool> {
         is_readable(self.fd.as_fd(), Some(0))
     }
 

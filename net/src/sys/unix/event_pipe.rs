@@ -74,7 +74,7 @@ impl Event {
         self.take()
     }
 
-    pub(crate) fn is_set(&self) -> io::Result<bool> {
+    pub(crate) fn probe(&self) -> io::Result<bool> {
         is_readable(self.read.as_fd(), Some(0))
     }
 

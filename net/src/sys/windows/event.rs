@@ -40,7 +40,7 @@ impl Event {
     }
 
     /// Takes the signal and puts it back, because the OS reports it only to a wait that takes it.
-    pub(crate) fn is_set(&self) -> io::Result<bool> {
+    pub(crate) fn probe(&self) -> io::Result<bool> {
         match self.take() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(false),
             result => result.and_then(|()| self.set()).map(|()| true),

@@ -15,11 +15,11 @@ use super::check;
 #[derive(Debug)]
 pub(crate) struct StandardInput {
     file: Input,
-    watch: Watch,
+    watch: Polled,
 }
 
 #[derive(Debug)]
-enum Watch {
+enum Polled {
     /// Not waited for yet.
     Unknown,
     Poller(Async<Arc<File>>),
@@ -35,7 +35,7 @@ impl StandardInput {
     pub(crate) fn new() -> Self {
         // One that is closed is at its end.
         let file = io::stdin().as_fd().try_clone_to_owned().ok().map(File::from).map(Arc::new);
-        Self { file: Input(file), watch: Watch::Unknown }
+        Self { file: Input(file), watch: Polled::Unknown }
     }
 
     pub(crate) fn input(&self) -> Input {
@@ -45,14 +45,14 @@ impl StandardInput {
     /// Ready when there is something to read, as far as the OS can tell.
     pub(crate) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(file) = &self.file.0 else { return Poll::Ready(Ok(())) };
-        if let Watch::Unknown = self.watch {
+        if let Polled::Unknown = self.watch {
             self.watch = match Async::new_nonblocking(file.clone()) {
-                Ok(watch) => Watch::Poller(watch),
-                Err(_) => Watch::Impossible,
+                Ok(watch) => Polled::Poller(watch),
+                Err(_) => Polled::Impossible,
             };
         }
         match &self.watch {
-            Watch::Poller(watch) => watch.poll_read_with(cx, |file| is_readable(file.as_fd())),
+            Polled::Poller(watch) => watch.poll_read_with(cx, |file| is_readable(file.as_fd())),
             _ => Poll::Ready(Ok(())),
         }
     }

@@ -12,27 +12,27 @@ use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
 use crate::task::{End, Header, Runnable, Schedule};
 
 /// A shard of the owner's list, and the pool it is part of.
-pub(super) struct HomeShard {
+pub(super) struct PoolShard {
     pool: AtomicPtr<Pool>,
     shard: usize,
 }
 
-impl HomeShard {
+impl PoolShard {
     /// One that does not know its pool yet.
     pub(super) fn new(shard: usize) -> Self {
         Self { pool: AtomicPtr::new(ptr::null_mut()), shard }
     }
 
     /// Tells it its pool, before there is any task.
-    pub(super) fn settle(&self, pool: &Arc<Pool>) {
+    pub(super) fn set_pool(&self, pool: &Arc<Pool>) {
         self.pool.store(Arc::as_ptr(pool).cast_mut(), Plain::Relaxed);
     }
 }
 
 impl Pool {
     /// What the tasks of a shard point to.
-    pub(super) fn home(&self, shard: usize) -> Home {
-        Home(NonNull::from(&self.homes[shard]))
+    pub(super) fn pool_ref(&self, shard: usize) -> PoolRef {
+        PoolRef(NonNull::from(&self.pool_shards[shard]))
     }
 }
 
@@ -43,25 +43,25 @@ impl Pool {
 /// when the shards are empty. Wakers use it only with the `Runnable` of a task that was idle, which is
 /// in its shard then, and stays there until that was run. All others who use it are workers.
 #[derive(Clone, Copy)]
-pub(crate) struct Home(NonNull<HomeShard>);
+pub(crate) struct PoolRef(NonNull<PoolShard>);
 
 // SAFETY: `Pool` is `Sync`, and the pointer is used as described above only.
-unsafe impl Send for Home {}
+unsafe impl Send for PoolRef {}
 // SAFETY: as above.
-unsafe impl Sync for Home {}
+unsafe impl Sync for PoolRef {}
 
-impl Home {
+impl PoolRef {
     /// # Safety
     ///
     /// The task is in its shard, or the caller holds the pool.
     unsafe fn get(self) -> (*const Pool, usize) {
         // SAFETY: part of the pool, which is alive, says the caller.
-        let home = unsafe { self.0.as_ref() };
-        (home.pool.load(Plain::Relaxed), home.shard)
+        let shard = unsafe { self.0.as_ref() };
+        (shard.pool.load(Plain::Relaxed), shard.shard)
     }
 }
 
-impl Schedule for Home {
+impl Schedule for PoolRef {
     fn schedule(self, runnable: Runnable) {
         // SAFETY: the task was idle, so it is in its shard, and stays there until `runnable` was run.
         let (pool, _) = unsafe { self.get() };

@@ -28,7 +28,7 @@ use crate::sched::Pool;
 
 /// The counts of a runtime.
 #[derive(Default)]
-pub(super) struct Outside {
+pub(super) struct OutsideActivity {
     /// Threads in `block_on` that are being polled or have been woken.
     busy: AtomicUsize,
     /// How often a thread has become busy.
@@ -39,7 +39,7 @@ pub(super) struct Outside {
     workers: AtomicUsize,
 }
 
-impl Outside {
+impl OutsideActivity {
     /// Returns the number of workers that are in `block_on`, whose polls are counted as busy.
     pub(super) fn workers(&self) -> usize {
         self.workers.load(Ordering::SeqCst)

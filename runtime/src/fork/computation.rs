@@ -9,7 +9,7 @@ use super::policy::{
 };
 
 /// Touched by its worker only.
-pub(crate) struct Pace {
+pub(crate) struct Computation {
     /// When the clock was last read, by a count of joins.
     clock: Cell<Instant>,
     per_clock: Cell<u32>,
@@ -49,7 +49,7 @@ pub(crate) struct Pace {
     pub(super) ended: Cell<Option<Instant>>,
 }
 
-impl Pace {
+impl Computation {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             clock: Cell::new(now),
@@ -220,44 +220,45 @@ mod tests {
     #[test]
     fn a_computation_does_not_go_by_the_pace_of_the_last() {
         let mut now = Instant::now();
-        let pace = Pace::new(now);
-        pace.begin(now);
+        let computation = Computation::new(now);
+        computation.begin(now);
         for _ in 0..12 {
             now += PERIOD / 10;
-            pace.next_count(now);
+            computation.next_count(now);
         }
         assert_eq!(
-            pace.per_clock.get(),
+            computation.per_clock.get(),
             MOST_JOINS,
             "short ones, of which there are many in a period"
         );
-        pace.begin(now);
-        let next = pace.next_count(now + PERIOD * PROBES / 2);
+        computation.begin(now);
+        let next = computation.next_count(now + PERIOD * PROBES / 2);
         assert_eq!(next, 2, "as many as fit into a period, going by those of this computation");
     }
 
     #[test]
     fn a_long_leaf_is_noticed_before_the_count_runs_out() {
         let now = Instant::now();
-        let pace = Pace::new(now);
-        pace.begin(now);
-        while pace.probes().is_some() {}
-        let count = pace.next_count(now + PERIOD / 10);
-        assert!(count > COARSE_JOINS && !pace.is_coarse());
+        let computation = Computation::new(now);
+        computation.begin(now);
+        while computation.probes().is_some() {}
+        let count = computation.next_count(now + PERIOD / 10);
+        assert!(count > COARSE_JOINS && !computation.is_coarse());
         let now = now + PERIOD / 10;
-        assert!(!pace.has_slowed_down(now + PERIOD / 2, count - COARSE_JOINS));
-        assert!(pace.has_slowed_down(now + LONG_LEAF, count - COARSE_JOINS));
-        pace.probe_anew();
-        assert!(!pace.has_slowed_down(now + LONG_LEAF, 1), "nothing is known");
+        assert!(!computation.has_slowed_down(now + PERIOD / 2, count - COARSE_JOINS));
+        assert!(computation.has_slowed_down(now + LONG_LEAF, count - COARSE_JOINS));
+        computation.probe_anew();
+        assert!(!computation.has_slowed_down(now + LONG_LEAF, 1), "nothing is known");
     }
 
     #[test]
     fn what_happens_meanwhile_leaves_the_count_alone() {
         let now = Instant::now();
-        let pace = Pace::new(now);
-        pace.begin(now);
-        let before = pace.next_count(now);
-        let kept = pace.keep_count(|| assert!(pace.next_count(now + PERIOD * before) < before));
-        assert_eq!((kept, pace.per_clock.get()), (before, before));
+        let computation = Computation::new(now);
+        computation.begin(now);
+        let before = computation.next_count(now);
+        let kept = computation
+            .keep_count(|| assert!(computation.next_count(now + PERIOD * before) < before));
+        assert_eq!((kept, computation.per_clock.get()), (before, before));
     }
 }
