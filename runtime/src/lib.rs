@@ -6,8 +6,8 @@
 //!
 //! - [`task`]: a future, its state and its output in one allocation. Does not depend on the scheduler.
 //! - `sched`: workers, ready queues, sleeping and waking, and the monitor that starts spare workers.
-//! - `poller`: waiting for I/O and for the next deadline. The worker that falls asleep last does it, and the poller's own
-//!   thread if no worker can.
+//! - `poller`: waiting for I/O and for the next deadline. The first worker to fall asleep does it, until it wakes up,
+//!   and the poller's own thread if no worker can.
 //! - `timers`: how timers find the runtime that they belong to.
 //! - `fork`: fork-join on the workers.
 //! - `blocking`: threads for calls that block.

@@ -5,8 +5,8 @@
 //! workers that search for work, and a tag that changes with every push, so that a stale pop fails. The links of the
 //! stack are kept beside it.
 //!
-//! The worker in the seat is woken first: it was the last to be awake when there was nothing to do, and it is the one
-//! that needs no futex. After it comes the top of the stack, the last worker to be parked.
+//! The worker in the seat is woken first, because it is the one that needs no futex. After it comes the top of the stack,
+//! the last worker to be parked.
 //!
 //! Only the thread that takes a worker out of the word wakes it, and the worker is taken out *as a searcher*: there is
 //! no moment at which a worker is on its way out of sleep and not counted. A parked worker never takes itself off the
