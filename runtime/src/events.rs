@@ -1,5 +1,5 @@
-//! What the runtime tells by itself: to `tracing` with the feature of that name. Without it, long polls go to standard
-//! error, and the rest is told by handles and reports alone.
+//! Events that the runtime reports unasked: to `tracing` if that feature is on. Without it, long polls go to standard
+//! error, and nothing else is reported.
 
 #[cfg(feature = "tracing")]
 pub(crate) use traced::{in_span, long_poll, straggler, task_panicked};

@@ -1,4 +1,4 @@
-//! Tells whoever runs tasks what a future waits for, so that it can say so when it is asked what a task does.
+//! Lets futures report what they wait for, so that the runtime can list it for each task.
 //!
 //! Like [`budget`](crate::budget), it lies below all that use it: the futures of this crate and of the timers call
 //! [`note`], and a runtime sets, once for the process, what that does. Without a runtime it does nothing.

@@ -1,4 +1,4 @@
-//! The end of something that a thread waits for: as a worker, which helps its own pool meanwhile, or blocked.
+//! A one-shot completion. A worker that waits for it runs jobs of its own pool; any other thread blocks.
 
 // Models do not export it.
 #![cfg_attr(loom, allow(unreachable_pub))]

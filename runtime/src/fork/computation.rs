@@ -1,4 +1,4 @@
-//! What a worker remembers of its computation: since when, and when it last did what.
+//! The timing of a worker's current computation: when it began, when the clock was last read, and how fine-grained it is.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::policy::{
     OUTER_JOINS_PER_CLOCK, PERIOD, PROBES, WORTH_A_THIEF,
 };
 
-/// Touched by its worker only.
+/// One worker's record of its current computation. Only the worker's thread uses it.
 pub(crate) struct Computation {
     /// When the clock was last read, by a count of joins.
     clock: Cell<Instant>,

@@ -1,4 +1,4 @@
-//! Callers take part: a thread that is no worker runs its fork-join call itself, in a guest's place.
+//! Guests: threads outside the pool that run their own fork-join calls, in a slot of the pool.
 //!
 //! A place is what a worker has for fork-join: its own pending joins and spawned jobs, and the [`Slot`] in which others
 //! see its offers and its sleep in a join. Workers steal from it as from each other. A guest in turn
@@ -12,7 +12,7 @@
 //! # Places
 //!
 //! There are a few, and a word with a bit for each that is free. A thread claims one with a compare-and-swap (`Acquire`) and
-//! gives it back with `Release`, so it finds the place as the last guest has left it: without pending joins or jobs,
+//! returns it with `Release`, so it finds the place as the last guest has left it: without pending joins or jobs,
 //! because those end before the call does. If none is free, the call moves to a worker.
 //!
 //! A worker that looks for jobs skips the guests' places while none is claimed. It misses none: a guest claims before it
@@ -115,7 +115,7 @@ impl Guest {
         let place = pool.guests.claim()?;
         pool.guests.slot(place).counters.splits.bump();
         let worker = Worker::new(pool.clone(), pool.slots.len() + place);
-        // `None` can't be: who has claimed the place is alone there.
+        // `None` can't be: the thread that has claimed the place is alone there.
         let worker = worker?;
         // That is for threads of ours.
         worker.computation.takes_short_slices.set(true);

@@ -1,15 +1,15 @@
 //! The relieved worker: a spare looks after its tasks, and between two jobs it waits for the next one as a joiner does.
 //!
-//! On the sleepers' stack it would lie on top of the spare, and be called in its place when the OS has brought something.
-//! Then it would have the tasks, although it is to take none, and the spare would sleep. So it waits beside the stack, for as long
-//! as one leaf often comes after the other, and looks to others like a worker that computes. It is called
+//! On the sleepers' stack it would lie on top of the spare, and be called in its place when an event has come.
+//! It would then be woken with tasks that it should leave to the spare, while the spare sleeps. So it waits beside the
+//! stack, for about as long as the next leaf may take to come, and looks to others like a worker that computes. It is called
 //!
 //! - for an offer, by [`Pool::wake_thief`], as any joiner;
 //! - for a root, by the thread that queues it ([`Pool::call_for_root`]);
 //! - for the end of the runtime or its own, with all others.
 //!
 //! Each of these callers first queues or stores the reason, passes a fence, and looks for announcements; the worker
-//! announces that it sleeps, passes a fence, and looks for a reason. So one sees the other. Nobody calls it for tasks: now
+//! announces that it sleeps, passes a fence, and looks for a reason. So one sees the other. It is not called for tasks: now
 //! and then it checks whether the spare makes progress, and takes the tasks over if not. When its time is over, it falls
 //! asleep like every other worker.
 

@@ -5,8 +5,8 @@
 //!
 //! It sleeps with a time-out while workers are awake, and without one while all of them sleep. It sleeps on a parker of
 //! its own; or in the seat, where the seat is its own for good, and as the last resort: when every worker that is awake
-//! stands still in some poll, and no other is there to be woken. A worker that finds it in the seat when it wants to
-//! sleep there itself has it get up, and it sees to it that a worker takes its place.
+//! stands still in some poll, and no other is there to be woken. A worker that wants to sleep and finds this thread in the seat
+//! kicks it. The thread leaves the seat and wakes a worker to take it.
 
 use std::io;
 use std::time::{Duration, Instant};

@@ -1,9 +1,9 @@
 //! When a worker that is busy looks at the OS for events.
 //!
-//! What it would find there queues up behind what it has. So until it is through with that, the events may as well gather
-//! with the OS: to take ten at a time costs less than to take them one by one, and whoever they come from is disturbed less
-//! often. That is a round. A long queue is no reason to leave the OS alone for ever, for what a socket has to say
-//! need not be for this worker alone: a round ends by time too.
+//! The tasks that an event wakes queue up behind those that the worker has. So until it has polled these, events may as well
+//! gather with the OS: taking ten at a time costs less than taking them one by one, and interrupts the clients less
+//! often. That is a round. A round also ends after a fixed time, because an event may be for a task that another worker
+//! could run.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -22,13 +22,13 @@ impl Round {
         Self { began: Cell::new(now), through_at: Cell::new(0) }
     }
 
-    /// The worker has looked at the OS; now so many tasks are in its queue, after so many polls.
+    /// Starts a round: the worker has just looked at the OS, with `queued` tasks in its queue and `polls` polls done.
     pub(crate) fn begin(&self, now: Instant, polls: u64, queued: usize) {
         self.began.set(now);
         self.through_at.set(polls.wrapping_add(queued as u64));
     }
 
-    /// True if the worker is to look again, after so many polls.
+    /// Returns true if the worker, with `polls` polls done, is to look at the OS again.
     pub(crate) fn is_over(&self, now: Instant, polls: u64) -> bool {
         let left = self.through_at.get().wrapping_sub(polls) as i64;
         left <= 0 || now.saturating_duration_since(self.began.get()) >= ROUND

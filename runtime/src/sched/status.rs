@@ -10,15 +10,15 @@
 //! Three protocols share the word:
 //!
 //! - *The place of a spare*: the monitor claims it (`claim`), if no thread is there and the last one has been told to
-//!   leave, and starts a thread there. Somebody tells that one to leave (`dismiss`), once for each `claim`. The places of
+//!   leave, and starts a thread there. That thread is told to leave (`dismiss`) once for each `claim`. The places of
 //!   workers begin without RETIRE, so that no spare gets one.
-//! - *Relief*: the monitor notes in the status of a worker which spare stands in for it (`note_spare`). Whoever takes
-//!   the note out (`take_spare`) owes the spare one `dismiss`.
+//! - *Relief*: the monitor notes in the status of a worker which spare stands in for it (`note_spare`). The thread that
+//!   takes the note out (`take_spare`) owes the spare one `dismiss`.
 //! - *Waiting beside the sleepers' stack*, in a join or for the next job: the thread announces it (`announce`), and
-//!   whoever takes that back (`call`, `stop_waiting`) is one of them all. It owes the thread one token, unless it is the
-//!   thread itself.
+//!   exactly one thread withdraws the announcement (`call` or `stop_waiting`). It owes the waiting thread a token, unless
+//!   it is that thread.
 //!
-//! `README.md` in this folder and in `fork/` prove that nobody waits for ever. What a worker says about itself alone, and
+//! `README.md` in this folder and in `fork/` prove that no thread waits for ever. What only the worker itself writes, and
 //! writes all the time, is in `activity.rs`: a read-modify-write for each join would cost more than the join.
 
 use crate::primitives::{AtomicUsize, Ordering};

@@ -27,8 +27,7 @@ use crate::primitives::plain::{AtomicU64, Ordering};
 /// A clone is the same account. A [`child`](Self::child) has sums of its own, and is charged to its parent too. In a scope of
 /// an unrelated account, the inner one alone is charged.
 ///
-/// What has no account costs nothing more than without this type. What has one costs two readings of the clock for each
-/// poll.
+/// Tasks without an account pay nothing. With one, each poll reads the clock twice.
 ///
 /// # Examples
 ///
