@@ -171,7 +171,7 @@ impl Straggler {
         Self { name, location, is_blocking: true }
     }
 
-    /// Returns a straggler that somebody other than the runtime has waited for.
+    /// Returns a straggler that a companion, rather than the runtime, has waited for.
     #[doc(hidden)]
     pub fn named(name: String, location: &'static Location<'static>) -> Self {
         Self { name: Some(name), location, is_blocking: false }

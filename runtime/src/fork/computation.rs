@@ -1,4 +1,5 @@
-//! The timing of a worker's current computation: when it began, when the clock was last read, and how fine-grained it is.
+//! The timing of a worker's current computation: when it began, when the clock was last read, and how fine-grained it
+//! is.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -90,8 +91,8 @@ impl Computation {
         self.probe_again(1)
     }
 
-    /// As [`probe_anew`](Self::probe_anew), for what is likely to be as it was: the clock is read when it would have been,
-    /// after as many joins as are `left`.
+    /// As [`probe_anew`](Self::probe_anew), for what is likely to be as it was: the clock is read when it would have
+    /// been, after as many joins as are `left`.
     pub(super) fn probe_again(&self, left: u32) -> u32 {
         self.probes.set(PROBES);
         self.rest.set(left.saturating_sub(PROBES).max(1));
@@ -99,13 +100,15 @@ impl Computation {
         1
     }
 
-    /// The time of a wait is no part of the computation, and the joins that were counted last may be those of stolen jobs.
+    /// The time of a wait is no part of the computation, and the joins that were counted last may be those of stolen
+    /// jobs.
     pub(super) fn waited(&self, now: Instant) {
         self.restart(now);
         self.looks.set(u32::MAX);
     }
 
-    /// True if the computation has lasted for one [`PERIOD`] or more since it counted as unknown, or has waited.
+    /// Returns true if the computation has lasted for one [`PERIOD`] or more since it counted as unknown, or has
+    /// waited.
     pub(super) fn has_lasted(&self) -> bool {
         // The first look ends the time in which it does.
         self.looks.get() > 1
@@ -117,7 +120,7 @@ impl Computation {
         self.outer.set(outer);
         outer % OUTER_JOINS_PER_CLOCK == 0
     }
-
+    /// Returns true if nothing is known about the computation yet.
     /// True if nothing is known about the computation yet.
     pub(super) fn is_probing(&self) -> bool {
         self.probes.get() > 0
@@ -130,14 +133,15 @@ impl Computation {
         self.probes.set(left);
         Some(if left > 0 { 1 } else { self.rest.get() })
     }
-
+    /// Returns true if the split points of this computation are far apart.
     /// True if the split points of this computation are far apart.
     pub(super) fn is_coarse(&self) -> bool {
         // Models must not go by how fast the machine is.
         cfg!(not(loom)) && self.per_clock.get() <= COARSE_JOINS
     }
-
-    /// True if the split points since the last look at the clock were far apart, with `left` to go to the next look.
+    /// Returns true if the split points since the last look at the clock were far apart, with `left` to go to the next
+    /// look. True if the split points since the last look at the clock were far apart, with `left` to go to the next
+    /// look.
     pub(super) fn has_slowed_down(&self, now: Instant, left: u32) -> bool {
         let joins = self.per_clock.get().saturating_sub(left).max(COARSE_JOINS);
         let elapsed = now.saturating_duration_since(self.clock.get());
@@ -145,8 +149,8 @@ impl Computation {
         cfg!(not(loom)) && !self.is_probing() && elapsed >= PERIOD * joins / COARSE_JOINS
     }
 
-    /// True if nothing is known about the computation, or that its leaves are long, with `left` to go to the next look at the
-    /// clock.
+    /// Returns true if nothing is known about the computation, or that its leaves are long, with `left` to go to the
+    /// next look at the clock.
     pub(super) fn is_unknown(&self, now: Instant, left: u32) -> bool {
         self.is_probing() || self.has_slowed_down(now, left)
     }
@@ -185,7 +189,7 @@ impl Computation {
         self.per_clock.set(next);
         next
     }
-
+    /// Returns true if this computation has split points all the time.
     /// True if this computation has split points all the time.
     pub(super) fn is_fine(&self) -> bool {
         self.close.get() >= FINE_AFTER

@@ -1,15 +1,16 @@
-//! The forecast whether a computation is worth a second worker from its first join on. It is if the last one was.
+//! A forecast of whether a computation is worth a second worker from its first join on. It is if the last one was.
 //!
-//! Waking a worker costs some 30 µs. A computation that is over by then gains nothing, so usually nobody is woken before it
-//! has lasted for a while, and its other half starts late. Programs compute the same thing again and again, though: a step
-//! of a simulation, an answer to a request. So each pool remembers whether its last computation took long.
+//! Waking a worker costs some 30 µs. A computation that is over by then gains nothing, so usually no worker is woken
+//! before it has lasted for a while, and its other half starts late. Programs compute the same thing again and again,
+//! though: a step of a simulation, an answer to a request. So each pool remembers whether its last computation took
+//! long.
 
 use std::time::Duration;
 
 use super::policy::LONG_LAST_TIME;
 use crate::primitives::plain::{AtomicBool, Ordering};
 
-/// What is expected of a pool's next computation. Orders nothing: a wrong guess costs one wake-up.
+/// The expectation for a pool's next computation. Orders nothing: a wrong guess costs one wake-up.
 pub(crate) struct Forecast(AtomicBool);
 
 impl Forecast {
@@ -26,7 +27,7 @@ impl Forecast {
         }
     }
 
-    /// True if the next computation is expected to take long.
+    /// Returns true if the next computation is expected to take long.
     pub(super) fn is_long(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

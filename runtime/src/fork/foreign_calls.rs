@@ -1,4 +1,4 @@
-//! Fork-join from threads that are no workers: in a guest's place, or if none is free, on a worker while the thread
+//! Fork-join calls of threads that are not workers: in a guest's place, or if none is free, on a worker while the thread
 //! blocks.
 //!
 //! In the second case the closure stays in the frame of the thread that waits, and a task on the pool has a pointer to
@@ -121,7 +121,7 @@ pub(super) fn on_pool<I: Send, R: Send>(
     }
 }
 
-/// What lies in the frame of the thread that waits.
+/// The part of a call that lies in the frame of the thread that waits.
 struct Call<I, R> {
     input: Option<I>,
     result: Option<thread::Result<R>>,

@@ -11,18 +11,18 @@
 //!
 //! # Places
 //!
-//! There are a few, and a word with a bit for each that is free. A thread claims one with a compare-and-swap (`Acquire`) and
-//! returns it with `Release`, so it finds the place as the last guest has left it: without pending joins or jobs,
-//! because those end before the call does. If none is free, the call moves to a worker.
+//! There are a few, and a word with a bit for each that is free. A thread claims one with a compare-and-swap
+//! (`Acquire`) and returns it with `Release`, so it finds the place as the last guest has left it: without pending
+//! joins or jobs, because those end before the call does. If none is free, the call moves to a worker.
 //!
 //! A worker that looks for jobs skips the guests' places while none is claimed. It misses none: a guest claims before it
 //! offers, and the offer's fence comes after both.
 //!
 //! # The monitor
 //!
-//! It stays on while a place is claimed, although all workers may sleep, because it wakes them for a guest in a long leaf.
-//! The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a fence, and
-//! looks whether the monitor is on.
+//! It stays on while a place is claimed, although all workers may sleep, because it wakes them for a guest in a long
+//! leaf. The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a
+//! fence, and looks whether the monitor is on.
 
 use std::time::Instant;
 
@@ -47,7 +47,7 @@ impl Guests {
         Self { slots: (0..places).map(slot).collect(), free: AtomicUsize::new(mask(places)) }
     }
 
-    /// The places to look for jobs in: none, as long as there are no guests.
+    /// Returns the places to look for jobs in: none, as long as there are no guests.
     pub(crate) fn in_use(&self) -> &[Arc<CachePadded<Slot>>] {
         // Relaxed: see the head of this file.
         let any = self.free.load(Ordering::Relaxed) != mask(self.slots.len());
@@ -94,7 +94,8 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Claims a place of the current runtime, if that has workers to share the work with, takes something in, and has a place left.
+    /// Claims a place of the current runtime, if that has workers to share the work with, takes something in, and has a
+    /// place left.
     pub(super) fn claim() -> Option<Self> {
         // Workers that are stuck rely on the poller's thread: it is not to compute.
         if context::role() == Role::Poller {
@@ -143,14 +144,14 @@ impl Drop for Guest {
 }
 
 impl Worker {
-    /// True for a thread that takes part in its own computation only.
+    /// Returns true for a thread that takes part in its own computation only.
     pub(super) fn is_guest(&self) -> bool {
         self.index() >= self.pool.slots.len()
     }
 }
 
 impl Pool {
-    /// The slot of a worker, a spare or a guest.
+    /// Returns the slot of a worker, a spare or a guest.
     pub(crate) fn fork_slot(&self, index: usize) -> &Arc<CachePadded<Slot>> {
         match self.slots.get(index) {
             Some(slot) => slot,
@@ -158,15 +159,15 @@ impl Pool {
         }
     }
 
-    /// True while a thread that is not counted among the workers may have jobs for them: a guest, or the thread that has
-    /// become a worker without being started as one.
+    /// Returns true while a thread that is not counted among the workers may have jobs for them: a guest, or the thread
+    /// that has become a worker without being started as one.
     pub(crate) fn has_caller(&self) -> bool {
         let offers =
             |slot: &Arc<CachePadded<Slot>>| !slot.activity.is_present() && !slot.offers.is_empty();
         !self.guests.in_use().is_empty() || self.slots.iter().any(offers)
     }
 
-    /// All slots in which there may be jobs to take.
+    /// Returns all slots in which there may be jobs to take.
     pub(crate) fn fork_slots(&self) -> impl Iterator<Item = &Arc<CachePadded<Slot>>> {
         self.slots.iter().chain(self.guests.in_use())
     }

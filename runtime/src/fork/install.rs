@@ -1,4 +1,4 @@
-//! Fork-join on a runtime that is named: from any thread, on its workers.
+//! Fork-join on the workers of a given runtime, called from any thread.
 
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
@@ -14,9 +14,9 @@ impl Handle {
     /// Runs a closure on a worker of this runtime and returns its result. [`join`](crate::join), [`scope`](crate::scope)
     /// and [`par`](crate::par) inside use this runtime's workers.
     ///
-    /// On a worker of this runtime, the closure is simply called. A worker of another runtime runs fork-join work of its own
-    /// while it waits, so that runtimes may call each other to any depth. Every other thread blocks; in a task, prefer
-    /// [`compute`](crate::compute), which can be awaited.
+    /// On a worker of this runtime, the closure is simply called. A worker of another runtime runs fork-join work of
+    /// its own while it waits, so that runtimes may call each other to any depth. Every other thread blocks; in a task,
+    /// prefer [`compute`](crate::compute), which can be awaited.
     ///
     /// A worker that waits in a join or a scope may run the closure on top of what it waits for: see
     /// [`join`](crate::join) about locks. If the runtime is shutting down, or is a [manual loop](crate::manual), the
@@ -118,13 +118,14 @@ impl Handle {
         self.install(|| crate::scope(f))
     }
 
-    /// Calls `f` once on each worker, with the worker's index, and returns the results in the order of the indices. A worker
-    /// comes to it between two tasks or jobs, or while it waits in a join; one that is in a long poll is waited for.
+    /// Calls `f` once on each worker, with the worker's index, and returns the results in the order of the indices. A
+    /// worker comes to it between two tasks or jobs, or while it waits in a join; one that is in a long poll is waited
+    /// for.
     ///
     /// # Panics
     ///
-    /// If a call panics, after all have returned, with the payload of one of them. In a runtime that is shutting down, or
-    /// is a [manual loop](crate::manual), the calls run on any thread.
+    /// If a call panics, after all have returned, with the payload of one of them. In a runtime that is shutting down,
+    /// or is a [manual loop](crate::manual), the calls run on any thread.
     ///
     /// # Examples
     ///
@@ -200,16 +201,16 @@ impl Handle {
 }
 
 impl Worker {
-    /// True if this is a worker of the pool, and no guest.
+    /// Returns true if this is a worker of the pool, and no guest.
     pub(super) fn works_for(&self, pool: &Arc<Pool>) -> bool {
         !self.is_guest() && Arc::ptr_eq(self.pool(), pool)
     }
 }
 
-/// A place in the frame of a thread that waits.
+/// A pointer into the frame of a thread that waits.
 struct SendPtr<T>(*mut T);
 
-// SAFETY: what it points to is `Send`, and whoever waits leaves it alone.
+// SAFETY: what it points to is `Send`, and the thread that waits leaves it alone.
 unsafe impl<T: Send> Send for SendPtr<T> {}
 
 impl<T> SendPtr<T> {

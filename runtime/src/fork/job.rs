@@ -43,7 +43,7 @@ impl JobRef {
         Self { job, from }
     }
 
-    /// True if it was taken from this worker.
+    /// Returns true if it was taken from this worker.
     pub(super) fn is_from(&self, worker: usize) -> bool {
         self.from == worker
     }
@@ -51,7 +51,7 @@ impl JobRef {
     /// Runs the job on the current thread, which is `worker`'s, and has set aside what it had entered. Does not unwind.
     #[inline]
     pub(crate) fn run(self, worker: &Worker) {
-        // SAFETY: whoever has a `JobRef` is the only one to run the job, which its owner keeps
+        // SAFETY: the holder of the `JobRef` is the only one to run the job, which its owner keeps
         // until it is done.
         unsafe { (self.job.as_ref().run)(self.job, worker, self.from) };
         context::leave_forgotten();

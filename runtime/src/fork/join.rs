@@ -16,11 +16,11 @@ use crate::task::quietly;
 /// both fine and coarse recursions spread well. On a worker, the call uses that worker's runtime, even if another
 /// runtime has been entered.
 ///
-/// Elsewhere (in [`block_on`](crate::block_on), in [`spawn_blocking`](crate::spawn_blocking), on a thread of your own) the
-/// caller takes part: the closures run on its own thread and stack, and workers of the current runtime, or of the global
-/// one, take what is pending. While it waits for them the thread runs nothing but its own closures. A runtime has places
-/// for as many such callers as it has workers, four at least and 32 at most. If all are taken, the pair moves to a worker,
-/// and the thread blocks until both are done.
+/// Elsewhere (in [`block_on`](crate::block_on), in [`spawn_blocking`](crate::spawn_blocking), on a thread of your own)
+/// the caller takes part: the closures run on its own thread and stack, and workers of the current runtime, or of the
+/// global one, take what is pending. While it waits for them the thread runs nothing but its own closures. A runtime
+/// has places for as many such callers as it has workers, four at least and 32 at most. If all are taken, the pair
+/// moves to a worker, and the thread blocks until both are done.
 ///
 /// # In async code
 ///
@@ -31,10 +31,10 @@ use crate::task::quietly;
 ///
 /// # The current runtime
 ///
-/// A computation may have [entered](crate::Handle::enter) another runtime. This affects its own thread only. In a closure
-/// that another worker takes, in a job of a [`scope`](crate::scope) and in tasks that are polled in place, the current
-/// runtime is that of the worker. So what `b` finds depends on the thread that runs it; where that matters, enter the
-/// runtime in the closure.
+/// A computation may have [entered](crate::Handle::enter) another runtime. This affects its own thread only. In a
+/// closure that another worker takes, in a job of a [`scope`](crate::scope) and in tasks that are polled in place, the
+/// current runtime is that of the worker. So what `b` finds depends on the thread that runs it; where that matters,
+/// enter the runtime in the closure.
 ///
 /// # Locks, and calls that block
 ///
@@ -52,8 +52,9 @@ use crate::task::quietly;
 /// Calls nest on the thread's stack, each with its closures and some 200 bytes (1 KiB or more without
 /// optimisation) besides what the closures themselves need; a pending `join` takes 8 bytes of heap. With
 /// [`stack_size`](crate::Builder::stack_size) of 64 MiB (512 MiB without optimisation) 100,000 levels
-/// fit on a worker; use [`compute`](crate::compute) to get there. A worker that waits for a stolen closure may run another one on top of its stack, which may have to wait in
-/// turn: leave room for some levels of that, about as many as there are workers.
+/// fit on a worker; use [`compute`](crate::compute) to get there. A worker that waits for a stolen closure may run
+/// another one on top of its stack, which may have to wait in turn: leave room for some levels of that, about as many
+/// as there are workers.
 ///
 /// # Panics
 ///
@@ -139,7 +140,7 @@ where
     result
 }
 
-/// Sees to `b` when `a` panics.
+/// Ends `b` when `a` panics.
 struct EndOnUnwind<'a, B: FnOnce() -> RB, RB> {
     worker: &'a Worker,
     job: &'a StackJob<B, RB>,

@@ -2,7 +2,7 @@
 
 use crate::primitives::{AtomicBool, Ordering};
 
-/// Set by the thief when it is done.
+/// A flag that the thief sets when it is done.
 pub(crate) struct JoinLatch {
     set: AtomicBool,
     #[cfg(loom)]

@@ -1,4 +1,4 @@
-//! How the models in `loom-tests` reach fork-join: a worker that does nothing but what it is told.
+//! The door through which the models in `loom-tests` reach fork-join: a worker that only does what the model asks for.
 
 use super::completion::Completion;
 use super::compute::root;
@@ -62,7 +62,7 @@ impl Fork {
         });
     }
 
-    /// True if a token was left over.
+    /// Returns true if a token was left over.
     pub fn has_token(&self) -> bool {
         self.0.parker.take_token()
     }

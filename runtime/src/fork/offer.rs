@@ -5,7 +5,7 @@ use std::ptr::{self, NonNull};
 use super::job::Job;
 use crate::primitives::{AtomicPtr, Ordering, peek_pointer};
 
-/// Filled by its owner only; emptied by a thief, or by the owner that takes its job back.
+/// The offer of one worker. Only its owner fills it; a thief empties it, or the owner, which takes its job back.
 pub(crate) struct Offer(AtomicPtr<Job>);
 
 impl Offer {
@@ -28,9 +28,9 @@ impl Offer {
     /// Takes the job out, by a thief.
     pub(super) fn take(&self) -> Option<NonNull<Job>> {
         let job = NonNull::new(peek_pointer(&self.0))?;
-        // Acquire pairs with the Release in `put`: the closure is seen as its owner left it. The job may have been taken back
-        // meanwhile, and another be offered from the same place: that one is taken then. A swap would do as well,
-        // but loom takes it wrong: see `loom_itself` among the models.
+        // Acquire pairs with the Release in `put`: the closure is seen as its owner left it. The job may have been
+        // taken back meanwhile, and another be offered from the same place: that one is taken then. A swap would do as
+        // well, but loom takes it wrong: see `loom_itself` among the models.
         self.0
             .compare_exchange(job.as_ptr(), ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
             .is_ok()

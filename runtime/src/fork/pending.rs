@@ -1,9 +1,9 @@
 //! A worker's own fork-join work: the joins it is inside of, and the jobs it has spawned.
 //!
-//! The joins are touched by their worker only, and one of them at a time goes into the [`Offer`]. In a computation that is
-//! not known to be fine-grained, the others follow it into a list that thieves can reach.
-//! Spawned jobs lie where others can take them, or as long as all are short and nobody is idle, in a list that costs
-//! less. The rules, and what follows from offering the oldest first, are in `README.md`.
+//! The joins are touched by their worker only, and one of them at a time goes into the [`Offer`]. In a computation that
+//! is not known to be fine-grained, the others follow it into a list that thieves can reach. Spawned jobs lie where
+//! others can take them, or as long as all are short and nobody is idle, in a list that costs less. The rules, and what
+//! follows from offering the oldest first, are in `README.md`.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
@@ -101,7 +101,7 @@ impl Pending {
         *places = longer.into_boxed_slice();
     }
 
-    /// True if the owner has something to see to: the offer is empty, or the clock is to be read.
+    /// Returns true if the owner has something to see to: the offer is empty, or the clock is to be read.
     #[inline(always)]
     pub(super) fn counts_down(&self) -> bool {
         let count = self.count.get().wrapping_sub(1);
@@ -179,7 +179,7 @@ impl Pending {
         end > first
     }
 
-    /// True if no join is pending.
+    /// Returns true if no join is pending.
     pub(super) fn is_empty(&self) -> bool {
         self.top.get() == 0
     }
@@ -251,12 +251,12 @@ impl Pending {
         self.spawned.borrow_mut().drain(..).for_each(|job| self.shared.push(job));
     }
 
-    /// True if there are spawned jobs that others may take, be it the one in the offer.
+    /// Returns true if there are spawned jobs that others may take, be it the one in the offer.
     pub(super) fn has_spawned(&self) -> bool {
         self.offers_spawned() || !self.shared.is_empty()
     }
 
-    /// True if there are jobs or joins that nobody has begun.
+    /// Returns true if there are jobs or joins that nobody has begun.
     #[cfg(not(loom))]
     pub(super) fn has_any(&self) -> bool {
         let private = self.private.get() < self.top.get() || !self.spawned.borrow().is_empty();
@@ -295,7 +295,7 @@ impl Offers {
         self.first.is_empty() && !self.has_shared()
     }
 
-    /// True if there is more than the one job in the offer.
+    /// Returns true if there is more than the one job in the offer.
     pub(crate) fn has_shared(&self) -> bool {
         !self.spawned.is_empty() || !self.joins.is_empty()
     }

@@ -1,13 +1,14 @@
-//! Jobs that no worker has forked: posted to a pool from elsewhere, for any worker or for each of them.
+//! Posted jobs, which no worker has forked: they come to a pool from elsewhere, for any worker or for each of them.
 //!
-//! Unlike roots, which are tasks, they are served in the waits of joins and scopes too: two pools whose workers wait for each
-//! other go on, because each serves what the other has posted.
+//! Unlike roots, which are tasks, they are served in the waits of joins and scopes too: two pools whose workers wait
+//! for each other make progress, because each serves what the other has posted.
 //!
 //! # Nothing is forgotten
 //!
-//! A job for anybody is stealable like an offer, and its poster passes the same handshake: push, fence, look for an idle worker.
-//! For a job of a particular worker all are woken, as only the top of the sleepers' stack can be popped; a worker that
-//! falls asleep looks for such jobs after its fence. Workers that are busy with tasks look by time, where they look for roots.
+//! A job for any worker is stealable like an offer, and its poster passes the same handshake: push, fence, look for an
+//! idle worker. For a job of a particular worker all are woken, as only the top of the sleepers' stack can be popped; a
+//! worker that falls asleep looks for such jobs after its fence. Workers that are busy with tasks look by time, where
+//! they look for roots.
 //!
 //! At the end, workers run what is left before they leave. The poster passes a fence between the push and a look at
 //! `closing`; so either it sees that the pool closes, and runs what is left itself, or the worker that leaves sees the job.
@@ -80,8 +81,8 @@ impl Worker {
 }
 
 impl Pool {
-    /// Has a worker run `f`: the current one, when it comes to it, newest first; or if this is none of them, whoever comes
-    /// first. Nobody waits for it.
+    /// Has a worker run `f`: the current one, when it comes to it, newest first; or if this is none of them, the first
+    /// that comes first. Nobody waits for it.
     ///
     /// # Safety
     ///
@@ -104,7 +105,7 @@ impl Pool {
     /// Queues a job for the first worker that comes to it.
     pub(super) fn post_job(pool: &Arc<Self>, job: NonNull<Job>) {
         pool.posted.for_any.push_back(Spawned(job));
-        // Passes a fence: partner of those of all who fall asleep, and of all who leave.
+        // Passes a fence: partner of those of all workers that fall asleep or leave.
         pool.wake_thief();
         Self::run_leftovers(pool);
     }
@@ -121,7 +122,7 @@ impl Pool {
         for (index, jobs) in pool.posted.for_one.iter().enumerate() {
             jobs.push_back(Spawned(Detached::leak(f(index))));
         }
-        // Partner of the fences of all who fall asleep, and of all who leave.
+        // Partner of the fences of all workers that fall asleep or leave.
         fence(Ordering::SeqCst);
         pool.wake_all();
         Self::run_leftovers(pool);

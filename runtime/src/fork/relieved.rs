@@ -2,16 +2,17 @@
 //!
 //! On the sleepers' stack it would lie on top of the spare, and be called in its place when an event has come.
 //! It would then be woken with tasks that it should leave to the spare, while the spare sleeps. So it waits beside the
-//! stack, for about as long as the next leaf may take to come, and looks to others like a worker that computes. It is called
+//! stack, for about as long as the next leaf may take to come, and looks to others like a worker that computes. It is
+//! called
 //!
 //! - for an offer, by [`Pool::wake_thief`], as any joiner;
 //! - for a root, by the thread that queues it ([`Pool::call_for_root`]);
 //! - for the end of the runtime or its own, with all others.
 //!
 //! Each of these callers first queues or stores the reason, passes a fence, and looks for announcements; the worker
-//! announces that it sleeps, passes a fence, and looks for a reason. So one sees the other. It is not called for tasks: now
-//! and then it checks whether the spare makes progress, and takes the tasks over if not. When its time is over, it falls
-//! asleep like every other worker.
+//! announces that it sleeps, passes a fence, and looks for a reason. So one sees the other. It is not called for tasks:
+//! now and then it checks whether the spare makes progress, and takes the tasks over if not. When its time is over, it
+//! falls asleep like every other worker.
 
 use std::time::{Duration, Instant};
 
@@ -44,7 +45,7 @@ impl Worker {
         loop {
             let next = Instant::now().checked_add(glance);
             self.sleep_joining(WaitKind::Job, &|| self.is_wanted_elsewhere(), next.min(end));
-            // Whoever has called us for something else has called nobody besides us.
+            // The thread that has called us for something else has called no other worker.
             if self.is_wanted_elsewhere() {
                 return None;
             }
@@ -70,7 +71,7 @@ impl Worker {
         Some(spare.progress()).filter(|progress| progress % 2 == 1)
     }
 
-    /// True if there is something to do besides jobs.
+    /// Returns true if there is something to do besides jobs.
     fn is_wanted_elsewhere(&self) -> bool {
         self.pool.has_root() || self.may_leave() || !self.has_spare_for_tasks()
     }

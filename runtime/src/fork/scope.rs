@@ -54,8 +54,8 @@ where
 }
 
 /// As [`scope`], with a closure that need not be `Send`: it runs on the calling thread in any case. If the caller is no
-/// worker, and the runtime has no place left for it to take part (see [`join`](crate::join)), the jobs run there too, when they
-/// are spawned.
+/// worker, and the runtime has no place left for it to take part (see [`join`](crate::join)), the jobs run there too,
+/// when they are spawned.
 ///
 /// # Panics
 ///
@@ -149,7 +149,7 @@ impl<'scope> Scope<'scope> {
     where
         F: FnOnce(&Scope<'scope>) + Send + 'scope,
     {
-        // Relaxed: whoever spawns is the scope's closure or one of its jobs, which is counted until
+        // Relaxed: the spawner is the scope's closure or one of its jobs, which is counted until
         // after this.
         self.left.fetch_add(1, Ordering::Relaxed);
         let job = HeapJob {

@@ -8,10 +8,10 @@ use std::ptr::NonNull;
 use super::job::Job;
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
 
-/// A job on the heap that waits for somebody to run it.
+/// A job on the heap that waits for a worker to run it.
 pub(crate) struct Spawned(pub(super) NonNull<Job>);
 
-// SAFETY: what it points to is `Send`, and whoever takes it out of the list has it alone.
+// SAFETY: what it points to is `Send`, and the thread that takes it out of the list has it alone.
 unsafe impl Send for Spawned {}
 
 /// A list of jobs behind a lock. Its length is read without the lock, and orders nothing.

@@ -15,7 +15,7 @@ use crate::primitives::{Ordering, fence};
 use crate::sched::Worker;
 use crate::task::{self, Runnable};
 
-/// True while a panic passes through the current thread.
+/// Returns true while a panic passes through the current thread.
 fn unwinds() -> bool {
     std::thread::panicking()
 }
@@ -50,7 +50,7 @@ impl Worker {
         }
     }
 
-    /// Keeps no join back: what comes next may be a long leaf. Whoever is idle is woken by time.
+    /// Keeps no join back: what comes next may be a long leaf. Idle workers are woken by time.
     fn share_joins(&self) {
         if self.pending.share_joins() {
             self.computes();
@@ -62,8 +62,8 @@ impl Worker {
         }
     }
 
-    /// The last joins were far apart. They come in bursts, on the way down to a leaf: that the next few are close together
-    /// says nothing about the leaf after them.
+    /// The last joins were far apart. They come in bursts, on the way down to a leaf: that the next few are close
+    /// together says nothing about the leaf after them.
     fn expect_long_leaves(&self) {
         self.pending.set_count(self.computation.probe_anew());
         self.share_joins();
@@ -94,7 +94,7 @@ impl Worker {
     }
 
     /// A join has ended that was in no other. If it was a task's, what the task does next is no leaf: it may block,
-    /// and wait for a computation that somebody else has to begin.
+    /// and wait for a computation that another worker has to begin.
     pub(super) fn leave_joins(&self) {
         let inside = self.computation.scopes.get() + self.computation.waits.get() > 0;
         if self.computation.of_task.get() && !inside && !self.computation.in_place.get() {
@@ -107,13 +107,13 @@ impl Worker {
             // The next join is another computation.
             self.pending.set_count(self.computation.probe_anew());
         } else if self.computation.has_lasted() {
-            // So it may be here; but there may be many small ones in a row as well, of which most are to cost no more than
-            // their joins do.
+            // So it may be here; but there may be many small ones in a row as well, of which most are to cost no more
+            // than their joins do.
             self.pending.set_count(self.computation.probe_again(self.pending.count()));
         }
     }
 
-    /// Runs what is left of jobs. With no scope around, it is others who wait for them.
+    /// Runs what is left of jobs. With no scope around, other threads wait for them.
     fn run_spawned(&self) {
         let mut aside = None;
         while let Some(job) = self.pending.pop_spawned(self.index()) {
@@ -152,8 +152,8 @@ impl Worker {
     /// do so by and by.
     pub(super) fn announce_offer(&self) {
         self.computes();
-        // Partner of the fences in `Worker::sleep` and `sleep_joining`: either we see who sleeps, or it sees the job.
-        // Whoever searches looks for jobs before it stops.
+        // Partner of the fences in `Worker::sleep` and `sleep_joining`: either we see the sleeper, or it sees the job.
+        // A worker that searches looks for jobs before it stops.
         fence(Ordering::SeqCst);
         // In a computation with long leaves, the next offer is far away.
         let look = self.computation.counts_offer() || !self.computation.is_fine();
@@ -193,7 +193,8 @@ impl Worker {
         }
     }
 
-    /// Has the monitor see that the computation makes progress, unless it comes to no tasks: then a spare must come for them.
+    /// Has the monitor see that the computation makes progress, unless it comes to no tasks: then a spare must come for
+    /// them.
     pub(super) fn shows_progress(&self) {
         if self.comes_to_tasks() {
             self.slot().counters.splits.bump();
@@ -202,8 +203,8 @@ impl Worker {
         }
     }
 
-    /// False in a task that is polled in place, and while the thread unwinds: the second closure of a join whose first one has
-    /// panicked runs then. A task in its middle would take itself for one that panics.
+    /// Returns false in a task that is polled in place, and while the thread unwinds: the second closure of a join
+    /// whose first one has panicked runs then. A task in its middle would take itself for one that panics.
     fn comes_to_tasks(&self) -> bool {
         !self.computation.in_place.get() && !unwinds()
     }
@@ -234,8 +235,8 @@ impl Worker {
     }
 
     fn poll_in_place(&self, start: Instant, look_out: bool) {
-        // What the computation has entered, and the values of its task, are meant neither for the tasks nor for the wakers
-        // that are called here.
+        // What the computation has entered, and the values of its task, are meant neither for the tasks nor for the
+        // wakers that are called here.
         let _aside = context::set_aside();
         self.computation.in_place.set(true);
         self.pacing.restart(start);
@@ -269,7 +270,7 @@ impl Worker {
         // Time for which the OS has kept us from running does not count for more.
         let spent = now.saturating_duration_since(start).min(STRETCH);
         if polls > 0 || look_out {
-            // Whoever is to send us something, or waits for what these tasks have sent, may have been put
+            // The thread that is to send us something, or waits for what these tasks have sent, may have been put
             // behind us by the OS, for as long as we compute.
             std::thread::yield_now();
             now = Instant::now();
@@ -296,7 +297,7 @@ impl Worker {
         self.slot().counters.tick.add(2);
     }
 
-    /// True while a poll in place is under way.
+    /// Returns true while a poll in place is under way.
     pub(crate) fn is_in_place(&self) -> bool {
         self.computation.in_place.get()
     }
@@ -324,8 +325,8 @@ impl Worker {
         self.computation.is_whole.set(true);
         self.called.set(false);
         if !self.computation.takes_short_slices.replace(true) && context::is_thread_of(&self.pool) {
-            // Whoever has something for the tasks must not wait long behind us. A manual loop runs on a thread of the
-            // program, which has other things to do afterwards.
+            // A thread that has something for the tasks must not wait long behind us. A manual loop runs on a thread of
+            // the program, which has other things to do afterwards.
             crate::poller::take_short_slices();
         }
         self.slot().activity.compute();
@@ -360,7 +361,7 @@ impl Worker {
         }
     }
 
-    /// True if this worker has computed within the last `time`.
+    /// Returns true if this worker has computed within the last `time`.
     pub(crate) fn computed_within(&self, time: Duration) -> bool {
         let ended = self.computation.ended.get();
         // Models must not go by how fast the machine is: there it was just now.

@@ -49,7 +49,8 @@ impl Worker {
             // As it was before the wait, whatever the jobs of others were like.
             self.pending.set_count(self.computation.probe_anew());
         }
-        // There may be jobs of other scopes than those that we are in: who waits for them must not wait for us.
+        // There may be jobs of other scopes than those that we are in: the threads that wait for them must not wait for
+        // us.
         self.pending.share();
         // Nor is one that was called for a job to keep the call to itself.
         let keeps_call = slept && self.could_steal();
@@ -107,7 +108,7 @@ impl Worker {
         self.pending.pop_spawned(self.index()).or_else(other)
     }
 
-    /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes one who waits.
+    /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes a thread wait.
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
         let slots = self.pool.slots.len() + self.pool.guests.in_use().len();
         let start = self.next_random() as usize % slots;
@@ -123,8 +124,8 @@ impl Worker {
         Some(job)
     }
 
-    /// A job is about to be run, and may take long. If more are shared than are being run, somebody else is
-    /// wanted: one who was woken for the first of them wakes the next. A single offer is left to the monitor.
+    /// A job is about to be run, and may take long. If more are shared than are being run, another worker is
+    /// wanted: the worker that was woken for the first of them wakes the next. A single offer is left to the monitor.
     pub(super) fn call_for_shared(&self) {
         if !self.pool.has_idle() {
             return;
@@ -136,7 +137,7 @@ impl Worker {
         }
     }
 
-    /// Announces that it sleeps, looks once more, and sleeps until somebody calls or the time has come.
+    /// Announces that it sleeps, looks once more, and sleeps until another thread calls it or the time has come.
     pub(super) fn sleep_joining(
         &self,
         wait: WaitKind,
@@ -146,13 +147,14 @@ impl Worker {
         let slot = self.slot();
         let hooks = if self.is_guest() { &Hooks::default() } else { &self.pool.config.hooks };
         hooks.parks();
-        // Counted first: who takes the announcement back counts it out again, and nobody else is to be missed meanwhile.
+        // Counted first: the thread that takes the announcement back counts it out again, and no other thread may miss
+        // it meanwhile.
         if !self.is_guest() {
             self.pool.joiners.fetch_add(1, Ordering::Relaxed);
         }
         slot.status.announce(wait);
-        // Partner of the fences of all who call joiners: `latch_was_set` and `Pool::wake_thief` for what they wait for,
-        // those in `Pool::push_root`, `Pool::close`, `Pool::left` and `dismiss_spare` for the rest.
+        // Partner of the fences of all threads that call joiners: `latch_was_set` and `Pool::wake_thief` for what they
+        // wait for, those in `Pool::push_root`, `Pool::close`, `Pool::left` and `dismiss_spare` for the rest.
         fence(Ordering::SeqCst);
         if (done() || self.could_steal()) && self.stops_joining() {
             hooks.unparks();
@@ -166,13 +168,13 @@ impl Worker {
         hooks.unparks();
     }
 
-    /// True if another worker offers a job, and this one would take it.
+    /// Returns true if another worker offers a job, and this one would take it.
     fn could_steal(&self) -> bool {
         let posted = || self.pool.posted.is_for(self.index());
         !self.is_guest() && (self.pool.has_offer_besides(self.index()) || posted())
     }
 
-    /// Takes the announcement back; false if somebody was faster, and its token is on the way.
+    /// Takes the announcement back. Returns false if another thread was faster, and its token is on the way.
     fn stops_joining(&self) -> bool {
         let stops = self.slot().status.stop_waiting();
         if stops && !self.is_guest() {
@@ -210,29 +212,30 @@ impl Pool {
         called
     }
 
-    /// False if nobody sleeps in a join, or between two jobs; whoever must not miss one has passed a fence.
+    /// Returns false if no thread sleeps in a join, or between two jobs. A caller that must not miss one has passed a
+    /// fence.
     pub(crate) fn has_joiners(&self) -> bool {
         self.joiners.load(Ordering::Relaxed) > 0
     }
 
-    /// True if somebody sleeps who could take an offer.
+    /// Returns true if a worker sleeps that could take an offer.
     pub(crate) fn has_idle(&self) -> bool {
         self.has_joiners() || (self.sleepers.would_wake() && self.has_thief())
     }
 
-    /// True if there is something to compute, and somebody for it.
+    /// Returns true if there is something to compute, and a worker for it.
     pub(crate) fn wants_thief(&self) -> bool {
         (self.has_root() || self.has_offer()) && self.has_thief()
     }
 
-    /// True if one who may compute is between two polls, or asleep.
+    /// Returns true if a worker that may compute is between two polls, or asleep.
     pub(crate) fn has_thief(&self) -> bool {
         self.slots.iter().any(|slot| {
             slot.activity.is_present() && !slot.is_polling() && !slot.status.read().is_for_tasks()
         })
     }
 
-    /// Wakes somebody to take an offer: a joiner, who can't do anything else, or else a worker.
+    /// Wakes a thread to take an offer: a joiner, which can't do anything else, or else a worker.
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
@@ -242,12 +245,12 @@ impl Pool {
         self.wake_one();
     }
 
-    /// True if a worker offers a job.
+    /// Returns true if a worker offers a job.
     pub(crate) fn has_offer(&self) -> bool {
         self.posted.is_for_any() || self.fork_slots().any(|slot| !slot.offers.is_empty())
     }
 
-    /// True if a worker offers a job that this one could steal. Its own offer is the join it is inside of.
+    /// Returns true if a worker offers a job that this one could steal. Its own offer is the join it is inside of.
     pub(crate) fn has_offer_besides(&self, own: usize) -> bool {
         let offers = |(index, slot): (usize, &Arc<CachePadded<Slot>>)| {
             index != own && !slot.offers.is_empty()

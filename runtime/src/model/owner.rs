@@ -70,7 +70,7 @@ impl Owner {
         }
     }
 
-    /// True if the list is closed and every task is complete.
+    /// Returns true if the list is closed and every task is complete.
     pub fn is_over(&self) -> bool {
         self.owned.is_over()
     }

@@ -91,7 +91,7 @@ impl Pool {
         Pipe::new(self.0.poller(), number)
     }
 
-    /// True while a worker has the seat.
+    /// Returns true while a worker has the seat.
     pub fn is_seated(&self) -> bool {
         self.0.sleepers.is_seat_taken()
     }
@@ -172,7 +172,7 @@ impl Pool {
         poller::outside_activity::block_on(&self.0, future)
     }
 
-    /// True if virtual time could jump, as far as threads outside are concerned.
+    /// Returns true if virtual time could jump, as far as threads outside are concerned.
     pub fn is_quiet_outside(&self) -> bool {
         self.0.poller().is_quiet_outside(&self.0)
     }
@@ -215,7 +215,7 @@ impl Pool {
         self.0.wake_all();
     }
 
-    /// True if the pool is closed and no task is left.
+    /// Returns true if the pool is closed and no task is left.
     pub fn is_over(&self) -> bool {
         self.0.is_over()
     }
@@ -275,12 +275,12 @@ impl Pool {
         !self.0.has_shared_work()
     }
 
-    /// True unless the monitor is off.
+    /// Returns true unless the monitor is off.
     pub fn is_monitored(&self) -> bool {
         self.0.monitor.is_on()
     }
 
-    /// True while a worker has a place.
+    /// Returns true while a worker has a place.
     pub fn is_occupied(&self, index: usize) -> bool {
         self.0.slots[index].activity.is_present()
     }

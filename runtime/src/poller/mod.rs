@@ -118,12 +118,12 @@ impl Poller {
         self.registered.fetch_sub(1, Plain::Relaxed);
     }
 
-    /// True for the poller of a manual loop, which has no thread.
+    /// Returns true for the poller of a manual loop, which has no thread.
     pub(crate) fn is_manual(&self) -> bool {
         self.manual
     }
 
-    /// True if there are sources, whose events have to be taken from the OS.
+    /// Returns true if there are sources, whose events have to be taken from the OS.
     pub(crate) fn has_events_to_take(&self) -> bool {
         !push::PUSHES && self.has_sources()
     }

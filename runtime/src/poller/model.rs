@@ -38,7 +38,7 @@ impl Source {
         self.0.look(direction)
     }
 
-    /// True if an operation is worth trying.
+    /// Returns true if an operation is worth trying.
     pub fn is_ready(&self, direction: Direction) -> bool {
         self.0.look(direction).is_ready()
     }
@@ -73,7 +73,7 @@ impl Default for Source {
     }
 }
 
-/// One who waits for a source.
+/// A waiter for a source.
 #[derive(Debug, Default)]
 pub struct Waiter(Option<WaiterKey>);
 
@@ -130,7 +130,7 @@ impl Reader {
         self.registration.io(Direction::Read, read).await.is_ok()
     }
 
-    /// True if no event has come since the last try.
+    /// Returns true if no event has come since the last try.
     pub fn is_blank(&self) -> bool {
         !self.registration.source.look(Direction::Read).is_ready()
     }

@@ -311,7 +311,7 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// True if a transfer that moved `moved` of `wanted` bytes left nothing to move. A transfer of zero bytes
+/// Returns true if a transfer that moved `moved` of `wanted` bytes left nothing to move. A transfer of zero bytes
 /// is the end of the stream or an empty request, and tells nothing.
 fn is_short(moved: usize, wanted: usize) -> bool {
     moved > 0 && moved < wanted

@@ -4,7 +4,7 @@
 //! free, and is parked otherwise. The thread in the seat has events and deadlines at first hand: it wakes up, leaves the
 //! seat and runs the tasks itself.
 //!
-//! # Somebody looks
+//! # A thread always looks
 //!
 //! *While all workers sleep, one of them is in the seat.* A worker tries the seat's lock before it announces that it
 //! sleeps, and finds it free, or taken
@@ -17,8 +17,8 @@
 //!   passes a fence and looks whether all workers sleep and none of them in the seat; if so, it wakes one.
 //!
 //! The last two see the worker asleep, or the worker, which looks as well after its announcement and a fence, sees that
-//! the lock is free and nobody has the seat (`Pool::nobody_looks`). Then it wakes somebody, most likely itself, to try
-//! once more.
+//! the lock is free and no worker has the seat (`Pool::nobody_looks`). Then it wakes a worker, most likely itself, to
+//! try once more.
 //!
 //! While workers are awake and the seat is empty, they look themselves: when they run out of work, and after each round
 //! of their queues. A worker that can't, because it is stuck in a poll, is noticed by the poller's thread
@@ -31,8 +31,8 @@
 //!
 //! # Being called
 //!
-//! A worker in the seat is woken by the thread that takes it out of the sleepers' word: with a token, as a parked worker,
-//! and with a kick, which the OS keeps until the worker waits. So no flag has to say which worker sleeps where.
+//! A worker in the seat is woken by the thread that takes it out of the sleepers' word: with a token, as a parked
+//! worker, and with a kick, which the OS keeps until the worker waits. So no flag has to say which worker sleeps where.
 
 use std::io;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Poller {
         Some(Seat { events: self.events.try_lock()?, poller: self, has_deadline: false })
     }
 
-    /// True if the seat is the poller's thread's for good: where there are no events to take, and in virtual
+    /// Returns true if the seat is the poller's thread's for good: where there are no events to take, and in virtual
     /// time, where no deadline comes by waiting.
     pub(crate) fn is_seat_of_thread(&self) -> bool {
         push::PUSHES || self.is_virtual()
@@ -74,8 +74,8 @@ pub(crate) struct Seat<'a> {
 }
 
 impl Seat<'_> {
-    /// Blocks until there are events, a timer is due, the time is over, or somebody kicks. Returns true if there are
-    /// events or a timer is due. It may return for no reason.
+    /// Blocks until there are events, a timer is due, the time is over, or another thread kicks. Returns true if there
+    /// are events or a timer is due. It may return for no reason.
     pub(crate) fn wait(&mut self, at_most: Option<Duration>) -> bool {
         // The only errors there are mean that the instance is broken beyond repair. The poller's thread goes on
         // watching over the workers then, which is the best that is left.
@@ -92,7 +92,7 @@ impl Seat<'_> {
         self.poller.selector.wait(&mut self.events, timeout)
     }
 
-    /// True if the last wait has brought events.
+    /// Returns true if the last wait has brought events.
     pub(crate) fn has_events(&self) -> bool {
         self.events.iter().next().is_some()
     }

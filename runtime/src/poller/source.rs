@@ -6,7 +6,8 @@
 //!
 //! Each direction has a word with the number of events so far (the generation) and a flag for readiness. An operation
 //! that met `EAGAIN` clears the readiness *of the generation it started from*. If an event has arrived since, the
-//! generation differs, and the newer readiness stands. Otherwise a wake-up would be lost by this sequence: try, `EAGAIN`,
+//! generation differs, and the newer readiness stands. Otherwise a wake-up would be lost by this sequence: try,
+//! `EAGAIN`,
 //! **event**, clear, wait forever.
 //!
 //! # Waiting
@@ -100,7 +101,7 @@ impl WaiterKey {
 /// The source of events behind one registration.
 pub(crate) struct Source {
     words: [AtomicUsize; 2],
-    /// By which programs know the descriptor; for those who look.
+    /// The number by which programs know the descriptor, for listings.
     number: PlainU32,
     waiters: Mutex<SourceWaiters>,
 }
@@ -204,8 +205,8 @@ impl Source {
         );
     }
 
-    /// Registers `waker` for the next event, unless the direction is ready. `key` identifies the waiter; if it is `None`,
-    /// the waiter gets a new one.
+    /// Registers `waker` for the next event, unless the direction is ready. `key` identifies the waiter; if it is
+    /// `None`, the waiter gets a new one.
     pub(crate) fn wait(
         &self,
         direction: Direction,

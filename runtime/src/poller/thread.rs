@@ -5,8 +5,8 @@
 //!
 //! It sleeps with a time-out while workers are awake, and without one while all of them sleep. It sleeps on a parker of
 //! its own; or in the seat, where the seat is its own for good, and as the last resort: when every worker that is awake
-//! stands still in some poll, and no other is there to be woken. A worker that wants to sleep and finds this thread in the seat
-//! kicks it. The thread leaves the seat and wakes a worker to take it.
+//! stands still in some poll, and no other is there to be woken. A worker that wants to sleep and finds this thread in
+//! the seat kicks it. The thread leaves the seat and wakes a worker to take it.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -44,8 +44,8 @@ impl ThreadSleep {
 
     /// The manual loop has returned from its wait.
     pub(super) fn looked(&self) {
-        // A read-modify-write, as the one in `Poller::kick`: whoever found the flag set did what it did before this,
-        // and the loop sees it.
+        // A read-modify-write, as the one in `Poller::kick`: a thread that found the flag set did what it did before
+        // this, and the loop sees it.
         self.kicked.swap(false, Ordering::AcqRel);
     }
 }
@@ -82,7 +82,7 @@ impl Poller {
         self.thread.parker.lock().take().expect("a poller has one thread")
     }
 
-    /// True if the thread is in the seat. Orders nothing.
+    /// Returns true if the thread is in the seat. Orders nothing.
     pub(crate) fn is_thread_in_seat(&self) -> bool {
         self.thread.in_seat.load(Ordering::Relaxed)
     }
@@ -134,7 +134,7 @@ fn sleep(parker: &Parker, pause: Option<Duration>) {
     }
 }
 
-/// Sleeps until there are events, a timer is due, the pause is over, or somebody kicks.
+/// Sleeps until there are events, a timer is due, the pause is over, or another thread kicks.
 pub(super) fn sleep_in_seat(poller: &Poller, parker: &Parker, pause: Option<Duration>) {
     let pause = if cfg!(loom) { None } else { pause };
     let Some(mut seat) = poller.try_seat() else {

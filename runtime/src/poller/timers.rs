@@ -18,7 +18,7 @@ use crate::task;
 
 windlass_sync::thread_cell!(static FIRES: bool = false);
 
-/// True if the current thread fires timers, and this is one of their wakers.
+/// Returns true if the current thread fires timers, and this is one of their wakers.
 pub(crate) fn fires() -> bool {
     FIRES.with(Cell::get)
 }
@@ -28,7 +28,7 @@ impl Poller {
         &self.timers
     }
 
-    /// True if a timer is due.
+    /// Returns true if a timer is due.
     pub(super) fn is_due(&self) -> bool {
         self.timers.in_use() && self.timers.is_due(self.timers.now())
     }

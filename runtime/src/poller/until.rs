@@ -10,7 +10,7 @@
 //! 4. B waits, for an event that has come and gone.
 //!
 //! So a waiter gets into the list first and looks at the condition after that. An event that comes later finds the
-//! waker in the list. If it came before, and somebody has cleared it, the list's lock orders that before the look,
+//! waker in the list. If it came before, and another thread has cleared it, the list's lock orders that before the look,
 //! and the condition is seen to be true.
 //!
 //! The other side makes the condition true first and raises the event after it.
@@ -25,7 +25,7 @@ use super::source::{Direction, Source, WaiterKey};
 
 impl Registration {
     /// Waits until `condition` returns something; each event of the direction has it asked again. An event wakes
-    /// all who wait this way, and none of them takes it from the others.
+    /// all that wait this way, and none of them takes it from the others.
     ///
     /// `condition` must not try an operation whose `WouldBlock` matters: [`io`](Self::io) is for that.
     ///

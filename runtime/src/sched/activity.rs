@@ -17,11 +17,11 @@ const FINE: u8 = 1 << 2;
 /// Set while the worker is in a call of `block_in_place`. What computes in there may add COMPUTES.
 const BLOCKED: u8 = 1 << 3;
 
-/// The word itself. Whatever changes it is called by the thread in the slot.
+/// What a worker is doing. Only the thread in the slot calls the methods that change it.
 #[derive(Default)]
 pub(crate) struct Activity(AtomicU8);
 
-/// What was interrupted, to go back to.
+/// The activity that was interrupted, to go back to.
 #[must_use]
 #[derive(Clone, Copy)]
 pub(crate) struct Interrupted(u8);

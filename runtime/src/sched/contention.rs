@@ -1,8 +1,8 @@
-//! Whether others want the CPUs that the workers run on, going by what the kernel tells.
+//! Whether other threads want the CPUs that the workers run on, judged by the kernel's statistics.
 //!
 //! The kernel tells each thread how long it ran, and how long it was ready to run without getting a CPU. The share of
 //! the latter is a worker's *wait*. If a worker has to wait although hardly any other worker of its runtime is awake,
-//! somebody else wants the CPUs: clients, neighbours, or a quota. Then nothing is gained by waiting awake: a spin takes
+//! others want the CPUs: clients, neighbours, or a quota. Then nothing is gained by waiting awake: a spin takes
 //! the CPU from the thread that is to send the next message, and uses up the worker's own share.
 
 use std::cell::{Cell, OnceCell};
@@ -12,7 +12,7 @@ use super::policy::{CONTENDED_ABOVE, SAMPLE_AT_LEAST, SAMPLE_EVERY, SAMPLE_WEIGH
 use crate::poller::{CpuTimes, RunDelay};
 use crate::primitives::plain::{AtomicU64, Ordering as Plain};
 
-/// What the workers of a runtime have learnt about their CPUs. Orders nothing: a worker that reads an old value decides
+/// The experience of a runtime's workers with their CPUs. Orders nothing: a worker that reads an old value decides
 /// as it would have a moment ago.
 #[derive(Default)]
 pub(crate) struct CpuShare {
@@ -21,7 +21,7 @@ pub(crate) struct CpuShare {
 }
 
 impl CpuShare {
-    /// True if others want the CPUs that the workers run on.
+    /// Returns true if others want the CPUs that the workers run on.
     pub(crate) fn is_contended(&self) -> bool {
         self.wait.load(Plain::Relaxed) > CONTENDED_ABOVE
     }

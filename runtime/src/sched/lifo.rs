@@ -1,4 +1,4 @@
-//! A place for one task: the one just woken, which its waker's worker runs next.
+//! The LIFO slot: the task that a worker has just woken, which it runs next.
 
 use std::ptr::{self, NonNull};
 
@@ -13,7 +13,7 @@ impl LifoSlot {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// Puts a task in, by the owner, and gives the one that was there.
+    /// Puts a task in, by the owner, and returns the one that was there.
     pub(crate) fn put(&self, runnable: Runnable) -> Option<Runnable> {
         let new = runnable.into_header().as_ptr();
         // Nobody else ever fills the slot: what the owner sees empty stays empty, and a plain

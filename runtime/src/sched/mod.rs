@@ -75,7 +75,7 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
     started
 }
 
-/// What the thread of a worker is called.
+/// Returns the name for the thread of a worker.
 fn worker_name(config: &Config, index: usize) -> io::Result<String> {
     let Some(name) = &config.hooks.worker_name else {
         return Ok(format!("{}-{index}", config.thread_name));
@@ -97,7 +97,7 @@ pub(crate) fn start_thread(
     start_thread_with(pool, None, name, body)
 }
 
-/// As [`start_thread`], by whoever is to start it.
+/// As [`start_thread`], by way of the program's spawner if there is one.
 fn start_thread_with(
     pool: &Arc<Pool>,
     spawner: Option<(&Spawner, usize)>,
@@ -131,7 +131,7 @@ struct ThreadTicket {
 
 impl ThreadTicket {
     /// Keeps the ticket until the destructors of the thread's other thread-locals have run, as far
-    /// as the platform runs them in the reverse order of their making: whoever joins the thread then
+    /// as the platform runs them in the reverse order of their making: a thread that joins this one then
     /// does not wait for them, and can give up at its deadline.
     #[cfg(not(loom))]
     fn hand_in_last(self) {

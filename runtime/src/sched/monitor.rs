@@ -1,16 +1,16 @@
-//! The monitor: what keeps the workers' promises when a worker can't.
+//! The monitor, which keeps the workers' promises when a worker can't.
 //!
 //! It is a part of the poller's thread, and what Go calls sysmon. Each worker shows its progress: a count that moves
 //! with every poll and with the split points of a computation. The monitor reads it now and then. A worker that is
 //! awake and has made no progress since the last look is **stalled**: blocked in a poll or in a waker, in a long
 //! leaf of a computation, or kept from running by the OS. There is no other notion of being stuck.
 //!
-//! - *Tasks wait, and a worker is stalled*: a sleeper is woken, which steals what waits. If nobody sleeps and all are
+//! - *Tasks wait, and a worker is stalled*: a sleeper is woken, which steals what waits. If no worker sleeps and all are
 //!   stalled, for `stuck_after`, a spare worker is started; beside a computation that shows no split point, sooner.
 //!   The worker that comes back dismisses its spare.
 //! - *All that are awake are stalled, and the seat is empty*: a sleeper is woken, which takes the seat. If there is
 //!   none, the poller's thread takes it: the last resort.
-//! - *A computation has shared a job, and somebody sleeps*: a thief is woken.
+//! - *A computation has shared a job, and a worker sleeps*: a thief is woken.
 //!
 //! # When it looks
 //!
@@ -36,10 +36,10 @@ use crate::primitives::{Arc, AtomicBool, Ordering, fence};
 use crate::stuck::LongPollWatch;
 use crate::task::WatchPolls;
 
-/// How workers reach the monitor.
+/// Switches the monitor on, from any thread.
 pub(crate) struct MonitorSwitch {
     on: AtomicBool,
-    /// Somebody wants a look soon, and the monitor looks often since.
+    /// A thread has asked for a look soon, and the monitor looks often since.
     hurried: AtomicBool,
     poller: Arc<Poller>,
 }
@@ -74,14 +74,14 @@ impl MonitorSwitch {
         self.hurried.swap(false, Ordering::AcqRel);
     }
 
-    /// True while the monitor looks.
+    /// Returns true while the monitor looks.
     #[cfg(loom)]
     pub(crate) fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
     }
 }
 
-/// What the poller's thread remembers of the workers between two looks.
+/// The monitor's memory of the workers between two looks. Belongs to the poller's thread.
 pub(crate) struct Monitor {
     /// The progress last seen in each slot, and since when.
     pub(super) seen: Vec<(u64, Instant)>,
@@ -118,7 +118,7 @@ impl Monitor {
         pool.monitor.on.load(Ordering::Relaxed).then_some(self.pause)
     }
 
-    /// True if, at the last look, no worker could look at the OS.
+    /// Returns true if, at the last look, no worker could look at the OS.
     pub(crate) fn is_last_resort(&self) -> bool {
         self.last_resort
     }
@@ -198,7 +198,7 @@ impl Monitor {
         closely
     }
 
-    /// Wakes a sleeper because a worker is stalled. Returns false if nobody sleeps, or another worker searches.
+    /// Wakes a sleeper because a worker is stalled. Returns false if no worker sleeps, or another one searches.
     fn wake(&self, pool: &Pool, stalled: usize) -> bool {
         // Outside of a poll, it may be the stalled worker that counts as searching.
         if pool.slots[stalled].is_polling() { pool.wake_one() } else { pool.wake_any() }
@@ -216,7 +216,7 @@ impl Monitor {
         }
     }
 
-    /// Sees to it that somebody looks at the OS, if all workers that are awake are stalled.
+    /// Makes sure that a thread looks at the OS, if all workers that are awake are stalled.
     fn see_to_os(&mut self, pool: &Pool, now: Instant) {
         let mut awake = 0;
         let mut stalled = 0;
@@ -228,7 +228,7 @@ impl Monitor {
             }
         }
         let nobody = awake > 0 && stalled == awake && !pool.sleepers.is_seat_taken();
-        // Whoever is woken does not rely on those that are stalled, and takes the seat.
+        // The worker that is woken does not rely on those that are stalled, and takes the seat.
         self.last_resort = nobody && !pool.wake_any();
     }
 
@@ -238,7 +238,7 @@ impl Monitor {
         if closely {
             self.pause = CLOSE_PAUSE;
         } else if self.pause > HURRIED_ABOVE && pool.monitor.hurried.load(Ordering::Relaxed) {
-            // Somebody asked for it.
+            // A thread asked for it.
             pool.monitor.settle();
             self.pause = MONITOR_PAUSE.0;
         } else {
@@ -257,7 +257,7 @@ impl Monitor {
         (slot.is_awake() && time >= least).then_some(time)
     }
 
-    /// True if a worker is awake, has not been stalled for `patience`, and does not leave tasks to a
+    /// Returns true if a worker is awake, has not been stalled for `patience`, and does not leave tasks to a
     /// spare while it computes.
     fn any_makes_progress(&self, pool: &Pool, now: Instant, patience: Duration) -> bool {
         pool.slots.iter().enumerate().any(|(index, slot)| {
@@ -276,8 +276,8 @@ impl Monitor {
         }
         let switch = &pool.monitor.on;
         switch.store(false, Ordering::Relaxed);
-        // Partner of the fences in `Worker::announce_offer`, of a guest, and in `Pool::moves_in`, of a thread that is about
-        // to be started: either it sees *off*, or we see it.
+        // Partner of the fences in `Worker::announce_offer`, of a guest, and in `Pool::moves_in`, of a thread that is
+        // about to be started: either it sees *off*, or we see it.
         fence(Ordering::SeqCst);
         let has_reports = self.long_polls.is_needed(pool);
         if pool.sleepers.sleeping_settled() < pool.present() || pool.has_caller() || has_reports {

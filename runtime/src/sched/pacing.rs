@@ -1,4 +1,4 @@
-//! What a busy worker does by time: when it reads the clock, looks at the shared queues, the timers and the OS, and how
+//! The pacing of a busy worker: when it reads the clock and looks at the shared queues, the timers and the OS, and how
 //! long its polls take.
 
 use std::cell::Cell;
@@ -12,7 +12,7 @@ use super::round::Round;
 use super::worker::Worker;
 use crate::task::Runnable;
 
-/// One worker's clock.
+/// One worker's clock and counts between two readings of it.
 pub(crate) struct Pacing {
     /// When the clock was last read.
     now: Cell<Instant>,
@@ -72,7 +72,7 @@ impl Pacing {
         self.busy_since.set(now);
     }
 
-    /// A poll that turned out to be a computation is over. If the next polls compute as well, nobody would look at
+    /// A poll that turned out to be a computation is over. If the next polls compute as well, no worker would look at
     /// the shared queues, so the clock is read before the next.
     pub(crate) fn computed(&self, now: Instant) {
         self.restart(now);
@@ -177,7 +177,8 @@ impl Worker {
         Some(first)
     }
 
-    /// True if what waits behind this worker's own tasks waits for long. Then a second worker is worth having in any case.
+    /// Returns true if what waits behind this worker's own tasks waits for long. Then a second worker is worth having
+    /// in any case.
     fn has_long_polls(&self) -> bool {
         self.slot().counters.poll_time.get() >= nanos(LONG_AVERAGE_POLL)
     }
@@ -206,8 +207,7 @@ impl Worker {
         self.pacing.round.begin(now, self.slot().polls_done(), self.queue.len());
     }
 
-    /// Wakes a sleeper if this worker has more to do than a wake-up costs, or for long has had
-    /// some part of that.
+    /// Wakes a sleeper if this worker has more to do than a wake-up costs, or has had a smaller backlog for long.
     pub(super) fn consider_waking(&self) {
         let now = self.pacing.now.get();
         if self.pacing.weigh_backlog(self.slot().backlog())

@@ -1,5 +1,5 @@
-//! What the workers of one runtime share: the queues, who sleeps, what is left to do. How a ready task
-//! gets in, and who is woken for it; how a pool is closed, and when it is over.
+//! The pool: the queues, the sleepers and the counts that the workers of one runtime share. How a ready task gets in,
+//! which worker is woken for it, how a pool is closed, and when it is over.
 
 use std::time::Duration;
 
@@ -52,7 +52,7 @@ pub(crate) struct Config {
     /// Whether anything beyond plain counters is counted, and whether each poll is recorded.
     pub(crate) observe: bool,
     pub(crate) flight_recorder: bool,
-    /// Whoever starts the workers' threads, if it is not us.
+    /// Starts the workers' threads, if the program does that itself.
     pub(crate) spawner: Option<Spawner>,
 }
 
@@ -139,7 +139,7 @@ impl Pool {
         pool
     }
 
-    /// Puts a task into the injector and sees to it that somebody comes.
+    /// Puts a task into the injector and makes sure that a worker comes for it.
     pub(crate) fn push(&self, runnable: Runnable) {
         self.injector.push(runnable);
         self.after_push();
@@ -183,13 +183,13 @@ impl Pool {
         }
     }
 
-    /// Wakes one sleeper, unless somebody searches. Returns true if it did.
+    /// Wakes one sleeper, unless a worker searches. Returns true if it did.
     pub(crate) fn wake_one(&self) -> bool {
         let popped = if self.sleepers.would_wake() { self.sleepers.pop() } else { None };
         popped.map(|popped| self.wake(popped)).is_some()
     }
 
-    /// Wakes one sleeper, even if somebody searches. Returns true if it did.
+    /// Wakes one sleeper, even if a worker searches. Returns true if it did.
     pub(super) fn wake_any(&self) -> bool {
         self.sleepers.pop_any().map(|popped| self.wake(popped)).is_some()
     }
@@ -222,7 +222,7 @@ impl Pool {
 
     /// Returns how many workers and spares there are at this moment.
     pub(crate) fn present(&self) -> usize {
-        // Relaxed: whoever must not miss one that leaves has passed a fence, the partner of that in `moves_out`.
+        // Relaxed: a thread that must not miss one that leaves has passed a fence, the partner of that in `moves_out`.
         self.present.load(Ordering::Relaxed)
     }
 
@@ -250,16 +250,16 @@ impl Pool {
     pub(crate) fn moves_out(&self, index: usize) {
         self.slots[index].activity.move_out();
         self.present.fetch_sub(1, Ordering::Relaxed);
-        // Partner of the fence of a worker's announcement: one that was parked because we had the seat's lock is seen here
-        // to sleep.
+        // Partner of the fence of a worker's announcement: one that was parked because we had the seat's lock is seen
+        // here to sleep.
         fence(Ordering::SeqCst);
         if self.nobody_looks() {
             self.wake_one();
         }
     }
 
-    /// True if all workers sleep, and none of them in the seat. The caller has passed a fence after it has given up
-    /// the seat, or has announced that it sleeps. See `poller/seat.rs`.
+    /// Returns true if all workers sleep, and none of them in the seat. The caller has passed a fence after it has
+    /// given up the seat, or has announced that it sleeps. See `poller/seat.rs`.
     pub(crate) fn nobody_looks(&self) -> bool {
         // The lock last: it is touched only if nobody could be misled by that.
         self.awake() == 0
@@ -268,17 +268,17 @@ impl Pool {
             && !self.poller.is_thread_in_seat()
             && self.poller.probe_seat()
     }
-
+    /// Returns true if tasks wait that no particular worker answers for.
     /// True if tasks wait that no particular worker answers for.
     pub(crate) fn has_shared_work(&self) -> bool {
         !self.lane.is_empty() || !self.injector.is_empty()
     }
-
+    /// Returns true if a worker has tasks in its own queue, which it may be kept from.
     /// True if a worker has tasks in its own queue, which it may be kept from.
     pub(crate) fn has_kept_work(&self) -> bool {
         self.slots.iter().any(|slot| slot.has_work())
     }
-
+    /// Returns true if a computation waits to be begun.
     /// True if a computation waits to be begun.
     pub(crate) fn has_root(&self) -> bool {
         !self.roots.is_empty()
@@ -337,8 +337,8 @@ impl Pool {
 
     /// A worker leaves. If it finds the pool over, all others are to find that too.
     pub(super) fn left(&self) {
-        // Partner of the fence in `Worker::sleep`: of those who have ended a task, the last to pass its
-        // fence sees what all of them have done, and whoever sleeps.
+        // Partner of the fence in `Worker::sleep`: of the threads that have ended a task, the last to pass
+        // its fence sees what all of them have done, and which workers sleep.
         fence(Ordering::SeqCst);
         if self.is_over() {
             self.wake_all();
@@ -349,7 +349,7 @@ impl Pool {
 
 #[cfg(all(test, not(loom)))]
 impl Pool {
-    /// Places for so many workers, and nobody there.
+    /// Returns a pool with slots for this many workers, all of them vacant.
     pub(crate) fn for_tests(workers: usize) -> Arc<Self> {
         let config = Config {
             workers,

@@ -1,4 +1,4 @@
-//! A task's way to its pool: where its wakers queue it, and where it is listed.
+//! A task's pointer to its pool: where its wakers queue it, and where it is listed.
 
 use std::any::Any;
 use std::ptr::{self, NonNull};
@@ -18,30 +18,30 @@ pub(super) struct PoolShard {
 }
 
 impl PoolShard {
-    /// One that does not know its pool yet.
+    /// Returns a shard that does not know its pool yet.
     pub(super) fn new(shard: usize) -> Self {
         Self { pool: AtomicPtr::new(ptr::null_mut()), shard }
     }
 
-    /// Tells it its pool, before there is any task.
+    /// Sets the pool, before there is any task.
     pub(super) fn set_pool(&self, pool: &Arc<Pool>) {
         self.pool.store(Arc::as_ptr(pool).cast_mut(), Plain::Relaxed);
     }
 }
 
 impl Pool {
-    /// What the tasks of a shard point to.
+    /// Returns the pointer for the tasks of a shard.
     pub(super) fn pool_ref(&self, shard: usize) -> PoolRef {
         PoolRef(NonNull::from(&self.pool_shards[shard]))
     }
 }
 
-/// Where a task belongs, in one word.
+/// A task's pool and its shard of the list of all tasks, in one word.
 ///
 /// A bare pointer, because counting references to the pool would make all spawning threads share
 /// a cache line. It is valid while the task is in its shard: workers hold the pool and leave only
 /// when the shards are empty. Wakers use it only with the `Runnable` of a task that was idle, which is
-/// in its shard then, and stays there until that was run. All others who use it are workers.
+/// in its shard then, and stays there until that was run. All other threads that use it are workers.
 #[derive(Clone, Copy)]
 pub(crate) struct PoolRef(NonNull<PoolShard>);
 

@@ -38,7 +38,7 @@ mod real {
     }
 
     impl Stealer {
-        /// Moves about half of the queue into `to`, and gives one of them.
+        /// Moves about half of the queue into `to`, and returns one of them.
         pub(crate) fn steal_into(&self, to: &LocalQueue) -> Option<Runnable> {
             settle(|| self.0.steal_batch_and_pop(&to.0))
         }
@@ -69,7 +69,7 @@ mod real {
             settle(|| self.0.steal())
         }
 
-        /// Moves a batch into `to`, and gives one of them.
+        /// Moves a batch into `to`, and returns one of them.
         pub(crate) fn take_into(&self, to: &LocalQueue) -> Option<Runnable> {
             if self.0.is_empty() {
                 return None;

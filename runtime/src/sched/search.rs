@@ -13,7 +13,7 @@ use crate::poller::Seat;
 use crate::primitives::{Ordering, fence};
 use crate::task::Runnable;
 
-/// What a search came to.
+/// The result of a search.
 pub(super) enum Search {
     Found(Runnable),
     Job(JobRef),
@@ -50,7 +50,7 @@ impl Worker {
             }
             self.sleep(searching);
             pool.config.hooks.unparks();
-            // Whoever woke us has made us a searcher.
+            // The thread that woke us has made us a searcher.
             searching = true;
             self.called.set(true);
         }
@@ -65,7 +65,7 @@ impl Worker {
             if pool.has_shared_work() || pool.has_root() {
                 pool.call_somebody();
             } else if pool.has_offer() {
-                // Whoever made the job has left it to us. The monitor wakes somebody if that lasts.
+                // The thread that made the job has left it to us. The monitor wakes a worker if that lasts.
                 pool.monitor.hurry();
             }
         }
@@ -195,7 +195,7 @@ impl Worker {
         }
         let may_compute = !status.is_for_tasks() || pool.is_closing();
         if status.must_retire() || pool.is_over() || pool.posted.is_for(self.index) {
-            // It may be somebody else who is popped: all come, all see it, all leave.
+            // Another worker may be popped in our place, so all are woken: each sees it, and leaves.
             pool.wake_all();
         } else if pool.has_shared_work()
             || (may_compute && (pool.has_root() || pool.has_offer_besides(self.index)))
@@ -207,7 +207,7 @@ impl Worker {
         }
         if place == SleepPlace::Parker {
             if pool.nobody_looks() {
-                // Whoever had the seat's lock has let go of it, and has not seen us sleep.
+                // The thread that had the seat's lock has released it, and has not seen us sleep.
                 pool.wake_one();
             }
             pool.poller().reclaim_seat();
@@ -259,14 +259,14 @@ mod tests {
     /// so it woke a second worker every time.
     #[test]
     fn a_backlog_is_counted_from_the_end_of_the_search_and_not_from_before_the_sleep() {
-        /// Enough for the worker to consider waking somebody.
+        /// Enough for the worker to consider waking another.
         const PUSHES: usize = 64;
         let pool = Pool::for_tests(2);
         for _ in 0..PUSHES {
             drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
         }
         let worker = Worker::new(pool.clone(), 0).unwrap();
-        // Together 6 µs: less than it costs to wake somebody, but not next to nothing.
+        // Together 6 µs: less than it costs to wake a worker, but not next to nothing.
         worker.slot().counters.poll_time.set(100);
         let take_crowd = || {
             pool.sleepers.announce(1, SleepPlace::Parker, false);

@@ -2,10 +2,10 @@
 //!
 //! On a machine with idle CPUs a second worker does its part of the backlog sooner. Beside one client on two CPUs, both
 //! are in use already: two workers push each other and the client off the CPUs, with messages in their hands, and get
-//! less done than one. Where neighbours or many clients want the CPUs, a second thread brings a larger share of them. And
-//! what is right for requests that compute is wrong for an echo. No rule about waiting times or numbers of CPUs tells these
-//! apart, but the result does: how many polls the workers complete in a second. So the workers of a runtime try both
-//! ways ([`Trial`]) and keep to the better one.
+//! less done than one. Where neighbours or many clients want the CPUs, a second thread brings a larger share of them.
+//! And what is right for requests that compute is wrong for an echo. No rule about waiting times or numbers of CPUs
+//! tells these apart, but the result does: how many polls the workers complete in a second. So the workers of a runtime
+//! try both ways ([`Trial`]) and keep to the better one.
 
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ impl Sharing {
         Self { pays: AtomicBool::new(true), record: TryLock::new(record) }
     }
 
-    /// True if a second worker is to be woken for a backlog.
+    /// Returns true if a second worker is to be woken for a backlog.
     pub(crate) fn pays(&self) -> bool {
         self.pays.load(Plain::Relaxed)
     }
@@ -72,8 +72,8 @@ impl Sharing {
 mod tests {
     use super::*;
 
-    /// Samples of a load of which so many polls are done between two samples, by one worker and by several. Returns the
-    /// share of the samples that were taken with several.
+    /// Samples of a load of which this many polls are done between two samples, by one worker and by several. Returns
+    /// the share of the samples that were taken with several.
     fn share_together(alone: u64, together: u64) -> f64 {
         let sharing = Sharing::new();
         let (mut now, mut polls, mut several) = (Instant::now(), 0, 0);

@@ -5,8 +5,8 @@
 //! workers that search for work, and a tag that changes with every push, so that a stale pop fails. The links of the
 //! stack are kept beside it.
 //!
-//! The worker in the seat is woken first, because it is the one that needs no futex. After it comes the top of the stack,
-//! the last worker to be parked.
+//! The worker in the seat is woken first, because it is the one that needs no futex. After it comes the top of the
+//! stack, the last worker to be parked.
 //!
 //! Only the thread that takes a worker out of the word wakes it, and the worker is taken out *as a searcher*: there is
 //! no moment at which a worker is on its way out of sleep and not counted. A parked worker never takes itself off the
@@ -35,7 +35,7 @@ struct Word {
 const FIELD: u32 = 11;
 const FIELD_MASK: u64 = (1 << FIELD) - 1;
 
-/// Whether anybody searches, and whether anybody sleeps, without taking the word apart.
+/// Masks that tell whether a worker searches or sleeps without taking the word apart.
 const SEARCHING: u64 = FIELD_MASK << FIELD;
 const ASLEEP: u64 = FIELD_MASK << (2 * FIELD) | FIELD_MASK << (3 * FIELD);
 
@@ -85,7 +85,7 @@ pub(crate) enum SleepPlace {
     Parker,
 }
 
-/// A worker that was taken out of its sleep. Whoever has this must wake it.
+/// A worker that was taken out of its sleep. The thread that has this must wake it.
 #[must_use = "a worker that was taken out must be woken"]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Popped {
@@ -102,7 +102,7 @@ pub(crate) struct Sleepers {
 }
 
 impl Sleepers {
-    /// Everybody awake, nobody searching.
+    /// Returns sleepers with all workers awake and none of them searching.
     pub(crate) fn new(workers: usize) -> Self {
         assert!(workers <= MOST_WORKERS, "the builder bounds the number of workers");
         Self { word: AtomicU64::new(0), below: (0..workers).map(|_| AtomicU32::new(0)).collect() }
@@ -183,7 +183,7 @@ impl Sleepers {
         seat.into_iter().chain(parked)
     }
 
-    /// Takes one sleeper, as a searcher, unless somebody searches already.
+    /// Takes one sleeper, as a searcher, unless a worker searches already.
     pub(crate) fn pop(&self) -> Option<Popped> {
         self.pop_if(|word| word.searching == 0)
     }
@@ -212,14 +212,14 @@ impl Sleepers {
         seat.or_else(|| before.top().map(|index| Popped { index, place: SleepPlace::Parker }))
     }
 
-    /// True if a push would wake somebody. A hint, except after a fence.
+    /// Returns true if a push would wake a worker. A hint, except after a fence.
     pub(crate) fn would_wake(&self) -> bool {
         // Acquire as in `load`.
         let bits = self.word.load(Ordering::Acquire);
         bits & SEARCHING == 0 && bits & ASLEEP != 0
     }
 
-    /// True if nobody sleeps and nobody searches.
+    /// Returns true if nobody sleeps and nobody searches.
     pub(crate) fn all_busy(&self) -> bool {
         // Acquire as in `load`.
         self.word.load(Ordering::Acquire) & (SEARCHING | ASLEEP) == 0
@@ -230,7 +230,7 @@ impl Sleepers {
         self.load().sleeping()
     }
 
-    /// True if a worker sleeps in the seat at this moment.
+    /// Returns true if a worker sleeps in the seat at this moment.
     pub(crate) fn is_seat_taken(&self) -> bool {
         self.load().seat != 0
     }
@@ -240,7 +240,7 @@ impl Sleepers {
         usize::from(self.load().searching)
     }
 
-    /// Returns the number of workers that sleep, by a read-modify-write. Whoever is popped after this
+    /// Returns the number of workers that sleep, by a read-modify-write. A worker that is popped after this
     /// sees what the caller did before it: the pop's Acquire pairs with this Release.
     pub(crate) fn sleeping_settled(&self) -> usize {
         Word::unpack(self.word.fetch_or(0, Ordering::AcqRel)).sleeping()

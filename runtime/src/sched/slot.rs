@@ -1,4 +1,4 @@
-//! What a worker shows to the others.
+//! A slot: the part of a worker that other threads see.
 //!
 //! What several threads write is in the [`Status`], one word with named transitions. The rest is written by the thread
 //! in the slot alone, with plain stores, because it changes with every poll or join: the [`Activity`], the counters, and
@@ -21,8 +21,7 @@ use crate::observe::WatchPlace;
 use crate::stuck::ThreadMark;
 use crate::task::{Header, Id, Runnable, SiteId};
 
-/// One place for a worker; spares have theirs from the start, so that the list of victims never
-/// changes.
+/// The slot of one worker. Spares have theirs from the start, so that the list of victims never changes.
 pub(crate) struct Slot {
     pub(crate) stealer: Stealer,
     pub(crate) lifo: LifoSlot,
@@ -55,7 +54,7 @@ pub(crate) struct Kit {
 }
 
 impl Slot {
-    /// A vacant place, for a worker or for a spare.
+    /// Returns a vacant slot, for a worker or for a spare.
     pub(crate) fn new(for_spare: bool) -> Self {
         let kit = Kit { queue: LocalQueue::new(), parker: Parker::new(), pending: Pending::new() };
         Self {
@@ -75,23 +74,22 @@ impl Slot {
         }
     }
 
-    /// How long the worker would take for what is in its queue, in nanoseconds, going by its recent
-    /// polls.
+    /// Returns how long the worker would take for the tasks in its queue, in nanoseconds, going by its recent polls.
     pub(crate) fn backlog(&self) -> u64 {
         (self.stealer.len() as u64).saturating_mul(self.counters.poll_time.get())
     }
 
-    /// The monitor has seen the worker stalled at this progress.
+    /// Notes that the monitor has seen the worker stalled at this progress.
     pub(super) fn saw_stalled(&self, progress: u64) {
         self.stalled_at.set(progress);
     }
 
-    /// True if the monitor has seen the worker stalled, and it has made no progress since.
+    /// Returns true if the monitor has seen the worker stalled, and it has made no progress since.
     pub(crate) fn is_seen_stalled(&self) -> bool {
         self.stalled_at.get() == self.progress()
     }
 
-    /// Watches the worker for some microseconds; true if it makes progress.
+    /// Watches the worker for some microseconds. Returns true if it makes progress.
     pub(super) fn makes_progress_soon(&self) -> bool {
         let before = self.progress();
         (0..THIEF_SPINS).any(|_| {
@@ -100,38 +98,38 @@ impl Slot {
         })
     }
 
-    /// True if a worker is here that does not sleep. Orders nothing.
+    /// Returns true if a worker is here that does not sleep. Orders nothing.
     pub(crate) fn is_awake(&self) -> bool {
         self.activity.is_present() && (!self.is_asleep() || self.is_polling())
     }
 
-    /// True while the thread here sleeps, maybe in a join. Orders nothing.
+    /// Returns true while the thread here sleeps, maybe in a join. Orders nothing.
     pub(crate) fn is_asleep(&self) -> bool {
         self.counters.parks.get() != self.counters.wakeups.get()
     }
 
-    /// True while the worker polls a task.
+    /// Returns true while the worker polls a task.
     pub(crate) fn is_polling(&self) -> bool {
         self.counters.tick.get() % 2 == 1
     }
 
-    /// How many polls of its own the worker has begun.
+    /// Returns the number of polls of its own that the worker has begun.
     pub(crate) fn polls_begun(&self) -> u64 {
         self.counters.tick.get().div_ceil(2)
     }
 
-    /// How many polls of its own the worker has behind it.
+    /// Returns the number of polls of its own that the worker has completed.
     pub(super) fn polls_done(&self) -> u64 {
         self.counters.tick.get() / 2
     }
 
-    /// Moves when the worker makes progress: it begins or ends a poll, or comes to a split point. Odd while it is in a
-    /// poll.
+    /// Returns a count that moves when the worker makes progress: it begins or ends a poll, or comes to a split point.
+    /// Odd while it is in a poll.
     pub(crate) fn progress(&self) -> u64 {
         self.counters.tick.get().wrapping_add(self.counters.splits.get().wrapping_mul(2))
     }
 
-    /// Tells, for shutdown's report, what the worker is about to poll, if it is a task.
+    /// Notes, for shutdown's report, which task the worker is about to poll, if it is a task.
     #[inline]
     pub(crate) fn polls(&self, runnable: Option<&Runnable>) {
         let task = runnable.map_or(ptr::null_mut(), |runnable| runnable.header().as_ptr());
@@ -151,14 +149,15 @@ impl Slot {
     }
 
     /// Returns the task that is being polled or was last, the innermost of them; `None` for a job. To be compared, not
-    /// followed. It is that of the present poll if [`progress`](Self::progress) has not moved for long, before and after.
+    /// followed. It is that of the present poll if [`progress`](Self::progress) has not moved for long, before and
+    /// after.
     pub(crate) fn innermost(&self) -> Option<NonNull<Header>> {
         let load = |polled: &PlainPtr<Header>| NonNull::new(polled.load(Plain::Relaxed));
         let [outer, inner] = &self.polled;
         load(inner).or_else(|| load(outer))
     }
 
-    /// True if the worker is in a poll of the task.
+    /// Returns true if the worker is in a poll of the task.
     pub(crate) fn is_in_poll_of(&self, task: NonNull<Header>) -> bool {
         let is_it = |polled: &PlainPtr<Header>| polled.load(Plain::Relaxed) == task.as_ptr();
         self.is_polling() && self.polled.iter().any(is_it)
@@ -171,7 +170,7 @@ impl Slot {
         self.unlisted.store(task.map_or(0, pack), Plain::Relaxed);
     }
 
-    /// Spawn site and id of the task that is being polled, if that is in no list.
+    /// Returns the spawn site and id of the task that is being polled, if that is in no list.
     pub(crate) fn unlisted(&self) -> Option<(SiteId, Id)> {
         let tick = self.counters.tick.get();
         let packed = self.unlisted.load(Plain::Relaxed);
@@ -182,19 +181,19 @@ impl Slot {
         Some((SiteId::from_index((packed >> 48) as usize), id))
     }
 
-    /// True if tasks wait here for their turn.
+    /// Returns true if tasks wait here for their turn.
     pub(crate) fn has_work(&self) -> bool {
         !self.stealer.is_empty() || !self.lifo.is_empty()
     }
 }
 
-/// What a worker counts. Each is written by its owner only and lies on the owner's cache line, so
-/// counting costs a plain add.
+/// The counters of a worker. Each is written by its owner only and lies on the owner's cache line, so counting costs a
+/// plain add.
 #[derive(Default)]
 pub(crate) struct Counters {
     /// Odd while a task is being polled; moves on with every poll.
     pub(crate) tick: Counter,
-    /// How many of those were none, but waits for a job.
+    /// The number of ticks that were no polls, but waits for a job.
     pub(crate) waits: Counter,
     /// Split points of computations at which the clock was read.
     pub(crate) splits: Counter,
@@ -265,8 +264,8 @@ impl Counter {
     }
 }
 
-/// As [`Counter`], for what more than statistics rests on: whether a task is left is the difference of
-/// two sums of these. See *Shutdown* in this folder's `README.md`.
+/// A [`Counter`] on which more than statistics rests: whether a task is left is the difference of two sums of these.
+/// See *Shutdown* in this folder's `README.md`.
 #[derive(Default)]
 pub(crate) struct Tally(AtomicU64);
 
@@ -284,7 +283,7 @@ impl Tally {
         self.0.fetch_add(1, Ordering::Release);
     }
 
-    /// Whoever sees a task counted sees all that its counter did before.
+    /// Returns the sum. A thread that sees a task counted sees all that the counting thread did before.
     pub(crate) fn get(&self) -> u64 {
         // Acquire pairs with the Release in `bump`.
         self.0.load(Ordering::Acquire)

@@ -1,7 +1,7 @@
 //! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is dismissed.
 //!
-//! `README.md` in this folder says who tells whom. Started threads and slots are elsewhere: this is what the
-//! monitor, the worker that is relieved and the spare say to each other, in the [status](super::status) of their slots.
+//! `README.md` in this folder has the protocol. Started threads and slots are elsewhere: this is what the monitor, the worker
+//! that is relieved and the spare tell each other, in the [status](super::status) of their slots.
 
 use super::monitor::Monitor;
 use super::policy::SPARE_LINGERS;
@@ -38,7 +38,7 @@ impl Monitor {
         }
     }
 
-    /// True if a worker searches that is not stalled.
+    /// Returns true if a worker searches that is not stalled.
     fn somebody_searches(&self, pool: &Pool) -> bool {
         let stalled = pool.slots.iter().filter(|slot| slot.is_seen_stalled() && !slot.is_polling());
         pool.sleepers.searching() > stalled.count()
@@ -56,7 +56,7 @@ impl Monitor {
 }
 
 impl Worker {
-    /// True if the runtime ends and every task is gone, or if a spare is not needed any more.
+    /// Returns true if the runtime ends and every task is gone, or if a spare is not needed any more.
     pub(crate) fn may_leave(&self) -> bool {
         self.must_retire() || self.pool.is_over()
     }
@@ -85,13 +85,13 @@ impl Worker {
         spare.is_some_and(|spare| self.pool.slots[spare].status.read().is_for_tasks())
     }
 
-    /// True if this worker leaves tasks to the spare that came for them, until it is called. Having
+    /// Returns true if this worker leaves tasks to the spare that came for them, until it is called. Having
     /// computed for long, it runs when the OS has nothing better to run, and so would what it takes.
     pub(crate) fn leaves_tasks(&self) -> bool {
         !self.called.get() && self.has_spare_for_tasks()
     }
 
-    /// False for a spare that came for tasks: while it computed, nobody would look after them.
+    /// Returns false for a spare that came for tasks: while it computed, nobody would look after them.
     pub(crate) fn may_compute(&self) -> bool {
         !self.slot().status.read().is_for_tasks() || self.pool.is_closing()
     }

@@ -72,9 +72,9 @@ impl Pool {
     {
         let spawned = &worker.slot().counters.spawned;
         let shard = self.owned.worker_shard(worker.index(), spawned.get());
-        // The list waits until the task does, which many never do. A named one is listed at once, for
-        // shutdown to name it; so is one that no task has spawned, for then no unfinished task
-        // tells that there may be more.
+        // The list waits until the task does, which many never do. A named one is listed at once, so
+        // that shutdown can name it; so is one that no task has spawned, because then no unfinished task tells that
+        // there may be more.
         let late = origin.name.is_none() && worker.slot().is_polling();
         let listing = if late { Listing::Late } else { Listing::AtSpawn };
         let (runnable, handle) = task::new_task(future, self.pool_ref(shard), origin, listing);
@@ -103,8 +103,8 @@ impl Pool {
             task::new_task(future, self.pool_ref(shard), origin, Listing::AtSpawn);
         self.config.hooks.spawned(&runnable);
         self.observe_spawn(runnable.notes());
-        // Before it can finish, as above; and before the shard can be closed, for a manual loop that is dropped goes
-        // by the count alone.
+        // Before it can finish, as above; and before the shard can be closed, because a manual loop that is dropped
+        // goes by the count alone.
         let count = || self.foreign.spawned.bump_shared();
         if self.owned.bind_counted(shard, runnable.header(), count) {
             match kind {
@@ -124,7 +124,7 @@ impl Pool {
     }
 }
 
-/// What is spawned.
+/// The kind of a spawned task.
 enum Kind {
     Task,
     Root,

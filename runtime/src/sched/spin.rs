@@ -3,8 +3,8 @@
 //! Waking a parked thread costs some tens of microseconds, so a worker whose work comes in quick
 //! succession does better to wait awake. Whether it does is learnt from what happened: a spin that
 //! met work and a sleep that was over within the spin's time speak for spinning, a spin in vain
-//! against. A worker that is interrupted while it spins takes a CPU from somebody who has something
-//! to do, and stops for a good while. Where the CPUs are contended, nobody spins ([`super::contention`]).
+//! against. A worker that is interrupted while it spins takes a CPU from a thread that has something
+//! to do, and stops for a good while. Where the CPUs are contended, no worker spins ([`super::contention`]).
 //!
 //! A spin that meets work can still cost more than it saves: while a worker sleeps, messages gather, and one wake-up is
 //! for all of them. So the worker also compares what a poll costs in CPU time while it spins with what it costs while
@@ -42,7 +42,7 @@ impl Spin {
         }
     }
 
-    /// True if spinning has been paying.
+    /// Returns true if spinning has been paying.
     pub(crate) fn pays(&self) -> bool {
         self.allowed && self.score.get() > 0 && self.trial.get().is_on()
     }

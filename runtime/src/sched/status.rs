@@ -1,7 +1,7 @@
-//! The status of a place: what its thread, those that call the thread and the monitor say to each other, in one word.
+//! The status of a slot: what its thread, its callers and the monitor tell each other, in one word.
 //!
-//! Every transition is one read-modify-write, so that nothing is lost which another thread says at the same moment. It is
-//! a method that returns what the caller must do next; no caller ever looks at a bit.
+//! Every transition is one read-modify-write, so that nothing is lost which another thread says at the same moment. It
+//! is a method that returns what the caller must do next; no caller ever looks at a bit.
 //!
 //! ```text
 //!    63..4 spare + 1 | 3 AWAITING | 2 JOINING | 1 FOR_TASKS | 0 RETIRE
@@ -29,7 +29,7 @@ const RETIRE: usize = 1 << 0;
 /// Set while the spare here stands in for a worker that computes, and is there for tasks alone. Written by the monitor
 /// only.
 const FOR_TASKS: usize = 1 << 1;
-/// Set while the thread sleeps in a join, or between two jobs, to be called by whoever has what it waits for.
+/// Set while the thread sleeps in a join, or between two jobs, to be called by the thread that has what it waits for.
 const JOINING: usize = 1 << 2;
 /// Set while the thread sleeps between two jobs, and takes roots too. Can't be set without JOINING.
 const AWAITING: usize = 1 << 3;
@@ -38,7 +38,7 @@ const SPARE: usize = 1 << 4;
 /// The bits of that index.
 const SPARE_MASK: usize = !(SPARE - 1);
 
-/// What a spare is there for.
+/// The duty of a spare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Duty {
     /// All that a worker does.
@@ -47,7 +47,7 @@ pub(crate) enum Duty {
     Tasks,
 }
 
-/// What a thread waits for beside the sleepers' stack.
+/// The kind of a wait beside the sleepers' stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitKind {
     /// The end of what was stolen from it; it takes jobs meanwhile.
@@ -113,15 +113,16 @@ impl Status {
         Snapshot(self.0.load(Ordering::Relaxed))
     }
 
-    /// As [`read`](Self::read), by the thread in the place: if it finds that it must retire, it sees all that came before.
+    /// As [`read`](Self::read), by the thread in the place: if it finds that it must retire, it sees all that came
+    /// before.
     #[inline]
     pub(crate) fn read_own(&self) -> Snapshot {
         // Acquire pairs with the Release in `dismiss`.
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// RETIRE → claimed, for a spare that is about to be started. Returns false if the last one has not been told to leave
-    /// yet. Called by the monitor only, which has seen that no thread is there.
+    /// RETIRE → claimed, for a spare that is about to be started. Returns false if the last one has not been told to
+    /// leave yet. Called by the monitor only, which has seen that no thread is there.
     #[must_use]
     pub(crate) fn claim(&self, duty: Duty) -> bool {
         let flag = if duty == Duty::Tasks { FOR_TASKS } else { 0 };
@@ -152,7 +153,8 @@ impl Status {
         debug_assert_eq!(before & SPARE_MASK, 0, "a worker has one spare at a time");
     }
 
-    /// Takes out the note of the spare that stands in for the worker here. Whoever gets it owes the spare a `dismiss`.
+    /// Takes out the note of the spare that stands in for the worker here. A caller that gets it owes the spare a
+    /// `dismiss`.
     #[must_use]
     pub(crate) fn take_spare(&self) -> Option<usize> {
         // A look first, because most have none. Acquire pairs with the Release in `note_spare`.
@@ -162,8 +164,8 @@ impl Status {
 
     /// The thread here is about to sleep beside the sleepers' stack. It passes a fence, and looks once more.
     pub(crate) fn announce(&self, wait: WaitKind) {
-        // Release pairs with the Acquire in `call`: who takes it back has seen what came before, the count of joiners
-        // for example.
+        // Release pairs with the Acquire in `call`: the thread that takes it back has seen what came before, the count
+        // of joiners for example.
         let before = self.0.fetch_or(wait.flags(), Ordering::Release);
         debug_assert_eq!(before & (JOINING | AWAITING), 0, "a thread sleeps once at a time");
     }
@@ -172,16 +174,17 @@ impl Status {
     /// thread a token. A caller that must not miss one has passed a fence, the partner of the thread's.
     #[must_use]
     pub(crate) fn call(&self, wait: WaitKind) -> bool {
-        // Acquire pairs with the Release in `announce`; Release with the Acquire in `stop_waiting`, which finds it taken.
+        // Acquire pairs with the Release in `announce`; Release with the Acquire in `stop_waiting`, which finds it
+        // taken.
         self.change(Ordering::AcqRel, |now| {
             now.waits(wait).then_some(now.0 & !(JOINING | AWAITING))
         })
     }
 
-    /// Takes the thread's own announcement back. Returns false if somebody was faster, whose token is on the way.
+    /// Takes the thread's own announcement back. Returns false if another thread was faster, whose token is on the way.
     #[must_use]
     pub(crate) fn stop_waiting(&self) -> bool {
-        // Acquire and Release pair with those of `call`: of all who take it back, one finds it.
+        // Acquire and Release pair with those of `call`: of all threads that try to take it back, one finds it.
         let before = self.0.fetch_and(!(JOINING | AWAITING), Ordering::AcqRel);
         before & JOINING != 0
     }

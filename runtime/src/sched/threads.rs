@@ -28,7 +28,7 @@ pub(crate) struct Threads {
 }
 
 struct Inner {
-    /// Without a handle if the thread was started by somebody else.
+    /// Without a handle if the program's spawner started the thread.
     handles: Vec<(u64, Option<thread::JoinHandle<()>>)>,
     /// Handles of threads that have ended, to be joined; collected only at the runtime's end.
     ended: Vec<thread::JoinHandle<()>>,
@@ -95,7 +95,7 @@ impl Threads {
             }
         }
         let was_last = inner.handles.is_empty();
-        // Without the lock, which whoever is woken takes first thing.
+        // Without the lock, because the thread that is woken takes it first.
         drop(inner);
         if was_last {
             self.changed.notify_all();

@@ -1,4 +1,4 @@
-//! Which of two ways of doing things is better, found out by doing both.
+//! A trial, which finds out which of two ways of doing things is better by doing both.
 //!
 //! Most of the time a worker does what was better, and now and then it tries the other for a moment: the less often, the
 //! more trials have come to the same result. So a choice rests on what happens on this machine under this load, and not

@@ -59,7 +59,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Moves into a slot; `None` if somebody works there.
+    /// Moves into a slot. Returns `None` if another thread works there.
     pub(crate) fn new(pool: Arc<Pool>, index: usize) -> Option<Self> {
         let Kit { queue, parker, pending } = pool.fork_slot(index).kit.lock().take()?;
         let now = Instant::now();

@@ -1,7 +1,8 @@
 //! What something costs, over all the tasks and jobs that it starts.
 //!
-//! A thread meters one account at a time: time goes to the innermost. Whoever begins or ends something with another
-//! account, or with none, reads the clock and settles what has run up. Without accounts, there is nothing to settle.
+//! A thread meters one account at a time: time goes to the innermost. A thread that begins or ends something with
+//! another account, or with none, reads the clock and settles what has run up. Without accounts, there is nothing to
+//! settle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -16,16 +17,16 @@ use super::frames;
 use super::scoped::{Enter, Scoped};
 use crate::primitives::plain::{AtomicU64, Ordering};
 
-/// Adds up what a request costs: the time, polls and wake-ups of all the tasks and fork-join jobs that it starts, and that
-/// those start.
+/// Adds up what a request costs: the time, polls and wake-ups of all the tasks and fork-join jobs that it starts, and
+/// that those start.
 ///
-/// What runs in a [`scope`](Self::scope) is charged to the account, and so is everything spawned there: tasks, closures of
-/// [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of [`join`](crate::join) and
-/// jobs of [`scope`](crate::scope()), on whatever worker they run, and all that they spawn in turn. What other tasks do on
-/// the same thread meanwhile is not.
+/// What runs in a [`scope`](Self::scope) is charged to the account, and so is everything spawned there: tasks, closures
+/// of [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of [`join`](crate::join)
+/// and jobs of [`scope`](crate::scope()), on whatever worker they run, and all that they spawn in turn. What other
+/// tasks do on the same thread meanwhile is not.
 ///
-/// A clone is the same account. A [`child`](Self::child) has sums of its own, and is charged to its parent too. In a scope of
-/// an unrelated account, the inner one alone is charged.
+/// A clone is the same account. A [`child`](Self::child) has sums of its own, and is charged to its parent too. In a
+/// scope of an unrelated account, the inner one alone is charged.
 ///
 /// Tasks without an account pay nothing. With one, each poll reads the clock twice.
 ///
@@ -65,8 +66,8 @@ struct Ledger {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// Time spent in polls, jobs and closures, added up over all threads. It includes time in which they blocked, or waited
-    /// for a CPU. Of what is still running, the time since it began is not included.
+    /// Time spent in polls, jobs and closures, added up over all threads. It includes time in which they blocked, or
+    /// waited for a CPU. Of what is still running, the time since it began is not included.
     pub busy: Duration,
     /// Polls, of tasks and of scopes, and runs of closures.
     pub polls: u64,

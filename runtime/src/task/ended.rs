@@ -1,4 +1,4 @@
-//! Which tasks of a [`JoinSet`](super::JoinSet) have ended, in that order, and who waits for the next.
+//! Which tasks of a [`JoinSet`](super::JoinSet) have ended, in that order, and the task that waits for the next.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -152,7 +152,7 @@ unsafe fn each<'a>(
     while let Some(frame) = unsafe { list.as_ref() } {
         let ended = match frame.what {
             What::Own(..) if !is_own => false,
-            // SAFETY: the joiner waits for whoever has this frame.
+            // SAFETY: the joiner waits for the thread that has this frame.
             What::Joiner(joiner) => unsafe { each(joiner, false, f) },
             what => f(what),
         };

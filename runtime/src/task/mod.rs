@@ -110,8 +110,8 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
         self.schedule(runnable);
     }
 
-    /// Adds a task with [`Listing::Late`], whose first poll has returned `Pending`, to the owner's list. Returns false if
-    /// the owner refuses further tasks; the task is then cancelled. Called by its runner.
+    /// Adds a task with [`Listing::Late`], whose first poll has returned `Pending`, to the owner's list. Returns false
+    /// if the owner refuses further tasks; the task is then cancelled. Called by its runner.
     fn bind(self, _task: NonNull<Header>) -> bool {
         unreachable!("this owner's tasks are bound when they are spawned");
     }
@@ -183,7 +183,7 @@ impl Runnable {
         unsafe { Header::origin(self.0) }
     }
 
-    /// What the task's header knows for those who look at it.
+    /// Returns the task's notes, for listings and metrics.
     #[inline]
     pub(crate) fn notes(&self) -> &Notes {
         // SAFETY: alive, as in `run`.

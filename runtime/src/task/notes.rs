@@ -1,7 +1,7 @@
-//! What a task's header knows for those who look at it: its site, its age, its polls, and what it waits for.
+//! A task's notes about itself, in its header: its site, its age, its polls, and what it waits for.
 //!
-//! 24 bytes, written by whoever has the task's `Runnable` or runs it, and read by anybody with a reference. Nothing else
-//! is published with them, so they order nothing, and a reader may see an old value beside a new one.
+//! 24 bytes, written by the thread that has the task's `Runnable` or runs it, and read by any thread with a reference.
+//! Nothing else is published with them, so they order nothing, and a reader may see an old value beside a new one.
 //!
 //! Times are kept in coarse units, so that they fit: see the constants. `what` is read together with `kind`: the
 //! descriptor, the deadline or the id of what the task waits for; and once the task has been woken, the time of that, if
@@ -75,7 +75,7 @@ pub(crate) enum Waits {
     Cancellation,
 }
 
-/// A wake-up that is a sample: who woke the task, and when, in nanoseconds that come around.
+/// A wake-up that is a sample: what woke the task, and when, in nanoseconds that come around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Woken {
     pub(crate) by: WokenBy,
@@ -237,7 +237,7 @@ impl Notes {
         self.busy.store(busy, Ordering::Relaxed);
     }
 
-    /// Notes that the task was woken, as a sample. Called by whoever owns its `Runnable` since.
+    /// Notes that the task was woken, as a sample. Called by the thread that owns its `Runnable` since.
     pub(crate) fn set_woken(&self, by: WokenBy, now: u64) {
         self.what.store((now >> WAKE_SHIFT) as u32, Ordering::Relaxed);
         self.kind.store(WOKEN | by as u8, Ordering::Relaxed);
@@ -281,7 +281,7 @@ impl Notes {
         self.kind.store(before & TIMED | kind, Ordering::Relaxed);
     }
 
-    /// As a time after the start of the poll, because that is known to whoever reads it.
+    /// As a time after the start of the poll, because the reader knows that.
     fn pack_deadline(&self, deadline: u64) -> u32 {
         let start = u64::from(self.last_poll.load(Ordering::Relaxed));
         let now = start << (POLL_SHIFT - DEADLINE_SHIFT);

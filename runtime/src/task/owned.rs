@@ -95,8 +95,8 @@ impl OwnedTasks {
         self.bind_counted(shard, header, || {})
     }
 
-    /// Does the same as [`bind`](Self::bind), and calls `count` under the shard's lock, so that the thread that closes the
-    /// shard either finds the task counted or knows that it never will be.
+    /// Does the same as [`bind`](Self::bind), and calls `count` under the shard's lock, so that the thread that closes
+    /// the shard either finds the task counted or knows that it never will be.
     #[must_use]
     pub(crate) fn bind_counted(
         &self,
@@ -165,8 +165,8 @@ impl OwnedTasks {
 
     /// Returns every task in the list, with a reference each, which keeps it for the caller to look at.
     ///
-    /// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of the
-    /// visited tasks that is still in it; if none is, they have all ended, and its first task has not been visited.
+    /// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of
+    /// the visited tasks that is still in it; if none is, they have all ended, and its first task has not been visited.
     pub(crate) fn all(&self) -> Vec<TaskRef> {
         let mut all = Vec::new();
         for shard in &self.shards {
@@ -215,7 +215,7 @@ impl OwnedTasks {
 
     /// Returns the id, the name and the spawn site of a task, if it is in the list. The task need not be alive.
     pub(crate) fn describe(&self, task: NonNull<Header>) -> Option<(Id, Origin)> {
-        // In steps, as for everybody who looks at all tasks: no lock is held for long.
+        // In steps, as wherever all tasks are visited: no lock is held for long.
         let found = self.all().into_iter().find(|listed| listed.0 == task)?;
         // SAFETY: the reference keeps the task alive.
         Some(unsafe { (found.0.as_ref().id, Header::origin(found.0)) })

@@ -1,8 +1,8 @@
 //! Spawn sites: the places in the source at which tasks are spawned, numbered once for the process.
 //!
 //! A task holds the number of its site, which is smaller than a pointer to a place and a name, and is an index for
-//! whoever counts by site. A thread remembers the numbers of the sites it has used lately, so a spawn takes no lock and
-//! hashes nothing. The number of sites is bounded; nothing is ever removed.
+//! code that counts by site. A thread remembers the numbers of the sites it has used lately, so a spawn takes no lock
+//! and hashes nothing. The number of sites is bounded; nothing is ever removed.
 //!
 //! The lock is `std`'s, also in models: what is behind it is computed from the source alone, so no order matters.
 

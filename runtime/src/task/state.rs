@@ -15,7 +15,7 @@
 //! # Who keeps the task alive
 //!
 //! The count has one reference for the owner, given up after COMPLETE, one for the `JoinHandle`, and
-//! one for each waker and `AbortHandle`. A ready queue holds none: whoever holds the one
+//! one for each waker and `AbortHandle`. A ready queue holds none: the holder of the one
 //! [`Runnable`](super::Runnable) of a task knows that the task is not COMPLETE, and until COMPLETE
 //! the owner's reference stands.
 //!
@@ -32,7 +32,7 @@
 use crate::primitives::{AtomicUsize, Ordering};
 
 /// Set from the wake-up of an idle task until a poll of it ends without a further one: the task's one
-/// `Runnable` is in a queue or with its runner. Whoever sets it owns the `Runnable` and must put it
+/// `Runnable` is in a queue or with its runner. The thread that sets it owns the `Runnable` and must put it
 /// into a queue. Can't be set together with COMPLETE.
 const SCHEDULED: usize = 1 << 0;
 /// Set when the output (or the error) is stored and the future is gone. Never cleared.
@@ -164,7 +164,7 @@ impl State {
         Self(AtomicUsize::new(SCHEDULED | JOIN_INTEREST | unlisted | references))
     }
 
-    /// Acquire pairs with the Release in `complete`, so that a reader who sees COMPLETE may read
+    /// Acquire pairs with the Release in `complete`, so that a reader that sees COMPLETE may read
     /// the output.
     #[inline]
     pub(crate) fn load(&self) -> Snapshot {
@@ -368,8 +368,7 @@ impl State {
         }
     }
 
-    /// Gives up a reference and so many more; true if they were the last and the caller must free the
-    /// task.
+    /// Gives up a reference and `more` others. Returns true if they were the last, and the caller must free the task.
     #[must_use]
     #[inline]
     pub(crate) fn release(&self, more: usize) -> bool {

@@ -31,7 +31,7 @@ where
     let filled = fill(items, &mut results.spare_capacity_mut()[..length], &f, Splitter::new());
     assert_eq!(filled.length, length, "each item has its place");
     std::mem::forget(filled);
-    // SAFETY: the first `length` places have been filled, and who filled them has let go of them.
+    // SAFETY: the first `length` places have been filled, and the threads that filled them have let go of them.
     unsafe { results.set_len(length) };
     results
 }

@@ -145,7 +145,7 @@ impl Selector {
     }
 }
 
-/// True for what a kernel says of a call that it does not know, and a sandbox of one that it does not allow.
+/// Returns true for what a kernel says of a call that it does not know, and a sandbox of one that it does not allow.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM))
 }

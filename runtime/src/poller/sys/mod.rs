@@ -10,7 +10,7 @@
 //! - `deregister(&self, RawDescriptor)`: no event of it is taken afterwards, but one taken
 //!   before may still be on its way;
 //! - `wait(&self, &mut Events, Option<Duration>) -> io::Result<()>`: takes the events that there are. If there are
-//!   none, it blocks until one comes, somebody calls `kick`, or the time is over: to the nanosecond where the OS can,
+//!   none, it blocks until one comes, a thread calls `kick`, or the time is over: to the nanosecond where the OS can,
 //!   never early for a time-out that the OS can express, and a longer one is cut, never wrapped. It may also return
 //!   for no reason. One thread at a time calls it;
 //! - `kick(&self)`: has `wait` return; kept if nobody waits. `Events` does not show it;

@@ -1,4 +1,4 @@
-//! The backend of the models: no OS, but one that a model can have events of.
+//! The backend for models: a simulated OS whose events the model raises.
 //!
 //! It keeps the contract in `mod.rs` and promises nothing beyond it. An event is raised once and taken by
 //! one wait. All that waiters, workers and the poller's thread know of each other besides rests on the code above.

@@ -1,4 +1,4 @@
-//! What every backend on Unix has to keep, as the list in `mod.rs` has it.
+//! Tests of the contract that `mod.rs` lists, for every backend on Unix.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -238,7 +238,8 @@ fn the_alarm_makes_its_descriptor_readable_and_can_be_taken_back() {
             std::thread::yield_now();
         }
         assert!(since.elapsed() >= time);
-        // With a time-out, a kernel without `epoll_pwait2` would time this wait by the same alarm, and take the old one back.
+        // With a time-out, a kernel without `epoll_pwait2` would time this wait by the same alarm, and take the old one
+        // back.
         assert!(!wait(&selector, None));
         selector.alarm(None).unwrap();
         assert!(!readable());

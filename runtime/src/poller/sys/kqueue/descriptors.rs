@@ -35,7 +35,7 @@ fn place(fd: RawFd) -> (usize, u64) {
     (fd / 64, 1 << (fd % 64))
 }
 
-/// False for files and directories. A kqueue takes them, but would have somebody who waits at the end
+/// Returns false for files and directories. A kqueue takes them, but would have a thread that waits at the end
 /// of a file wait for ever.
 pub(super) fn has_readiness(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut status = MaybeUninit::<libc::stat>::uninit();

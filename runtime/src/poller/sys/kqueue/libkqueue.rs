@@ -64,7 +64,7 @@ pub(super) fn empty() -> Event {
     Event { ident: 0, filter: 0, flags: 0, fflags: 0, data: 0, udata: std::ptr::null_mut() }
 }
 
-/// True if a read may stop before the last byte that is there: at the mark of urgent data, which
+/// Returns true if a read may stop before the last byte that is there: at the mark of urgent data, which
 /// libkqueue does not report.
 pub(super) fn may_stop_short(_event: &Event) -> bool {
     true
@@ -87,7 +87,7 @@ pub(super) fn pollable(queue: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     Err(io::Error::new(io::ErrorKind::NotFound, "libkqueue has no epoll instance behind its queue"))
 }
 
-/// True for an epoll instance that waits for a pipe to become readable, or closed: `EPOLLIN | EPOLLHUP`.
+/// Returns true for an epoll instance that waits for a pipe to become readable, or closed: `EPOLLIN | EPOLLHUP`.
 fn watches(fd: c_int, inode: u64) -> bool {
     let Ok(info) = std::fs::read_to_string(format!("/proc/self/fdinfo/{fd}")) else { return false };
     info.lines().any(|line| {

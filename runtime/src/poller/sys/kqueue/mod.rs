@@ -164,7 +164,7 @@ fn token(event: &Event) -> u64 {
     event.udata as usize as u64
 }
 
-/// True for the refusal of one direction that leaves the other as it is: there is no such direction
+/// Returns true for the refusal of one direction that leaves the other as it is: there is no such direction
 /// (a device, another queue), or no peer any more (a pipe), which the first operation will tell.
 fn is_one_sided(error: &io::Error) -> bool {
     matches!(

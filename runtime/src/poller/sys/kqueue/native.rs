@@ -48,13 +48,13 @@ pub(super) fn pollable(_queue: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     Ok(None)
 }
 
-/// True if a read may stop before the last byte that is there: at the mark of urgent data.
+/// Returns true if a read may stop before the last byte that is there: at the mark of urgent data.
 #[cfg(target_os = "macos")]
 pub(super) fn may_stop_short(event: &Event) -> bool {
     event.flags & libc::EV_OOBAND != 0
 }
 
-/// True if a read may stop before the last byte that is there: at the mark of urgent data, which
+/// Returns true if a read may stop before the last byte that is there: at the mark of urgent data, which
 /// these systems don't report. So a short read never spares the one that meets `EAGAIN`.
 #[cfg(not(target_os = "macos"))]
 pub(super) fn may_stop_short(_event: &Event) -> bool {

@@ -1,7 +1,7 @@
 //! A wait of the thread pool for a handle; its callback comes once.
 //!
 //! The OS has waited for the handle when the callback is due, and that may have taken its signal. So the
-//! callback has to run, whether somebody still wants to know or not, and closing waits for it, as
+//! callback has to run, whether or not its future is still there, and closing waits for it, as
 //! [`notice`](super::notice) says.
 
 use std::ffi::c_void;

@@ -75,7 +75,7 @@ impl Members {
         Ok(())
     }
 
-    /// Takes a member out, which is `leaving` until somebody has put it to rest. `None` if the runtime has
+    /// Takes a member out, which is `leaving` until a thread has put it to rest. `None` if the runtime has
     /// ended.
     pub(super) fn remove(&mut self, descriptor: RawDescriptor, token: u64) -> Option<Member> {
         let member = self.registered.remove(&token)?;
@@ -112,7 +112,7 @@ impl Members {
     }
 
     /// All that is closed with the pool's group, when nobody is leaving any more. To be dropped when the
-    /// group is closed, and not before. Whoever finds its registration gone puts back the signal that it
+    /// group is closed, and not before. A callback that finds its registration gone puts back the signal that it
     /// does not want, so all is settled: what the OS has taken, the sources know.
     pub(super) fn left(&mut self) -> (HashMap<u64, Member>, Vec<SocketWait>) {
         (std::mem::take(&mut self.registered), std::mem::take(&mut self.spare))
@@ -139,7 +139,7 @@ impl Member {
             Member::Handle(wait) => {
                 wait.disarm();
                 wait.settle();
-                // Whoever else has it is ending the pool, and the group closes it.
+                // The other thread that has it is ending the pool, and the group closes it.
                 if let Some(wait) = Arc::into_inner(wait) {
                     wait.close();
                 }

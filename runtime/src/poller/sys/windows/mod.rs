@@ -173,19 +173,19 @@ impl Drop for Selector {
 }
 
 impl Shared {
-    /// Lets nothing begin any more. False if somebody has done so before.
+    /// Lets nothing begin any more. Returns false if another thread has done so before.
     fn begin_end(&self) -> bool {
         let mut members = self.members.lock();
         if members.ended {
             return false;
         }
-        // Under the lock: whoever finds its registration gone may close its socket next.
+        // Under the lock: a thread that finds its registration gone may close its socket next.
         members.end();
         self.alarm.set(None);
         true
     }
 
-    /// True if nobody is leaving and no callback is in a waker any more.
+    /// Returns true if nobody is leaving and no callback is in a waker any more.
     fn is_quiet(&self) -> bool {
         let members = self.members.lock();
         members.leaving + members.works == 0 && self.pool.is_idle()

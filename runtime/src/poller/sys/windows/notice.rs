@@ -2,7 +2,7 @@
 //!
 //! # Closing beside the callback
 //!
-//! Whoever ends a wait waits for its callback, if that is under way: for some instructions, up to the moment
+//! The thread that ends a wait waits for its callback, if that is under way: for some instructions, up to the moment
 //! it has collected the wakers. There the callback takes leave of the wait
 //! (`DisassociateCurrentThreadFromCallback`), and wakes after that. So closing never waits for user code,
 //! and never for itself if it is a waker of the very callback that drops the registration.

@@ -32,7 +32,7 @@ pub(crate) fn deregister(selector: &Selector, descriptor: RawDescriptor, token: 
     let shared = &selector.shared;
     // Gone already if the runtime has ended.
     let Some(member) = shared.members.lock().remove(descriptor, token) else { return };
-    // Without the lock, for it may wait for a callback.
+    // Without the lock, because it may wait for a callback.
     let spare = member.rest();
     let surplus = spare.and_then(|wait| shared.members.lock().keep(wait));
     if let Some(wait) = surplus {
@@ -107,7 +107,7 @@ fn finish_elsewhere(shared: &Arc<Shared>) -> Arc<ManualResetEvent> {
     let done = finished.clone();
     let finish = move || {
         shared.finish_end();
-        // Before the one who waits goes on: it may count the OS's objects.
+        // Before the thread that waits goes on: it may count the OS's objects.
         drop(shared);
         done.set();
     };

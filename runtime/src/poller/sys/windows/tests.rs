@@ -112,7 +112,7 @@ impl Semaphore {
         Self(unsafe { OwnedHandle::from_raw_handle(handle) })
     }
 
-    /// False if there is a signal that nobody has taken.
+    /// Returns false if there is a signal that nobody has taken.
     fn release(&self) -> bool {
         // SAFETY: the handle is open, and null is allowed.
         unsafe { ReleaseSemaphore(self.0.as_raw_handle(), 1, ptr::null_mut()) != 0 }
@@ -176,8 +176,8 @@ unsafe extern "system" fn occupy(_: PTP_CALLBACK_INSTANCE, context: *mut c_void)
     let _ = event.wait(true);
 }
 
-/// Nothing is in a waker, and still a callback that is due has no thread to begin on. In a destructor of a thread-local it
-/// never gets one, and a loop that was dropped there used to wait for it for ever.
+/// Nothing is in a waker, and still a callback that is due has no thread to begin on. In a destructor of a thread-local
+/// it never gets one, and a loop that was dropped there used to wait for it for ever.
 #[test]
 fn a_loop_is_dropped_in_bounded_time_while_no_thread_can_begin() {
     let tasks = Builder::new().build_manual().unwrap();

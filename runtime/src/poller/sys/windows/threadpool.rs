@@ -103,7 +103,7 @@ impl Threadpool {
         POOL_OF_THREAD.with(std::cell::Cell::get) == self.callbacks.pool
     }
 
-    /// True if no callback runs, but for some that have just begun and some that are about to return.
+    /// Returns true if no callback runs, but for some that have just begun and some that are about to return.
     pub(super) fn is_idle(&self) -> bool {
         // Acquire pairs with the Release of those that have ended.
         self.callbacks.running.load(Ordering::Acquire) == 0

@@ -1,7 +1,7 @@
 //! A byte in a pipe, level-triggered. The thread that it is reported to takes it out.
 //!
 //! Taking it out may also take out the byte of a kick that comes meanwhile. That one is not lost: its
-//! sender did what it did before, and the receiver, who has not returned yet, will see it.
+//! sender did what it did before, and the receiver, which has not returned yet, will see it.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
