@@ -186,3 +186,22 @@ fn a_computing_task_in_the_middle_of_a_computation_keeps_nobody_waiting() {
     }));
     assert!(wait_for(joins).unwrap(), "the other task had to wait");
 }
+
+/// A guest counts as a thread that computes, which leaves room for one worker. If it blocks, it is no reason to leave the
+/// other one asleep.
+#[test]
+fn a_guest_that_blocks_keeps_no_worker_from_its_jobs() {
+    let runtime = runtime(2);
+    let _entered = runtime.enter();
+    let (both, done) = (std::sync::Barrier::new(2), std::sync::Barrier::new(3));
+    windlass::scope_in_place(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|_| {
+                both.wait();
+                done.wait();
+            });
+        }
+        // Blocks until both jobs run at the same time, which the caller does not take part in.
+        done.wait();
+    });
+}

@@ -3,35 +3,46 @@
 use std::ptr::{self, NonNull};
 
 use super::job::Job;
+use crate::primitives::plain::{AtomicU32, Ordering as Plain};
 use crate::primitives::{AtomicPtr, Ordering, peek_pointer};
 
 /// The offer of one worker. Only its owner fills it; a thief empties it, or the owner, which takes its job back.
-pub(crate) struct Offer(AtomicPtr<Job>);
+pub(crate) struct Offer {
+    job: AtomicPtr<Job>,
+    /// Counts the jobs that were put in, so that a thief can tell one from the next. Orders nothing.
+    number: AtomicU32,
+}
 
 impl Offer {
     pub(crate) fn new() -> Self {
-        Self(AtomicPtr::new(ptr::null_mut()))
+        Self { job: AtomicPtr::new(ptr::null_mut()), number: AtomicU32::new(0) }
     }
 
     /// The owner's look at each join, and a thief's before it tries. Orders nothing.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.load(Ordering::Relaxed).is_null()
+        self.job.load(Ordering::Relaxed).is_null()
     }
 
     /// Puts a job in. Called by the owner, which has seen it empty.
     pub(super) fn put(&self, job: NonNull<Job>) {
         // Nobody else fills it, so it still is empty. Release pairs with the Acquire in `take`.
-        self.0.store(job.as_ptr(), Ordering::Release);
+        self.job.store(job.as_ptr(), Ordering::Release);
+        self.number.store(self.number().wrapping_add(1), Plain::Relaxed);
+    }
+
+    /// Returns a number that is another one for each job that was put in.
+    pub(super) fn number(&self) -> u32 {
+        self.number.load(Plain::Relaxed)
     }
 
     /// Takes the job out, by a thief.
     pub(super) fn take(&self) -> Option<NonNull<Job>> {
-        let job = NonNull::new(peek_pointer(&self.0))?;
+        let job = NonNull::new(peek_pointer(&self.job))?;
         // Acquire pairs with the Release in `put`: the closure is seen as its owner left it. The job may have been
         // taken back meanwhile, and another be offered from the same place: that one is taken then. A swap would do as
         // well, but loom takes it wrong: see `loom_itself` among the models.
-        self.0
+        self.job
             .compare_exchange(job.as_ptr(), ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
             .then_some(job)
@@ -40,7 +51,7 @@ impl Offer {
     /// Takes this job out, by the owner; false if a thief has it.
     pub(super) fn take_back(&self, job: NonNull<Job>) -> bool {
         // Relaxed: what the owner gets back, it has written itself.
-        self.0
+        self.job
             .compare_exchange(job.as_ptr(), ptr::null_mut(), Ordering::Relaxed, Ordering::Relaxed)
             .is_ok()
     }

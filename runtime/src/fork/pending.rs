@@ -8,14 +8,15 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
+use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 
 use super::job::{Job, JobRef};
 use super::offer::Offer;
-use super::policy::{FIRST_COUNT, FIRST_PLACES};
+use super::policy::{FIRST_COUNT, FIRST_PLACES, OFFER_AGE};
 use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
-use crate::primitives::Arc;
+use crate::primitives::{Arc, hint};
 
 /// The owner's side.
 pub(crate) struct Pending {
@@ -300,8 +301,19 @@ impl Offers {
         !self.spawned.is_empty() || !self.joins.is_empty()
     }
 
-    /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere.
+    /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere. Leaves it alone if
+    /// the owner offers another one within [`OFFER_AGE`].
     pub(super) fn steal(&self, from: usize) -> Option<JobRef> {
+        if self.first.is_empty() && self.joins.is_empty() {
+            return None;
+        }
+        let (number, seen) = (self.first.number(), Instant::now());
+        while seen.elapsed() < OFFER_AGE {
+            hint::spin_loop();
+        }
+        if self.first.number() != number {
+            return None;
+        }
         let shared = || self.joins.steal().map(|Spawned(job)| job);
         let job = self.first.take().or_else(shared)?;
         // SAFETY: just taken out of the offer, or out of the list.

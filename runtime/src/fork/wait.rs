@@ -119,7 +119,8 @@ impl Worker {
                 .find_map(|index| steal(&self.pool.fork_slot(index).offers, index))
         };
         let forked = || from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal));
-        let job = self.take_posted().or_else(forked)?;
+        let may_steal = || self.computation.computing.get() || self.pool.has_room();
+        let job = self.take_posted().or_else(|| may_steal().then(forked).flatten())?;
         self.slot().counters.steals.bump();
         Some(job)
     }
@@ -220,7 +221,8 @@ impl Pool {
 
     /// Returns true if a worker sleeps that could take an offer.
     pub(crate) fn has_idle(&self) -> bool {
-        self.has_joiners() || (self.sleepers.would_wake() && self.has_thief())
+        let sleeps = || self.sleepers.would_wake() && self.has_thief();
+        (self.has_joiners() || sleeps()) && self.has_room()
     }
 
     /// Returns true if there is something to compute, and a worker for it.
@@ -245,16 +247,17 @@ impl Pool {
         self.wake_one();
     }
 
-    /// Returns true if a worker offers a job.
+    /// Returns true if a worker offers a job, and there is room for a thread that runs it.
     pub(crate) fn has_offer(&self) -> bool {
-        self.posted.is_for_any() || self.fork_slots().any(|slot| !slot.offers.is_empty())
+        let offers = || self.fork_slots().any(|slot| !slot.offers.is_empty());
+        self.posted.is_for_any() || (offers() && self.has_room())
     }
 
-    /// Returns true if a worker offers a job that this one could steal. Its own offer is the join it is inside of.
+    /// As [`has_offer`](Self::has_offer), for a job that worker `own` could steal. Its own offer is the join it is inside of.
     pub(crate) fn has_offer_besides(&self, own: usize) -> bool {
         let offers = |(index, slot): (usize, &Arc<CachePadded<Slot>>)| {
             index != own && !slot.offers.is_empty()
         };
-        self.posted.is_for_any() || self.fork_slots().enumerate().any(offers)
+        self.posted.is_for_any() || (self.fork_slots().enumerate().any(offers) && self.has_room())
     }
 }

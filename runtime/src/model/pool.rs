@@ -67,7 +67,8 @@ impl Pool {
             guests,
             searchers: (workers / 2).max(1),
             awake_to_spin: 0,
-            cpus: 1,
+            // One for a guest too.
+            cpus: workers + 1,
             compute_share: 50,
             stuck_after: Duration::ZERO,
             next_job,

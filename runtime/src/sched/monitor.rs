@@ -87,8 +87,8 @@ pub(crate) struct Monitor {
     pub(super) seen: Vec<(u64, Instant)>,
     /// The workers that computed at the last look.
     computed: Vec<bool>,
-    /// The progress last seen of all guests together.
-    guests: u64,
+    /// The progress last seen of each guest.
+    guests: Vec<u64>,
     /// There while a worker is stuck in a poll, so that its end is timed.
     watches: Option<WatchPolls>,
     pause: Duration,
@@ -105,7 +105,7 @@ impl Monitor {
         Self {
             seen,
             computed: vec![false; slots + pool.config.guests],
-            guests: 0,
+            guests: vec![0; pool.config.guests],
             watches: None,
             pause: MONITOR_PAUSE.0,
             last_resort: false,
@@ -143,8 +143,15 @@ impl Monitor {
 
     /// Returns true if any worker has made progress.
     fn note_progress(&mut self, pool: &Pool, now: Instant) -> bool {
-        let guests = pool.guests.progress();
-        let mut moved = std::mem::replace(&mut self.guests, guests) != guests;
+        let mut moved = false;
+        for (seen, slot) in self.guests.iter_mut().zip(pool.guests.places()) {
+            let progress = slot.progress();
+            if std::mem::replace(seen, progress) == progress {
+                slot.saw_stalled(progress);
+            } else {
+                moved = true;
+            }
+        }
         let mut stuck = false;
         for (seen, slot) in self.seen.iter_mut().zip(&pool.slots) {
             let progress = slot.progress();
@@ -242,6 +249,8 @@ impl Monitor {
             pool.monitor.settle();
             self.pause = MONITOR_PAUSE.0;
         } else {
+            // A guest may be stalled that keeps workers from its own jobs.
+            let waits = waits || !pool.guests.in_use().is_empty();
             let longest =
                 if moved || waits { longest } else { MONITOR_REST.max(longest).min(to_report) };
             self.pause = (self.pause * 2).min(longest);

@@ -80,7 +80,7 @@ impl Slot {
     }
 
     /// Notes that the monitor has seen the worker stalled at this progress.
-    pub(super) fn saw_stalled(&self, progress: u64) {
+    pub(crate) fn saw_stalled(&self, progress: u64) {
         self.stalled_at.set(progress);
     }
 

@@ -132,9 +132,7 @@ impl ForkPeer for Forks {
 
     fn run<R: Send>(f: impl FnOnce(&mut ()) -> R + Send) -> R {
         let runtime = windlass::Builder::new().workers(WORKERS).build().expect("windlass starts");
-        let _entered = runtime.enter();
-        // Moves to a worker.
-        windlass::scope(|_| f(&mut ()))
+        runtime.handle().install(|| f(&mut ()))
     }
 
     #[inline(always)]
