@@ -1,7 +1,7 @@
 //! What a worker puts into its flight record.
 //!
 //! Short polls are recorded together, when one is timed anyway and a millisecond has passed, or the worker runs out of
-//! work. So recording reads the clock for nothing but each poll and wake-up, and for those only if it is asked to.
+//! work. Recording adds no readings of the clock, unless each poll and wake-up is to be recorded.
 
 use std::cell::Cell;
 

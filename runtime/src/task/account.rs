@@ -81,6 +81,14 @@ pub struct Cost {
 
 impl Account {
     /// Returns an account that has been charged nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::{Account, Cost};
+    ///
+    /// assert_eq!(Account::new().cost(), Cost::default());
+    /// ```
     pub fn new() -> Self {
         Self(Arc::default())
     }
@@ -151,6 +159,16 @@ impl Account {
     }
 
     /// Returns what has been charged so far. A task's last poll is charged before its handle is ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::Account;
+    ///
+    /// let account = Account::new();
+    /// windlass::block_on(account.scope(async { windlass::spawn(async {}).await })).unwrap();
+    /// assert_eq!(account.cost().tasks, 1);
+    /// ```
     pub fn cost(&self) -> Cost {
         let get = |sum: &AtomicU64| sum.load(Ordering::Relaxed);
         let ledger = &*self.0;
