@@ -2,8 +2,8 @@
 //!
 //! Each says what it trades, where its value comes from, and what reads it. *Measured* means on two cores of a virtual
 //! Xeon with Linux 6.18, with the workloads of `benches/`; *chosen* means that no measurement asks for a different
-//! value. The values of fork-join are in `fork/policy.rs`, those of tasks in `task/policy.rs`, and those of the
-//! timers and of `sync` in the `policy.rs` of these crates.
+//! value. The values of fork-join, tasks, observations and reports are in the `policy.rs` of `fork/`, `task/`, `observe/`
+//! and `stuck/`, those of the timers and of `sync` in the `policy.rs` of these crates.
 //!
 //! On a server with many more cores than that, the ones to look at first are [`ROUND`], because more workers share one
 //! queue of events; and [`searchers`].
