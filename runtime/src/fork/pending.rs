@@ -17,7 +17,7 @@ use super::policy::{FIRST_COUNT, FIRST_PLACES};
 use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
 use crate::primitives::Arc;
 
-/// The owner's side.
+/// The owner's side of its pending joins and spawned jobs.
 pub(crate) struct Pending {
     offer: Arc<CachePadded<Offer>>,
     /// Pointers to the pending joins, oldest first, up to `top`.
@@ -66,7 +66,7 @@ impl Pending {
         }
     }
 
-    /// What thieves get to see.
+    /// Returns the thieves' side.
     pub(crate) fn offers(&self) -> Offers {
         Offers {
             first: self.offer.clone(),
@@ -282,7 +282,7 @@ impl Pending {
     }
 }
 
-/// What a worker has for others to take.
+/// The thieves' side: the jobs of a worker that others may take.
 pub(crate) struct Offers {
     first: Arc<CachePadded<Offer>>,
     spawned: SpawnedStealer,

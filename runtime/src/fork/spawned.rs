@@ -14,10 +14,10 @@ unsafe impl Send for Spawned {}
 /// A list of jobs behind a lock.
 pub(super) type JobList = LockedList<Spawned>;
 
-/// The owner's end.
+/// The owner's end of its spawned jobs: newest first.
 pub(crate) struct SpawnedJobs(deque::Worker<Spawned>);
 
-/// The thieves' end.
+/// The thieves' end of a worker's spawned jobs: oldest first.
 pub(crate) struct SpawnedStealer(deque::Stealer<Spawned>);
 
 impl SpawnedJobs {

@@ -1,4 +1,4 @@
-//! What something costs, over all the tasks and jobs that it starts.
+//! Accounts, which add up the cost of something over all the tasks and jobs that it starts.
 //!
 //! A thread meters one account at a time: time goes to the innermost. A thread that begins or ends something with
 //! another account, or with none, reads the clock and settles what has run up. Without accounts, there is nothing to
@@ -62,7 +62,7 @@ struct Ledger {
     parent: Option<Account>,
 }
 
-/// What an [`Account`] has been charged.
+/// The sums that an [`Account`] has been charged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
@@ -225,7 +225,7 @@ impl Ledger {
     }
 }
 
-/// What begins on an account.
+/// The kinds of work that begin on an account.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metered {
     Poll,
@@ -239,14 +239,14 @@ struct Meter {
     ledger: *const Ledger,
     /// When it was last metered from; `None` without an account.
     since: Option<Instant>,
-    /// What had run up before that.
+    /// The time that had run up before that.
     before: Duration,
 }
 
 impl Meter {
     const OFF: Self = Self { ledger: ptr::null(), since: None, before: Duration::ZERO };
 
-    /// What has run up until now.
+    /// Returns the time that has run up until now.
     fn sum(&self, now: Instant) -> Duration {
         self.before
             + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
@@ -259,7 +259,7 @@ thread_cell!(static METER: Meter = Meter::OFF);
 /// around it.
 pub(crate) struct Metering<'a> {
     ledger: Option<&'a Ledger>,
-    /// What was metered before; `None` if nothing has changed.
+    /// The account that was metered before; `None` if nothing has changed.
     around: Option<Meter>,
 }
 
