@@ -4,7 +4,7 @@
 mod util;
 
 use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -291,127 +291,6 @@ mod windlass_poll {
             assert_eq!(woken, WAIT_OBJECT_0, "the handle was never signalled");
         }
     }
-}
-
-#[test]
-fn a_million_timers_at_once() {
-    let runtime = runtime(2);
-    let left = Count::new();
-    const TIMERS: usize = 1_000_000;
-    let inner = left.clone();
-    let armed = wait_for(runtime.spawn(async move {
-        let deadline = Instant::now() + 50 * SHORT;
-        let waker = Waker::from(Arc::new(Counts(inner)));
-        let mut naps: Vec<Sleep> =
-            (0..TIMERS).map(|_| windlass::timer::sleep_until(deadline)).collect();
-        let mut armed = 0;
-        for nap in &mut naps {
-            // Some may be due already on a slow machine.
-            armed += usize::from(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
-            windlass::task::consume_budget().await;
-        }
-        (naps, armed)
-    }))
-    .unwrap();
-    let (naps, armed) = armed;
-    wait_until("they fire", || left.get() == armed);
-    assert!(naps.into_iter().all(|mut nap| poll_once(&mut nap).is_ready()));
-    assert_eq!(runtime.metrics().timers, 0);
-}
-
-#[test]
-fn a_waker_may_drop_and_arm_timers_and_panic() {
-    /// Holds a timer, drops another and arms a third in its wake.
-    struct Unruly {
-        drops: Mutex<Option<Sleep>>,
-        arms: Mutex<Sleep>,
-        woken: Count,
-    }
-    impl Wake for Unruly {
-        fn wake(self: Arc<Self>) {
-            drop(self.drops.lock().unwrap().take());
-            let waker = Waker::from(Arc::new(Counts(self.woken.clone())));
-            let mut arms = self.arms.lock().unwrap();
-            arms.reset(Instant::now() + SEEN);
-            let _ = Pin::new(&mut *arms).poll(&mut Context::from_waker(&waker));
-            // Or else the next wake meets nothing but a poisoned lock.
-            drop(arms);
-            util::throw("a waker that panics");
-        }
-    }
-    for workers in [false, true] {
-        let runtime = runtime(1);
-        let woken = Count::new();
-        let inner = woken.clone();
-        let body = move || {
-            let mut victim = sleep(HOUR);
-            let _ = poll_once(&mut victim);
-            let unruly = Arc::new(Unruly {
-                drops: Mutex::new(Some(victim)),
-                arms: Mutex::new(sleep(HOUR)),
-                woken: inner,
-            });
-            let waker = Waker::from(unruly.clone());
-            let mut naps: Vec<_> = (0..3).map(|_| sleep(SEEN)).collect();
-            for nap in &mut naps {
-                assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
-            }
-            (naps, unruly)
-        };
-        let kept = if workers {
-            wait_for(runtime.spawn(async move { body() })).unwrap()
-        } else {
-            let _entered = runtime.enter();
-            body()
-        };
-        woken.wait_for(1);
-        drop(kept);
-        // Everything still works.
-        wait_for(runtime.spawn(sleep(SHORT))).unwrap();
-    }
-}
-
-#[test]
-fn a_waker_whose_drop_panics_harms_nobody_else() {
-    /// Panics when the last of its wakers is dropped.
-    struct Unruly;
-    impl Wake for Unruly {
-        fn wake(self: Arc<Self>) {}
-    }
-    impl Drop for Unruly {
-        fn drop(&mut self) {
-            util::throw("a waker whose drop panics");
-        }
-    }
-    let runtime = runtime(1);
-    let _entered = runtime.enter();
-    let armed = |time| {
-        let mut nap = sleep(time);
-        let waker = Waker::from(Arc::new(Unruly));
-        assert!(Pin::new(&mut nap).poll(&mut Context::from_waker(&waker)).is_pending());
-        nap
-    };
-    let caught = |f: &mut dyn FnMut()| {
-        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(f)).is_err());
-    };
-    // When the timer is cancelled, when another waker takes its place, and when it fires.
-    let mut cancelled = Some(armed(HOUR));
-    caught(&mut || drop(cancelled.take()));
-    let mut replaced = armed(HOUR);
-    caught(&mut || {
-        let _ = poll_once(&mut replaced);
-    });
-    drop(replaced);
-    let mut fires = armed(SEEN);
-    wait_until("it fires", || poll_once_quietly(&mut fires));
-    wait_for(runtime.spawn(sleep(SHORT))).unwrap();
-    wait_for(sleep(SHORT));
-}
-
-/// True if it is ready. A waker's drop may panic instead.
-fn poll_once_quietly(nap: &mut Sleep) -> bool {
-    let poll = std::panic::AssertUnwindSafe(|| poll_once(nap).is_ready());
-    std::panic::catch_unwind(poll).unwrap_or(false)
 }
 
 #[test]

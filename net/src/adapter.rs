@@ -1,4 +1,4 @@
-//! What the adapters to other crates' I/O traits build on: the streams, by what an adapter has to know of them. Not for
+//! The base of the adapters to other crates' I/O traits: the streams, by what an adapter has to know of them. Not for
 //! programs.
 
 use std::io;

@@ -71,7 +71,7 @@ impl Builder {
             virtual_time: false,
             compute_share: policy::COMPUTE_SHARE,
             hooks: Hooks::default(),
-            long_polls: stuck::DEFAULT,
+            long_polls: stuck::REPORT_AFTER,
             spawner: None,
             without_first: false,
             observe: true,

@@ -27,6 +27,7 @@ mod companion;
 mod context;
 mod coop;
 mod cpus;
+mod deque;
 mod entered;
 mod events;
 mod fork;

@@ -1,7 +1,8 @@
 //! The only module that names `std::sync`, so that loom can replace it.
 //!
-//! All crates of the workspace take their atomics, cells, locks and threads from here. With `--cfg loom` they are loom's,
-//! and the models in `loom-tests` check the code that ships; with `--cfg windlass_seeded` besides, they are those of
+//! All crates of the workspace take their atomics, cells, locks and threads from here. With `--cfg loom` they are
+//! loom's, and the models in `loom-tests` check the code that ships; with `--cfg windlass_seeded` besides, they are
+//! those of
 //! `seeded`, for models that are too large for loom. This module is an implementation detail. It is `pub` only for the
 //! other crates of the workspace.
 //!
@@ -230,8 +231,8 @@ mod model {
         }
     }
 
-    /// A lock that can only be tried. It is not loom's mutex, because that blocks a thread that tries to lock it until it is
-    /// free, and orders more than a lock has to.
+    /// A lock that can only be tried. It is not loom's mutex, because that blocks a thread that tries to lock it until
+    /// it is free, and orders more than a lock has to.
     #[derive(Debug)]
     pub struct TryLock<T> {
         held: AtomicBool,
@@ -386,7 +387,7 @@ macro_rules! thread_cell {
     };
 }
 
-/// What is not loom's in models that loom does not run.
+/// Stand-ins for loom's types in models that loom does not run.
 #[cfg(all(loom, windlass_seeded))]
 #[doc(hidden)]
 pub mod loom {

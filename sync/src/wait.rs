@@ -32,7 +32,7 @@ use crate::waits::{self, WaitsFor};
 ///
 /// [`queue`](Self::queue) returns the same mutex each time it is called on a value, even after the value was moved.
 pub(crate) unsafe trait Signal {
-    /// What those wait for that wait for this.
+    /// The kind of this wait, for listings.
     const WAITS_FOR: WaitsFor;
 
     /// Returns the queue of the waiters.
@@ -189,7 +189,8 @@ pub(crate) fn wait_blocking<S: Signal>(signal: S) {
     }
 }
 
-/// Blocks the current thread until the signal has been taken, or `timeout` has passed. Returns true if it has been taken.
+/// Blocks the current thread until the signal has been taken, or `timeout` has passed. Returns true if it has been
+/// taken.
 pub(crate) fn wait_timeout<S: Signal>(signal: S, timeout: Duration) -> bool {
     // A time that the clock cannot represent never comes, so there is no deadline then.
     signal.try_take() || wait_until(signal, Instant::now().checked_add(timeout))

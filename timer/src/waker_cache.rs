@@ -11,7 +11,7 @@ use std::task::{RawWakerVTable, Waker};
 
 use windlass_sync::primitives::plain::{AtomicPtr, Ordering as Plain};
 
-/// What can be known about a shard's cached waker without the lock. The waker itself is behind the lock.
+/// The part of a shard's cached waker that is known without the lock. The waker itself is behind the lock.
 #[derive(Debug)]
 pub(crate) struct WakerCache {
     /// The vtable of wakers that may be cached.

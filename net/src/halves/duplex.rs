@@ -1,4 +1,5 @@
-//! What streams of both directions share: shutting down, splitting, addresses, and the traits of futures-io.
+//! The shared part of all streams with two directions: shutting down, splitting, addresses, and the traits of
+//! futures-io.
 
 /// Defines shutting down, splitting and addresses, for a wrapper of a stream of std.
 macro_rules! duplex_methods {

@@ -34,7 +34,7 @@ pub(crate) struct Computation {
     /// The worker may poll tasks of its own accord. Not so in a loop that is driven by hand.
     pub(crate) may_poll: Cell<bool>,
     pub(super) computing: Cell<bool>,
-    /// What computes is a task that has called a join or a scope, and may do something else after that.
+    /// The computation is that of a task which has called a join or a scope, and may do something else after that.
     pub(super) of_task: Cell<bool>,
     /// The scopes that it is inside of.
     pub(super) scopes: Cell<usize>,
@@ -44,7 +44,7 @@ pub(crate) struct Computation {
     pub(super) takes_short_slices: Cell<bool>,
     /// The last thing run was a stolen job.
     pub(super) stole: Cell<bool>,
-    /// What computes is no stolen part of a computation, but the whole.
+    /// The computation is a whole one, and not a stolen part.
     pub(super) is_whole: Cell<bool>,
     /// When the last computation ended.
     pub(super) ended: Cell<Option<Instant>>,
@@ -155,7 +155,7 @@ impl Computation {
         self.is_probing() || self.has_slowed_down(now, left)
     }
 
-    /// What was done until now was no part of the computation.
+    /// Leaves the time until now out of the computation.
     pub(super) fn restart(&self, now: Instant) {
         self.clock.set(now);
     }

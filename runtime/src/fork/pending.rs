@@ -18,7 +18,7 @@ use super::policy::{FIRST_COUNT, FIRST_PLACES, OFFER_AGE};
 use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
 use crate::primitives::{Arc, hint};
 
-/// The owner's side.
+/// The owner's side of its pending joins and spawned jobs.
 pub(crate) struct Pending {
     offer: Arc<CachePadded<Offer>>,
     /// Pointers to the pending joins, oldest first, up to `top`.
@@ -67,7 +67,7 @@ impl Pending {
         }
     }
 
-    /// What thieves get to see.
+    /// Returns the thieves' side.
     pub(crate) fn offers(&self) -> Offers {
         Offers {
             first: self.offer.clone(),
@@ -283,7 +283,7 @@ impl Pending {
     }
 }
 
-/// What a worker has for others to take.
+/// The thieves' side: the jobs of a worker that others may take.
 pub(crate) struct Offers {
     first: Arc<CachePadded<Offer>>,
     spawned: SpawnedStealer,

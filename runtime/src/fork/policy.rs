@@ -1,8 +1,8 @@
 //! Every threshold, interval and share of fork-join.
 //!
-//! Each says what it trades, where its value comes from, and what reads it. *Measured* means on two cores of a virtual Xeon
-//! with Linux 6.18, with the workloads of `benches/`; `docs/performance.md` has the figures. The part of its time that a
-//! worker leaves to a computation is a setting, `Builder::compute_share`.
+//! Each says what it trades, where its value comes from, and what reads it. *Measured* means on two cores of a virtual
+//! Xeon with Linux 6.18, with the workloads of `benches/`; `docs/performance.md` has the figures. The part of its time
+//! that a worker leaves to a computation is a setting, `Builder::compute_share`.
 //!
 //! On a server with many more cores than that, the ones to look at first are [`PIECES_PER_WORKER`], because more workers
 //! come for the pieces; and [`WORTH_A_THIEF`].
@@ -16,7 +16,8 @@ use std::time::Duration;
 pub(super) const PERIOD: Duration = Duration::from_micros(20);
 
 /// Joins before the clock is read for the first time by a worker, and the count to which [`PERIOD`] may take it at once;
-/// above that it doubles at most, because the next joins may be slower than the last. Read by `Pending` and `Computation`.
+/// above that it doubles at most, because the next joins may be slower than the last. Read by `Pending` and
+/// `Computation`.
 pub(super) const FIRST_COUNT: u32 = 64;
 
 /// The most joins between two looks at the clock. No real computation has this many in a [`PERIOD`]: it bounds the count
@@ -27,7 +28,8 @@ pub(super) const MOST_JOINS: u32 = 1 << 14;
 /// a split point by itself. Read by `Computation`.
 pub(super) const OUTER_JOINS_PER_CLOCK: u32 = 16;
 
-/// What a call of `split_here`, in a loop that has nothing to join for long, counts for. Read by `split_here`.
+/// The number of joins for which a call of `split_here` counts, in a loop that has nothing to join for long. More reads
+/// the clock more often there; fewer makes tasks wait for longer. Chosen. Read by `split_here`.
 pub(super) const JOINS_PER_SPLIT: u32 = 16;
 
 // --- Sharing joins ---
@@ -46,8 +48,8 @@ pub(super) const PROBES: u32 = 8;
 pub(super) const COARSE_JOINS: u32 = 4;
 
 /// Split points this far apart are those of a computation with long leaves. A worker that shows none for this long,
-/// while tasks wait, gets a spare. Shorter sends for spares that are not needed; longer holds tasks up. Read by `Computation` and
-/// the monitor.
+/// while tasks wait, gets a spare. Shorter sends for spares that are not needed; longer holds tasks up. Read by
+/// `Computation` and the monitor.
 pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
 
 /// This many split points in a row that are closer than [`LONG_LEAF`] make a computation fine-grained. Fewer would take
@@ -60,8 +62,8 @@ pub(crate) const FINE_PATIENCE: u32 = 16;
 
 // --- Waking thieves ---
 
-/// What a root must have run for to be worth a wake-up, which costs some 30 µs on both sides. Waking at each offer is
-/// slower than no parallelism at all for a tree of 2^10 nodes. Read by `Computation`.
+/// The time that a root must have run for to be worth a wake-up, which costs some 30 µs on both sides. Waking at each
+/// offer is slower than no parallelism at all for a tree of 2^10 nodes. Read by `Computation`.
 pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
 
 /// Offers of a fine-grained computation between two looks at the clock; the first one looks. Read by `Computation`.
@@ -112,11 +114,13 @@ pub(super) const GLANCE: Duration = Duration::from_micros(200);
 
 // --- Dividing slices ---
 
-/// Pieces into which work is divided for each worker. More even out what pieces differ in cost; fewer save joins. Read by
+/// Pieces into which work is divided for each worker. More even out what pieces differ in cost; fewer save joins. Read
+/// by
 /// `Splitter` and the sort.
 pub(super) const PIECES_PER_WORKER: usize = 8;
 
-/// Items that are always worth a join: it costs a few nanoseconds, and is where a computation can be interrupted. Read by
+/// Items that are always worth a join: it costs a few nanoseconds, and is where a computation can be interrupted. Read
+/// by
 /// `Splitter`.
 pub(super) const MANY_ITEMS: usize = 2048;
 
@@ -128,8 +132,8 @@ pub(super) const SORT_PIECE: (usize, usize) = (4096, 8192);
 /// which tasks would have to wait for a spare. Read by the sort.
 pub(super) const PARTITION_BLOCK: usize = 2048;
 
-/// A computation that took at least this long is worth a second worker from its first join on, the next time. It trades a
-/// wake-up that comes to nothing against a second half that starts late. Joins of two halves of 100 or 200 µs, half a
+/// A computation that took at least this long is worth a second worker from its first join on, the next time. It trades
+/// a wake-up that comes to nothing against a second half that starts late. Joins of two halves of 100 or 200 µs, half a
 /// millisecond apart, took 244 and 437 µs without it and take 170 and 277 µs. Halves of 40 µs, and those that are 5 ms
 /// apart, gain nothing and lose a twentieth. Read by `Forecast`.
 pub(super) const LONG_LAST_TIME: Duration = Duration::from_micros(100);

@@ -34,7 +34,7 @@ fn take(jobs: &JobList) -> Option<JobRef> {
     Some(unsafe { JobRef::new(job, NOWHERE) })
 }
 
-/// What was posted to one pool.
+/// The jobs that were posted to one pool.
 pub(crate) struct Posted {
     for_any: JobList,
     for_one: Box<[JobList]>,
@@ -144,7 +144,7 @@ impl Pool {
     }
 }
 
-/// A job that nobody waits for.
+/// A job that no thread waits for.
 #[repr(C)]
 struct Detached<F> {
     job: Job,

@@ -1,4 +1,4 @@
-//! Split points: what a worker sees to in the middle of a computation.
+//! Split points: what a worker does in the middle of a computation besides computing.
 //!
 //! It offers the next job when the last was taken, wakes thieves for a computation that is worth
 //! it, and polls tasks that wait.

@@ -1,18 +1,17 @@
 //! What a worker puts into its flight record.
 //!
 //! Short polls are recorded together, when one is timed anyway and a millisecond has passed, or the worker runs out of
-//! work. So recording reads the clock for nothing but each poll and wake-up, and for those only if it is asked to.
+//! work. Recording adds no readings of the clock, unless each poll and wake-up is to be recorded.
 
 use std::cell::Cell;
+
+use windlass_timer::in_nanos;
 
 use super::event::{Event, What};
 use super::ring::Ring;
 use super::watch::Watch;
 
-/// A poll of this many nanoseconds is recorded by itself.
-const LONG_POLL: u64 = 50_000;
-/// Shorter polls are recorded together, for this many nanoseconds at least.
-const TOGETHER: u64 = 1_000_000;
+use super::policy::{RECORDED_POLL, RECORDED_TOGETHER};
 
 /// The writer's half of a flight record.
 pub(super) struct Flight {
@@ -63,12 +62,12 @@ impl Flight {
 
     /// A poll was timed, the last of this many.
     pub(super) fn timed(&self, watch: &Watch, now: u64, time: u64, poll: What, polls: u64) {
-        if self.each_poll || time >= LONG_POLL {
+        if self.each_poll || time >= in_nanos(RECORDED_POLL) {
             self.polled(watch, now.saturating_sub(time), polls.saturating_sub(1));
             self.lasted(watch, now, time, poll);
             self.until.set(now);
             self.polls.set(polls);
-        } else if now.saturating_sub(self.until.get()) >= TOGETHER {
+        } else if now.saturating_sub(self.until.get()) >= in_nanos(RECORDED_TOGETHER) {
             self.polled(watch, now, polls);
         }
     }

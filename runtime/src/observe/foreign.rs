@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use windlass_timer::nanos;
 
-use super::observer::STAMP_EVERY;
+use super::policy::STAMP_EVERY;
 use super::watch::Watch;
 use crate::poller::fires;
 use crate::sched::Pool;

@@ -121,11 +121,11 @@ impl Merged {
     }
 }
 
-/// How often something has taken how long.
+/// A histogram of durations.
 ///
-/// A value is known to within a fifth of itself, the largest exactly. What is sampled counts as many times as it
-/// stands for, so [`count`](Self::count) is an estimate there; the field of [`Metrics`](crate::Metrics) says whether it
-/// is.
+/// A value is known to within a fifth of itself, the largest exactly. A sampled value is weighted by the number of values
+/// it represents, so [`count`](Self::count) may be an estimate. The docs of each field of [`Metrics`](crate::Metrics) say
+/// whether it is sampled.
 ///
 /// # Examples
 ///
@@ -150,16 +150,46 @@ impl Histogram {
     }
 
     /// Returns how many values were counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// runtime.block_on(runtime.spawn(async {})).unwrap();
+    /// let polls = runtime.metrics().poll_time;
+    /// println!("some {} polls so far", polls.count());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn count(&self) -> u64 {
         self.0.count()
     }
 
     /// Returns the sum of all values.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// runtime.block_on(runtime.spawn(async {})).unwrap();
+    /// let polls = runtime.metrics().poll_time;
+    /// println!("{:?} in polls", polls.sum());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn sum(&self) -> Duration {
         Duration::from_nanos(self.0.sum)
     }
 
     /// Returns the largest value, or zero if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// runtime.block_on(runtime.spawn(async {})).unwrap();
+    /// let polls = runtime.metrics().poll_time;
+    /// println!("the longest poll took {:?}", polls.max());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn max(&self) -> Duration {
         Duration::from_nanos(self.0.max)
     }
@@ -204,7 +234,7 @@ impl fmt::Debug for Histogram {
     }
 }
 
-/// How often a number has had which value; otherwise like [`Histogram`].
+/// A histogram of counts; otherwise like [`Histogram`].
 ///
 /// # Examples
 ///
@@ -223,26 +253,68 @@ impl CountHistogram {
     }
 
     /// Returns how many values were counted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let ready = windlass::Runtime::new()?.metrics().ready_tasks;
+    /// println!("{} looks at the queue", ready.count());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn count(&self) -> u64 {
         self.0.count()
     }
 
     /// Returns the sum of all values.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let ready = windlass::Runtime::new()?.metrics().ready_tasks;
+    /// println!("on average {}", ready.sum() / ready.count().max(1));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn sum(&self) -> u64 {
         self.0.sum
     }
 
     /// Returns the largest value, or zero if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let ready = windlass::Runtime::new()?.metrics().ready_tasks;
+    /// println!("at most {} tasks were ready", ready.max());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn max(&self) -> u64 {
         self.0.max
     }
 
     /// Returns a value that the given part of all values does not exceed, or zero if there are no values.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let ready = windlass::Runtime::new()?.metrics().ready_tasks;
+    /// assert!(ready.quantile(0.5) <= ready.quantile(0.99));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn quantile(&self, q: f64) -> u64 {
         self.0.quantile(q)
     }
 
     /// Returns the buckets that contain anything: the largest value that falls into the bucket, and how many did.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let ready = windlass::Runtime::new()?.metrics().ready_tasks;
+    /// for (at_most, times) in ready.buckets() {
+    ///     println!("{times} times up to {at_most}");
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.0.buckets()
     }

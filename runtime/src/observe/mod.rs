@@ -22,6 +22,7 @@ mod hours;
 mod listing;
 mod observer;
 mod openmetrics;
+mod policy;
 pub(crate) mod ring;
 mod site_counts;
 mod site_metrics;

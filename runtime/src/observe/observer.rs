@@ -24,13 +24,7 @@ use crate::sched::policy::POLLS_PER_CLOCK;
 use crate::sched::{Config, Pool, Worker};
 use crate::task::{Before, Header, Notes, PollMark, PollTime, Runnable, WokenBy};
 
-/// One wake-up in this many is stamped, by `WokenBy`.
-pub(super) const STAMP_EVERY: [u32; 4] = [16, 8, 128, 16];
-/// The nanoseconds that polls have to take before one of them is timed again. A poll that is timed costs two readings of the
-/// clock, which are a quarter of a percent of this.
-const TIME_EVERY: u64 = 20_000;
-/// What is woken waits for less than this at most; a longer time is that of a stamp that came around.
-const LONGEST_WAIT: u64 = 240_000_000_000;
+use super::policy::{LONGEST_WAIT, STAMP_EVERY, TIME_EVERY};
 
 /// The half of a worker's observations that only its thread touches.
 pub(crate) struct Observer {
@@ -154,7 +148,7 @@ impl Observer {
             self.start.set(now);
         }
         let (waited, by) = (woken.until(now), woken.by as usize);
-        if waited < LONGEST_WAIT {
+        if waited < in_nanos(LONGEST_WAIT) {
             let weight = u64::from(STAMP_EVERY[by]);
             self.watch.wake_latency[by].record(waited, weight);
             self.watch.sites.of(notes.site()).wait.add(waited * weight);
@@ -226,7 +220,7 @@ impl Observer {
     pub(crate) fn reads_clock(&self, average: u64, ready: usize) {
         let untimed = self.untimed.get().saturating_add(average * u64::from(POLLS_PER_CLOCK));
         self.untimed.set(untimed);
-        if self.on && untimed >= TIME_EVERY {
+        if self.on && untimed >= in_nanos(TIME_EVERY) {
             self.untimed.set(0);
             let now = self.read_clock();
             self.count_time(now);

@@ -42,8 +42,7 @@ pub struct TaskInfo {
     /// The time spent in its polls. Each poll of more than some microseconds is measured; short ones are sampled, so the
     /// value is an estimate, and 0 for a task with few short polls.
     pub busy: Duration,
-    /// What the task waits for, if it is idle: what the last of our futures said that returned `Pending` in its last
-    /// poll.
+    /// What the task waits for, if it is idle, as reported by the windlass future that returned `Pending` last.
     pub waits_for: WaitsFor,
     /// The time since the start of the last poll, within a millisecond. Zero for a task that is not idle.
     pub waiting_for: Duration,

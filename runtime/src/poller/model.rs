@@ -1,4 +1,4 @@
-//! What the models see of the poller: the real sources, registrations and the real thread's wait. Only
+//! The models' view of the poller: the real sources, registrations and the real thread's wait. Only
 //! the OS is a stand-in, and its events are the model's to raise.
 
 use std::io;
@@ -33,7 +33,7 @@ impl Source {
         wake.into_iter().for_each(Waker::wake);
     }
 
-    /// What is known of a direction.
+    /// The state of a direction.
     pub fn look(&self, direction: Direction) -> Seen {
         self.0.look(direction)
     }

@@ -11,7 +11,8 @@
 //! A thread is counted before the activity that it stands for can be observed: when it is woken, and when it enters
 //! `block_on`, before whatever is around the call is set aside. It is uncounted after it has decided to wait. So an observer
 //! that finds all counts at rest, and the same number of `activations` before and after it has read them, has seen no
-//! thread in transition. All accesses are `SeqCst`, because the observer reads several words and needs one order for them.
+//! thread in transition. All accesses are `SeqCst`, because the observer reads several words and needs one order for
+//! them.
 //!
 //! A model of a thread that is woken while the counts are read is in `loom-tests/tests/poller_outside.rs`. It needs no
 //! time, which models don't have; what virtual time makes of the counts is in `tests/timer_clock.rs`.
@@ -141,7 +142,7 @@ struct Stay {
     around: Around,
 }
 
-/// What the call is nested in.
+/// The call or closure that a `block_on` is nested in.
 #[derive(Clone, Copy)]
 enum Around {
     Nothing,

@@ -21,7 +21,7 @@ use crate::handle::Handle;
 use crate::primitives::{Arc, AtomicBool, Mutex, Ordering, fence};
 use crate::sched::{self, Monitor, Pool, policy};
 
-/// What the thread sleeps on, and how it is woken; a manual loop has it too.
+/// The parker that the thread sleeps on, and the flags by which it is woken. A manual loop has one too.
 pub(super) struct ThreadSleep {
     parker: Mutex<Option<Parker>>,
     unparker: Unparker,

@@ -1,4 +1,4 @@
-//! What a worker is doing, as others see it: a word that its thread alone writes.
+//! The activity of a worker, as others see it: a word that only its thread writes.
 //!
 //! The thread that starts it writes the word before. The word is a hint and orders nothing: the monitor and the threads
 //! that push go by it to tell how long a worker may take to come back. It is not part of the
@@ -17,7 +17,7 @@ const FINE: u8 = 1 << 2;
 /// Set while the worker is in a call of `block_in_place`. What computes in there may add COMPUTES.
 const BLOCKED: u8 = 1 << 3;
 
-/// What a worker is doing. Only the thread in the slot calls the methods that change it.
+/// The activity of a worker. Only the thread in the slot calls the methods that change it.
 #[derive(Default)]
 pub(crate) struct Activity(AtomicU8);
 

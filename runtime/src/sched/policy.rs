@@ -2,8 +2,8 @@
 //!
 //! Each says what it trades, where its value comes from, and what reads it. *Measured* means on two cores of a virtual
 //! Xeon with Linux 6.18, with the workloads of `benches/`; *chosen* means that no measurement asks for a different
-//! value. The values of fork-join are in `fork/policy.rs`, those of tasks in `task/policy.rs`, and those of the
-//! timers and of `sync` in the `policy.rs` of these crates.
+//! value. The values of fork-join, tasks, observations and reports are in the `policy.rs` of `fork/`, `task/`,
+//! `observe/` and `stuck/`, those of the timers and of `sync` in the `policy.rs` of these crates.
 //!
 //! On a server with many more cores than that, the ones to look at first are [`ROUND`], because more workers share one
 //! queue of events; and [`searchers`].
@@ -52,7 +52,7 @@ pub(crate) const LONG_AVERAGE_POLL: Duration = Duration::from_micros(50);
 
 // --- Waking a second worker ---
 
-/// What it costs to wake a parked thread. A backlog that takes longer than this is worth a second worker; a shorter one
+/// The cost of waking a parked thread. A backlog that takes longer than this is worth a second worker; a shorter one
 /// is done before that one is up. 27 to 40 µs were measured. Read by `Worker::consider_waking`.
 pub(crate) const WAKE_COST: Duration = Duration::from_micros(30);
 
@@ -68,12 +68,14 @@ pub(crate) const NO_BACKLOG: Duration = WAKE_COST.checked_div(8).unwrap();
 /// longer polls: as many as make up [`WAKE_COST`]. Read by `Worker::push`.
 pub(crate) const PUSHES_PER_THOUGHT: u32 = 64;
 
-/// How a second worker is tried. Samples of the rate of polls are [`SAMPLE_EVERY`] apart. A trial of six samples is 12 ms, so
-/// that one stall of the machine does not decide it, and trials take less than 2 % of the time. Read by `Sharing`.
+/// How a second worker is tried. Samples of the rate of polls are [`SAMPLE_EVERY`] apart. A trial of six samples is 12
+/// ms, so that one stall of the machine does not decide it, and trials take less than 2 % of the time. Read by
+/// `Sharing`.
 pub(super) const SHARING_TRIALS: Schedule = Schedule { samples: 6, every: (24, 384) };
 
-/// Several workers are worth having if together they poll this percentage, or more, of what one polls alone. Where it makes
-/// no difference they are: then there is CPU time to spare, and what comes at once is done at once. Read by `Sharing`.
+/// Several workers are worth having if together they poll this percentage, or more, of what one polls alone. Where it
+/// makes no difference they are: then there is CPU time to spare, and what comes at once is done at once. Read by
+/// `Sharing`.
 pub(crate) const SHARING_PAYS: u64 = 97;
 
 /// A sample of the rate of polls that took longer than this is not used: the runtime slept meanwhile. Longer counts
@@ -123,12 +125,12 @@ pub(crate) const INTERRUPTED: Duration = Duration::from_micros(200);
 /// `Spin`.
 pub(crate) const SPIN_SCORE: std::ops::RangeInclusive<i32> = -8..=4;
 
-/// What a poll may cost more in CPU time with spinning than without it, in percent: an answer that comes sooner is worth
-/// something. Chosen. Read by `Spin`.
+/// The CPU time of a poll with spinning, in percent of that without, up to which spinning pays: an answer that comes
+/// sooner is worth something. Chosen. Read by `Spin`.
 pub(crate) const SPIN_PREMIUM: u64 = 110;
 
-/// How spinning is tried. Samples of CPU time are [`SAMPLE_EVERY`] apart; two in 256 are less than one in a hundred, so that
-/// trials don't show in the p99. Read by `Spin`.
+/// How spinning is tried. Samples of CPU time are [`SAMPLE_EVERY`] apart; two in 256 are less than one in a hundred, so
+/// that trials don't show in the p99. Read by `Spin`.
 pub(super) const SPIN_TRIALS: Schedule = Schedule { samples: 2, every: (8, 256) };
 
 /// The smallest number of polls that makes a sample. More is more exact, and takes longer with long polls. Chosen. Read
@@ -232,8 +234,8 @@ pub(crate) const SPARES: (usize, usize) = (4, 64);
 /// build; a larger one is a mistake. Read by the builder.
 pub(crate) const STACK_BYTES: (usize, usize) = (64 << 10, 1 << 40);
 
-/// The default of `stuck_after`. Longer leaves tasks waiting behind one that blocks; shorter starts spares for polls that
-/// are merely long. Chosen, above the time slices of Linux. Read by the builder.
+/// The default of `stuck_after`. Longer leaves tasks waiting behind one that blocks; shorter starts spares for polls
+/// that are merely long. Chosen, above the time slices of Linux. Read by the builder.
 pub(crate) const STUCK_AFTER: Duration = Duration::from_millis(10);
 
 /// The shortest `stuck_after`. With a shorter one, monitoring would cost more than it saves. It is the shortest pause of

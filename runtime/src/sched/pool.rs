@@ -59,10 +59,10 @@ pub(crate) struct Config {
 /// The shared half of a runtime's scheduler.
 pub(crate) struct Pool {
     pub(crate) config: Config,
-    /// What the poller and the timers push: looked at before the injector, so that I/O does not
+    /// Tasks that the poller and the timers push: looked at before the injector, so that I/O does not
     /// queue behind a backlog of spawns.
     pub(crate) lane: CachePadded<Injector>,
-    /// What foreign threads push.
+    /// Tasks that foreign threads push.
     pub(crate) injector: CachePadded<Injector>,
     /// Fork-join roots: beside the tasks, so that neither queues behind the other.
     pub(crate) roots: CachePadded<Injector>,
@@ -75,7 +75,7 @@ pub(crate) struct Pool {
     pub(crate) posted: Posted,
     pub(crate) forecast: Forecast,
     pub(crate) owned: OwnedTasks,
-    /// What tasks point to: one for each shard of `owned`.
+    /// The targets of the tasks' [`PoolRef`](super::pool_ref::PoolRef)s: one for each shard of `owned`.
     pub(super) pool_shards: Box<[PoolShard]>,
     pub(crate) monitor: CachePadded<MonitorSwitch>,
     /// How many workers and spares there are at this moment.
@@ -93,7 +93,7 @@ pub(crate) struct Pool {
     pub(crate) foreign: CachePadded<Counters>,
     /// Tasks that such a thread spawned too late, and dropped.
     pub(crate) refused: Counter,
-    /// What such threads have to tell about tasks.
+    /// The observations of such threads about tasks.
     pub(crate) outside: WatchPlace,
     closing: AtomicBool,
 }

@@ -16,7 +16,7 @@ use crate::primitives::plain::{AtomicBool, Ordering as Plain};
 
 /// A runtime's experience with several workers at a time.
 pub(crate) struct Sharing {
-    /// What the trial says. Orders nothing: a worker that reads an old value decides as it would have a moment ago.
+    /// The trial's result. Orders nothing: a worker that reads an old value decides as it would have a moment ago.
     pays: AtomicBool,
     record: TryLock<Record>,
 }

@@ -42,7 +42,7 @@ pub(crate) struct Slot {
     stalled_at: Counter,
     /// Spawn site and id of the innermost of those polled, if that is in no list; else 0.
     unlisted: PlainU64,
-    /// What the thread takes along when it moves in, and leaves when it moves out.
+    /// The parts that the thread takes along when it moves in, and leaves when it moves out.
     pub(crate) kit: Mutex<Option<Kit>>,
 }
 

@@ -53,7 +53,7 @@ pub(crate) struct Worker {
     pub(crate) called: Cell<bool>,
     /// The next `reschedule` goes through the injector.
     pub(crate) hop: Cell<bool>,
-    /// What is woken queues up, instead of running next.
+    /// Tasks that are woken queue up, instead of running next.
     in_order: Cell<bool>,
     pub(super) random: Cell<u32>,
 }

@@ -7,8 +7,8 @@ use super::LongPoll;
 use crate::builder::Builder;
 
 impl Builder {
-    /// Sets after what time a poll that has not returned is reported, while it lasts: the task with its name and spawn
-    /// site, the worker, and on Linux with the feature `stack-traces` the worker's stack.
+    /// Sets how long a poll may take before it is reported. The report comes while the poll is still running, and names the
+    /// task, its spawn site and the worker. On Linux with the feature `stack-traces` it has the worker's stack.
     ///
     /// Reports go to [`on_long_poll`](Self::on_long_poll) if that is set. Otherwise they go to `tracing` with the feature
     /// of that name, and to standard error without it; then those of the same spawn site at most once a second.
@@ -37,7 +37,7 @@ impl Builder {
         self
     }
 
-    /// Calls `f` for each [long poll](Self::report_long_polls), instead of telling it to `tracing` or standard error.
+    /// Calls `f` for each [long poll](Self::report_long_polls), instead of reporting it to `tracing` or standard error.
     ///
     /// The calls come one after the other, on a thread that does nothing else, so `f` may block and panic. While it
     /// blocks, up to 256 reports wait; the rest is dropped and [counted](crate::Handle::long_polls_dropped). A shutdown

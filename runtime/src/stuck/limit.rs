@@ -3,12 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::Hash;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// The time between two tellings of one thing.
-const EVERY: Duration = Duration::from_secs(1);
-/// The things that are remembered. With more, all are forgotten.
-const MOST: usize = 1024;
+use super::policy::{REMEMBERED_REPORTS, REPORT_EVERY};
 
 /// When each thing was told last.
 pub(super) struct Limit<K>(HashMap<K, Told>);
@@ -31,7 +28,7 @@ impl<K: Hash + Eq> Limit<K> {
 
     /// Returns how often it was left out since it was told last, if it may be told now.
     pub(super) fn allows(&mut self, thing: K, now: Instant) -> Option<u64> {
-        if self.0.len() >= MOST && !self.0.contains_key(&thing) {
+        if self.0.len() >= REMEMBERED_REPORTS && !self.0.contains_key(&thing) {
             self.0.clear();
         }
         match self.0.entry(thing) {
@@ -41,7 +38,7 @@ impl<K: Hash + Eq> Limit<K> {
             }
             Entry::Occupied(mut told) => {
                 let told = told.get_mut();
-                if now.saturating_duration_since(told.last) < EVERY {
+                if now.saturating_duration_since(told.last) < REPORT_EVERY {
                     told.left_out += 1;
                     return None;
                 }
@@ -61,30 +58,30 @@ mod tests {
         let start = Instant::now();
         let mut limit = Limit::new();
         assert_eq!(limit.allows("a", start), Some(0));
-        assert_eq!(limit.allows("a", start + EVERY / 2), None);
-        assert_eq!(limit.allows("b", start + EVERY / 2), Some(0), "another");
-        assert_eq!(limit.allows("a", start + EVERY / 2), None);
-        assert_eq!(limit.allows("a", start + EVERY), Some(2));
-        assert_eq!(limit.allows("a", start + EVERY), None);
+        assert_eq!(limit.allows("a", start + REPORT_EVERY / 2), None);
+        assert_eq!(limit.allows("b", start + REPORT_EVERY / 2), Some(0), "another");
+        assert_eq!(limit.allows("a", start + REPORT_EVERY / 2), None);
+        assert_eq!(limit.allows("a", start + REPORT_EVERY), Some(2));
+        assert_eq!(limit.allows("a", start + REPORT_EVERY), None);
     }
 
     /// Such a clock is not supposed to be, but there are virtual machines.
     #[test]
     fn a_clock_that_jumps_back_delays_and_breaks_nothing() {
-        let start = Instant::now() + EVERY * 10;
+        let start = Instant::now() + REPORT_EVERY * 10;
         let mut limit = Limit::new();
         assert_eq!(limit.allows(1, start), Some(0));
-        assert_eq!(limit.allows(1, start - EVERY * 5), None);
-        assert_eq!(limit.allows(1, start + EVERY), Some(1));
+        assert_eq!(limit.allows(1, start - REPORT_EVERY * 5), None);
+        assert_eq!(limit.allows(1, start + REPORT_EVERY), Some(1));
     }
 
     #[test]
     fn the_memory_is_bounded() {
         let start = Instant::now();
         let mut limit = Limit::new();
-        for thing in 0..MOST * 3 {
+        for thing in 0..REMEMBERED_REPORTS * 3 {
             assert_eq!(limit.allows(thing, start), Some(0));
-            assert!(limit.0.len() <= MOST);
+            assert!(limit.0.len() <= REMEMBERED_REPORTS);
         }
     }
 }

@@ -69,43 +69,125 @@ pub enum LongPollKind {
 
 impl LongPoll {
     /// Returns what is stuck.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     if report.kind() == windlass::LongPollKind::BlockingPool {
+    ///         println!("raise `max_blocking`?");
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn kind(&self) -> LongPollKind {
         self.kind
     }
 
     /// Returns the id of the task, if it is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     if let Some(task) = report.task() {
+    ///         println!("task {task} is stuck");
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn task(&self) -> Option<Id> {
         self.task
     }
 
     /// Returns the task's name, if it has one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     println!("{} is stuck", report.name().unwrap_or("a task"));
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// Returns where the task was spawned; for [`BlockOn`](LongPollKind::BlockOn), the place of the call.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     if let Some(site) = report.location() {
+    ///         println!("spawned at {}:{}", site.file(), site.line());
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn location(&self) -> Option<&'static Location<'static>> {
         self.location
     }
 
     /// Returns the index of the worker that is held up. Spares come after the workers.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     if let Some(worker) = report.worker() {
+    ///         println!("worker {worker} is held up");
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn worker(&self) -> Option<usize> {
         self.worker
     }
 
     /// Returns how long it has lasted so far. The time is counted from when it was first seen, so that it is a little
     /// longer in truth.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     println!("for {:?} so far", report.elapsed());
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
     /// Returns the stack of the thread, on Linux on x86-64 and arm64, with the feature `stack-traces`. `None` elsewhere,
     /// and if the thread did not answer, or went on before it did.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     if let Some(stack) = report.stack() {
+    ///         println!("{stack}");
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn stack(&self) -> Option<&StackTrace> {
         self.stack.as_ref()
     }
 
     /// Returns the number of closures that wait, for [`BlockingPool`](LongPollKind::BlockingPool); 0 otherwise.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     println!("{} closures wait for a thread", report.waiting());
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn waiting(&self) -> usize {
         self.waiting
     }

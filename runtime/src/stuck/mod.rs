@@ -13,6 +13,7 @@
 mod builder;
 mod limit;
 mod long_poll;
+mod policy;
 mod reports;
 mod setting;
 mod sys;
@@ -22,7 +23,8 @@ mod watch;
 pub use long_poll::{LongPoll, LongPollKind};
 pub use trace::{StackFrame, StackTrace};
 
+pub(crate) use policy::REPORT_AFTER;
 pub(crate) use reports::{Callback, Reports};
-pub(crate) use setting::{DEFAULT, check};
+pub(crate) use setting::check;
 pub(crate) use sys::ThreadMark;
 pub(crate) use watch::LongPollWatch;

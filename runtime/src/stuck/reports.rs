@@ -20,10 +20,7 @@ use crate::primitives::{Arc, Mutex};
 use crate::sched::{Pool, Slot};
 use crate::task::{Id, quietly};
 
-/// Suspects that wait to be told. More than there are workers in most programs.
-const MOST_QUEUED: usize = 256;
-/// Reports that are kept for those who ask.
-const MOST_RECENT: usize = 64;
+use super::policy::{QUEUED_REPORTS, RECENT_REPORTS};
 
 /// A callback for reports.
 pub(crate) type Callback = StdArc<dyn Fn(&LongPoll) + Send + Sync>;
@@ -157,7 +154,7 @@ impl Reports {
     /// Has it looked at and told. Never waits for whoever it is told to.
     pub(super) fn submit(&self, pool: &Arc<Pool>, suspect: Suspect) {
         let mut inner = self.0.inner.lock();
-        if inner.closed || inner.queue.len() >= MOST_QUEUED {
+        if inner.closed || inner.queue.len() >= QUEUED_REPORTS {
             inner.dropped += 1;
             return;
         }
@@ -251,7 +248,7 @@ impl Shared {
 
     fn keep(&self, report: LongPoll) {
         let mut inner = self.inner.lock();
-        if inner.recent.len() >= MOST_RECENT {
+        if inner.recent.len() >= RECENT_REPORTS {
             inner.recent.pop_front();
         }
         inner.recent.push_back(report);

@@ -4,13 +4,8 @@ use std::ffi::OsStr;
 use std::io;
 use std::time::Duration;
 
+use super::policy::SHORTEST_REPORT_AFTER;
 use crate::builder_check;
-
-/// By default, only builds for development report.
-pub(crate) const DEFAULT: Option<Duration> =
-    if cfg!(debug_assertions) { Some(Duration::from_millis(100)) } else { None };
-/// The shortest time. With a shorter one, the monitor would look all the time.
-const LEAST: Duration = Duration::from_millis(1);
 
 /// Returns the time that is meant: that of the environment, or else that of the builder. `None` for no reports.
 pub(crate) fn check(builder: Option<Duration>) -> io::Result<Option<Duration>> {
@@ -18,11 +13,11 @@ pub(crate) fn check(builder: Option<Duration>) -> io::Result<Option<Duration>> {
         Some(value) => parse(&value)?,
         None => builder.filter(|time| *time < Duration::MAX),
     };
-    let least = time.unwrap_or(LEAST);
+    let least = time.unwrap_or(SHORTEST_REPORT_AFTER);
     builder_check::check(
-        least >= LEAST,
+        least >= SHORTEST_REPORT_AFTER,
         format!(
-            "report_long_polls of {least:?}: give at least {LEAST:?}, or `Duration::MAX` for no reports"
+            "report_long_polls of {least:?}: give at least {SHORTEST_REPORT_AFTER:?}, or `Duration::MAX` for no reports"
         ),
     )?;
     Ok(time)
@@ -43,10 +38,10 @@ fn parse(value: &OsStr) -> io::Result<Option<Duration>> {
         _ => None,
     });
     builder_check::check(
-        time.is_some_and(|time| time >= LEAST),
+        time.is_some_and(|time| time >= SHORTEST_REPORT_AFTER),
         format!(
             "the environment variable WINDLASS_LONG_POLLS is {value:?}: give a time such as \"50ms\" or \"2s\", of \
-             {LEAST:?} or more, or \"off\""
+             {SHORTEST_REPORT_AFTER:?} or more, or \"off\""
         ),
     )?;
     Ok(time)

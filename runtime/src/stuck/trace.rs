@@ -23,6 +23,17 @@ impl StackTrace {
     }
 
     /// Returns the frames, innermost first. A frame that the compiler has inlined has the address of the one around it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     if let Some(innermost) = report.stack().and_then(|stack| stack.frames().first()) {
+    ///         println!("stuck in {innermost}");
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn frames(&self) -> &[StackFrame] {
         &self.frames
     }
@@ -56,21 +67,65 @@ impl StackFrame {
     }
 
     /// Returns the address at which the function continues.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     for frame in report.stack().iter().flat_map(|stack| stack.frames()) {
+    ///         println!("{:#x}", frame.address());
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn address(&self) -> usize {
         self.address
     }
 
     /// Returns the function's name, if the executable has its symbols.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     for frame in report.stack().iter().flat_map(|stack| stack.frames()) {
+    ///         println!("{}", frame.function().unwrap_or("?"));
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn function(&self) -> Option<&str> {
         self.function.as_deref()
     }
 
     /// Returns the source file, if the executable has debug information.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     for frame in report.stack().iter().flat_map(|stack| stack.frames()) {
+    ///         println!("{}", frame.file().unwrap_or("?"));
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
     /// Returns the line in the source file, if the executable has debug information.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     for frame in report.stack().iter().flat_map(|stack| stack.frames()) {
+    ///         println!("line {}", frame.line().unwrap_or(0));
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
     pub fn line(&self) -> Option<u32> {
         self.line
     }

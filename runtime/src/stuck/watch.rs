@@ -14,8 +14,7 @@ use super::reports::Suspect;
 use crate::primitives::Arc;
 use crate::sched::{Pool, Slot};
 
-/// Looks in a `report_long_polls`, so that what is stuck is reported not much later than that.
-const LOOKS: u32 = 4;
+use super::policy::LOOKS_PER_REPORT;
 
 /// What the monitor remembers of what was stuck.
 pub(crate) struct LongPollWatch {
@@ -74,7 +73,7 @@ impl LongPollWatch {
     /// Returns how long the monitor may rest, at most.
     pub(crate) fn longest_pause(&self) -> Duration {
         let is_open = self.is_open || self.full.is_some_and(|(_, reported)| !reported);
-        self.after.filter(|_| is_open).map_or(Duration::MAX, |after| after / LOOKS)
+        self.after.filter(|_| is_open).map_or(Duration::MAX, |after| after / LOOKS_PER_REPORT)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What something costs, over all the tasks and jobs that it starts.
+//! Accounts, which add up the cost of something over all the tasks and jobs that it starts.
 //!
 //! A thread meters one account at a time: time goes to the innermost. A thread that begins or ends something with
 //! another account, or with none, reads the clock and settles what has run up. Without accounts, there is nothing to
@@ -62,7 +62,7 @@ struct Ledger {
     parent: Option<Account>,
 }
 
-/// What an [`Account`] has been charged.
+/// The sums that an [`Account`] has been charged.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
@@ -81,6 +81,14 @@ pub struct Cost {
 
 impl Account {
     /// Returns an account that has been charged nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::{Account, Cost};
+    ///
+    /// assert_eq!(Account::new().cost(), Cost::default());
+    /// ```
     pub fn new() -> Self {
         Self(Arc::default())
     }
@@ -151,6 +159,16 @@ impl Account {
     }
 
     /// Returns what has been charged so far. A task's last poll is charged before its handle is ready.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::Account;
+    ///
+    /// let account = Account::new();
+    /// windlass::block_on(account.scope(async { windlass::spawn(async {}).await })).unwrap();
+    /// assert_eq!(account.cost().tasks, 1);
+    /// ```
     pub fn cost(&self) -> Cost {
         let get = |sum: &AtomicU64| sum.load(Ordering::Relaxed);
         let ledger = &*self.0;
@@ -207,7 +225,7 @@ impl Ledger {
     }
 }
 
-/// What begins on an account.
+/// The kinds of work that begin on an account.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Metered {
     Poll,
@@ -221,14 +239,14 @@ struct Meter {
     ledger: *const Ledger,
     /// When it was last metered from; `None` without an account.
     since: Option<Instant>,
-    /// What had run up before that.
+    /// The time that had run up before that.
     before: Duration,
 }
 
 impl Meter {
     const OFF: Self = Self { ledger: ptr::null(), since: None, before: Duration::ZERO };
 
-    /// What has run up until now.
+    /// Returns the time that has run up until now.
     fn sum(&self, now: Instant) -> Duration {
         self.before
             + self.since.map_or(Duration::ZERO, |since| now.saturating_duration_since(since))
@@ -241,7 +259,7 @@ thread_cell!(static METER: Meter = Meter::OFF);
 /// around it.
 pub(crate) struct Metering<'a> {
     ledger: Option<&'a Ledger>,
-    /// What was metered before; `None` if nothing has changed.
+    /// The account that was metered before; `None` if nothing has changed.
     around: Option<Meter>,
 }
 

@@ -37,7 +37,7 @@ struct Frame<'a> {
     below: *const Frame<'a>,
 }
 
-/// What a frame holds. Keys are addresses: compared, never dereferenced.
+/// The content of a frame. Keys are addresses: compared, never dereferenced.
 #[derive(Clone, Copy)]
 enum What<'a> {
     /// A value for this task alone.
@@ -251,7 +251,7 @@ pub(crate) fn run_job<R>(inherited: Option<Inherited>, f: impl FnOnce() -> R) ->
     }
 }
 
-/// What is in force where a `join` is called.
+/// The values in force where a `join` is called.
 #[derive(Clone, Copy)]
 pub(crate) struct Joiner(*const Frame<'static>);
 

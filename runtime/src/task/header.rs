@@ -47,7 +47,7 @@ impl Origin {
     }
 }
 
-/// What sets a task apart, in its allocation: its name, and what it has inherited. It takes no space, and no time, in tasks
+/// The marks of a task, in its allocation: its name, and what it has inherited. It takes no space, and no time, in tasks
 /// that have neither.
 pub(crate) trait Marks: Send + Sync + 'static {
     /// Returns the name.

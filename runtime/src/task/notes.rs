@@ -45,7 +45,7 @@ const CANCELLATION: u8 = 9;
 /// As `NOTHING`, in a task that is not listed before it waits.
 const UNLISTED: u8 = 10;
 
-/// Who woke a task.
+/// The kind of thread or event that woke a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WokenBy {
     Io = 0,
@@ -89,7 +89,7 @@ impl Woken {
     }
 }
 
-/// What was known of a task before a poll.
+/// The notes of a task before a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Before {
     /// It is in no list yet, and this is its first poll.
@@ -124,7 +124,7 @@ impl PollMark {
 /// schedulers.
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
-/// Has the ends of all polls told to their schedulers while it lives.
+/// Has the end of each poll reported to its scheduler for as long as it lives.
 pub(crate) struct WatchPolls(());
 
 impl WatchPolls {
@@ -140,7 +140,7 @@ impl Drop for WatchPolls {
     }
 }
 
-/// See the head of this file.
+/// The notes of one task; see the head of this file.
 pub(crate) struct Notes {
     site: SiteId,
     kind: AtomicU8,

@@ -22,7 +22,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// What is spawned here computes, and takes long on purpose.
+    /// The tasks spawned here compute, and take long on purpose.
     pub(crate) fn set_computes(&self) {
         // Read first: callers at the same place share the cache line.
         if !self.computes() {
@@ -40,7 +40,7 @@ impl Site {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SiteId(u16);
 
-/// The same place may have several addresses, so it is known by what it says.
+/// A place in the source, by its content, because the same place may have several addresses.
 #[derive(PartialEq, Eq, Hash)]
 struct LocationKey {
     file: &'static str,

@@ -1,4 +1,4 @@
-//! What no program brings about in its lifetime.
+//! Tests of counters that no program brings to their end in its lifetime.
 
 use std::process::Command;
 

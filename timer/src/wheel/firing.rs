@@ -1,4 +1,4 @@
-//! What happens to a slot whose time has come: its timers fire, or cascade to lower levels.
+//! The end of a slot whose time has come: its timers fire, or cascade to lower levels.
 
 use std::task::Waker;
 

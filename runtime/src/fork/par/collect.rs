@@ -72,7 +72,7 @@ where
     Filled { places: unsafe { &mut *whole }, length }
 }
 
-/// Places of which the first are filled. They are emptied again when a panic comes between.
+/// Places of which the first few are filled. If a panic comes before the rest are, they are dropped.
 struct Filled<'a, R> {
     places: &'a mut [MaybeUninit<R>],
     length: usize,

@@ -7,7 +7,7 @@ use parts::Parts;
 /// Items that [`par`](super) can work on: `&[T]`, `&mut [T]`, references to vectors and arrays, and
 /// ranges of integers. Not to be implemented outside.
 pub trait Items {
-    /// What closures get.
+    /// The items that closures get.
     type Item;
 
     #[doc(hidden)]
@@ -20,7 +20,7 @@ pub trait Items {
 pub(super) mod parts {
     /// Items that can be divided.
     pub trait Parts: Send + Sized {
-        /// What closures get.
+        /// The items that closures get.
         type Item;
 
         /// How many there are.

@@ -1,9 +1,9 @@
-//! How far work is divided.
+//! The splitter, which decides how far work is divided.
 
 use crate::context;
 use crate::fork::policy::{MANY_ITEMS, PIECES_PER_WORKER};
 
-/// Halves left before work is done in one go, copied along with the halves.
+/// The number of halvings left before work is done in one go. Each half gets a copy.
 #[derive(Clone, Copy)]
 pub(super) struct Splitter {
     workers: usize,

@@ -96,7 +96,7 @@ pub mod os {
     pub use super::backend::WallClock;
 }
 
-/// What the OS has told of a thread, in nanoseconds since the thread began.
+/// The OS's statistics of a thread, in nanoseconds since the thread began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CpuTimes {
     pub(crate) ran: u64,
@@ -104,7 +104,7 @@ pub(crate) struct CpuTimes {
     pub(crate) waited: u64,
 }
 
-/// For an OS that does not tell.
+/// Stands in for an OS without such statistics.
 #[cfg(any(loom, windows, not(target_os = "linux"), windlass_poller = "kqueue"))]
 pub(crate) struct Untold;
 

@@ -10,7 +10,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 
 use libc::{c_int, c_short, c_uint, c_ushort, c_void, timespec};
 
-/// What changes and events are.
+/// The type of changes and events.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Event {
@@ -44,7 +44,7 @@ pub(super) const NOTE_TRIGGER: c_uint = 0x0100_0000;
 /// The finest unit of timers: how to ask for it, and its nanoseconds.
 pub(super) const TIMER_UNIT: (c_uint, u64) = (0x0004, 1);
 
-/// What makes a timer's time one of the wall clock.
+/// The flag that makes a timer's time one of the wall clock.
 pub(super) const TIMER_ABSOLUTE: Option<c_uint> = Some(0x0008);
 
 #[link(name = "kqueue")]

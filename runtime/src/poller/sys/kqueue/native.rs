@@ -10,7 +10,7 @@ pub(super) use libc::{
 #[cfg(any(target_os = "macos", target_os = "freebsd"))]
 pub(super) use libc::{EVFILT_USER, NOTE_TRIGGER};
 
-/// What changes and events are.
+/// The type of changes and events.
 pub(super) type Event = libc::kevent;
 
 /// Of the `EV_` constants.
@@ -28,13 +28,13 @@ pub(super) const TIMER_UNIT: (u32, u64) = (libc::NOTE_NSECONDS, 1);
 #[cfg(not(any(target_os = "macos", target_os = "freebsd")))]
 pub(super) const TIMER_UNIT: (u32, u64) = (0, 1_000_000);
 
-/// What makes a timer's time one of the wall clock, in systems that have it, and have had it for long.
+/// The flag that makes a timer's time one of the wall clock, in systems that have it, and have had it for long.
 #[cfg(target_os = "freebsd")]
 pub(super) const TIMER_ABSOLUTE: Option<u32> = Some(libc::NOTE_ABSTIME);
-/// What makes a timer's time one of the wall clock, in systems that have it, and have had it for long.
+/// The flag that makes a timer's time one of the wall clock, in systems that have it, and have had it for long.
 #[cfg(target_os = "macos")]
 pub(super) const TIMER_ABSOLUTE: Option<u32> = Some(libc::NOTE_ABSOLUTE);
-/// What makes a timer's time one of the wall clock, in systems that have it, and have had it for long.
+/// The flag that makes a timer's time one of the wall clock, in systems that have it, and have had it for long.
 #[cfg(not(any(target_os = "freebsd", target_os = "macos")))]
 pub(super) const TIMER_ABSOLUTE: Option<u32> = None;
 

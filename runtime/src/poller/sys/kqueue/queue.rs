@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::native::{self, Event, Flags};
 
-/// What of a descriptor is waited for.
+/// The part of a descriptor that is waited for.
 #[derive(Clone, Copy)]
 pub(super) enum Filter {
     Read,
@@ -49,7 +49,7 @@ pub(super) fn timer_at(flags: Flags, absolute: u32, time: Duration, token: u64) 
 
 pub(super) struct Queue {
     fd: OwnedFd,
-    /// What becomes readable when there are events, if that is not `fd` itself.
+    /// The descriptor that becomes readable when there are events, if that is not `fd` itself.
     pollable: Option<OwnedFd>,
 }
 
@@ -123,7 +123,7 @@ impl Queue {
         })
     }
 
-    /// What becomes readable when there are events: to be watched by another queue, or by `poll`.
+    /// Returns the descriptor that becomes readable when there are events, to be watched by another queue, or by `poll`.
     pub(super) fn as_pollable(&self) -> BorrowedFd<'_> {
         self.pollable.as_ref().unwrap_or(&self.fd).as_fd()
     }

@@ -112,7 +112,7 @@ pub(crate) struct Selector {
     shared: Arc<Shared>,
 }
 
-/// What callbacks and those that end them share.
+/// The state that callbacks and the threads that end them share.
 struct Shared {
     members: Mutex<Members>,
     /// Nobody is leaving and no work item is out any more.

@@ -28,7 +28,7 @@ impl Notice {
         Arc::new(Self { source: source.clone(), callbacks: pool.callbacks().clone() })
     }
 
-    /// What the callback is given; it does not count as a reference.
+    /// The callback's context, which does not count as a reference.
     pub(super) fn context(self: &Arc<Self>) -> *mut c_void {
         Arc::as_ptr(self).cast_mut().cast()
     }

@@ -13,7 +13,7 @@ use super::{Shared, ended};
 use crate::primitives::Arc;
 use crate::task::quietly;
 
-/// What a work item carries. It is no member of the pool's cleanup group, because it closes itself; those
+/// The context of a work item. It is no member of the pool's cleanup group, because it closes itself; those
 /// that are out are counted instead.
 struct Hop {
     shared: Arc<Shared>,

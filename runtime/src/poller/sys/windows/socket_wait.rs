@@ -146,7 +146,7 @@ unsafe extern "system" fn called(
     wake_all(wake);
 }
 
-/// What has happened on a socket since it was last asked. Also resets the event.
+/// Returns what has happened on a socket since it was last asked. Also resets the event.
 fn happened(socket: SOCKET, event: &Event) -> Readiness {
     let mut events = WSANETWORKEVENTS::default();
     // SAFETY: the event is open, and there is room for the answer.

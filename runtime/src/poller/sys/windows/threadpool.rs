@@ -93,7 +93,7 @@ impl Threadpool {
         unsafe { SetThreadpoolThreadMaximum(self.callbacks.pool, 1) };
     }
 
-    /// What callbacks enter first.
+    /// The part that callbacks enter first.
     pub(super) fn callbacks(&self) -> &Callbacks {
         &self.callbacks
     }
@@ -130,7 +130,7 @@ impl Drop for Threadpool {
     }
 }
 
-/// What callbacks know of their pool.
+/// The part of a pool that its callbacks share.
 #[derive(Clone)]
 pub(super) struct Callbacks {
     pool: PTP_POOL,
