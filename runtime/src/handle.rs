@@ -186,7 +186,8 @@ impl Handle {
             if self.pool.poller().is_virtual() {
                 return outside_activity::block_on(&self.pool, future);
             }
-            windlass_sync::block_on(future)
+            let poller = self.pool.poller();
+            windlass_sync::block_on_parking(future, |parker| poller.park(parker))
         };
         companion::surround(&self.pool, ThreadKind::BlockOn, || coop::uncounted(wait))
     }

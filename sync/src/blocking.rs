@@ -54,6 +54,23 @@ pub(crate) fn with_parker<R>(f: impl FnOnce(&Parker, &Waker) -> R) -> R {
 /// assert_eq!(windlass_sync::block_on(async { 7 }), 7);
 /// ```
 pub fn block_on<F: Future>(future: F) -> F::Output {
+    block_on_parking(future, Parker::park)
+}
+
+/// As [`block_on`], for a thread that has something to do while the future is pending: `park` is to return when a token
+/// was taken.
+///
+/// ```
+/// let mut parked = 0;
+/// let event = windlass_sync::AutoResetEvent::new(false);
+/// windlass_sync::block_on_parking(event.wait(), |parker| {
+///     parked += 1;
+///     event.set();
+///     parker.park();
+/// });
+/// assert_eq!(parked, 1);
+/// ```
+pub fn block_on_parking<F: Future>(future: F, mut park: impl FnMut(&Parker)) -> F::Output {
     let mut future = pin!(future);
     with_parker(|parker, waker| {
         let mut context = Context::from_waker(waker);
@@ -61,7 +78,7 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
             if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
                 return output;
             }
-            parker.park();
+            park(parker);
         }
     })
 }

@@ -67,6 +67,9 @@ use crate::timekeeper::{Driver, NEVER, Timekeeper};
 ///
 /// timers().fired(deadline, 1);
 /// assert!(!timers().is_firing(deadline) && !timers().is_waking());
+/// // No thread other than the worker has armed a timer.
+/// assert_eq!(timers().next_foreign(0), NEVER);
+/// assert_eq!(timers().fire_foreign(0, deadline, |_| unreachable!()), 0);
 /// assert_eq!(timers().publish_exact_next(), NEVER);
 /// // A worker that falls asleep wakes no timekeeper, because there is none.
 /// timers().entrust();
@@ -108,6 +111,11 @@ impl Timers {
     /// Returns a shard for a thread that is not a worker. Any number is valid.
     pub fn foreign(&self, number: usize) -> &ShardRef {
         &self.shards[self.workers + number % (self.shards.len() - self.workers)]
+    }
+
+    /// Returns the next deadline of the [shard of a foreign thread](Self::foreign), or an earlier time, or [`NEVER`].
+    pub fn next_foreign(&self, number: usize) -> u64 {
+        self.foreign(number).next()
     }
 
     /// Returns the next deadline of all shards, or an earlier time, or [`NEVER`] if no timer is armed.
@@ -180,6 +188,18 @@ impl Timers {
             }
         }
         fired
+    }
+
+    /// As [`fire`](Self::fire), for the [shard of a foreign thread](Self::foreign) alone.
+    pub fn fire_foreign(
+        &self,
+        number: usize,
+        now: u64,
+        mut wake: impl FnMut(&mut Vec<Waker>),
+    ) -> usize {
+        let mut empty_batches = EMPTY_BATCHES_PER_ROUND;
+        let shard = self.foreign(number);
+        shard.fire(now, TIMERS_PER_ROUND, &mut empty_batches, &mut Vec::new(), &mut wake)
     }
 
     /// Returns true if a timer is due, or some thread is waking one. Takes all locks.
