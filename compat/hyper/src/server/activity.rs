@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 use windlass_runtime::timer;
 use windlass_sync::CancellationToken;
 
+use super::unread::Unread;
+
 /// What a connection is doing.
 ///
 /// The orderings are relaxed: with HTTP/1 all is done by one task, and with HTTP/2 it is about time-outs that are looked
@@ -16,8 +18,7 @@ pub(super) struct Activity {
     started: Instant,
     drain: CancellationToken,
     in_flight: AtomicUsize,
-    /// Set when bytes arrive, cleared when they have become a request.
-    bytes_came: AtomicBool,
+    unread: Unread,
     has_served: AtomicBool,
     /// Set when a stream of HTTP/2 was handed over, to a WebSocket for instance.
     handed_over: AtomicBool,
@@ -31,7 +32,7 @@ impl Activity {
             started: timer::now(),
             drain,
             in_flight: AtomicUsize::new(0),
-            bytes_came: AtomicBool::new(false),
+            unread: Unread::default(),
             has_served: AtomicBool::new(false),
             handed_over: AtomicBool::new(false),
             idle_since: AtomicU64::new(0),
@@ -66,14 +67,27 @@ impl Activity {
 
     /// True if bytes have arrived that are no request yet.
     pub(super) fn is_head_under_way(&self) -> bool {
-        self.bytes_came.load(Relaxed)
+        self.unread.is_some()
     }
 
+    /// True if the connection has to be polled once more before `is_head_under_way` is right.
+    pub(super) fn is_unsure(&self) -> bool {
+        !self.is_busy() && self.unread.is_unsure()
+    }
+
+    /// Notes that bytes have arrived.
     pub(super) fn note_bytes(&self) {
-        // Most of the time it is so already, or about to be cleared.
-        if !self.bytes_came.load(Relaxed) {
-            self.bytes_came.store(true, Relaxed);
-        }
+        self.unread.note_bytes();
+    }
+
+    /// Notes that a read has found nothing.
+    pub(super) fn note_nothing(&self) {
+        self.unread.note_nothing(self.in_flight.load(Relaxed) > 0);
+    }
+
+    /// Notes that something is written or flushed.
+    pub(super) fn note_write(&self) {
+        self.unread.note_write();
     }
 }
 
@@ -82,9 +96,9 @@ impl Activity {
 pub(super) struct Exchange(Arc<Activity>);
 
 impl Exchange {
-    pub(super) fn begin(activity: &Arc<Activity>) -> Self {
+    pub(super) fn begin(activity: &Arc<Activity>, has_body: bool) -> Self {
         activity.in_flight.fetch_add(1, Relaxed);
-        activity.bytes_came.store(false, Relaxed);
+        activity.unread.note_request(has_body);
         activity.has_served.store(true, Relaxed);
         Self(activity.clone())
     }

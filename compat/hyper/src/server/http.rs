@@ -212,7 +212,11 @@ async fn drive<C: Connection>(
             connection.as_mut().graceful_shutdown();
         }
         loop {
-            if let Poll::Ready(result) = connection.as_mut().poll(cx) {
+            let mut polled = connection.as_mut().poll(cx);
+            if polled.is_pending() && watch.is_unsure() {
+                polled = connection.as_mut().poll(cx);
+            }
+            if let Poll::Ready(result) = polled {
                 return Poll::Ready(result.map_err(Error::Http));
             }
             if let Some(patience) = &mut closing {

@@ -35,7 +35,7 @@ where
     type Future = Answering<S::Future>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let exchange = Exchange::begin(&self.activity);
+        let exchange = Exchange::begin(&self.activity, !request.body().is_end_stream());
         let kind = match request.version() < Version::HTTP_2 {
             true => Kind::Http1,
             false if request.method() == Method::CONNECT => Kind::Connect,

@@ -46,7 +46,7 @@ pub(super) async fn read_version<I: Read + Unpin>(
     }
 }
 
-/// The connection's I/O. Notes that bytes arrive, and begins with those that were read before.
+/// The connection's I/O. Notes what hyper does with it, and begins with the bytes that were read before.
 pub(super) struct Observed<I> {
     io: I,
     /// What was read to know the version, and has not been read again.
@@ -82,8 +82,13 @@ impl<I: Read + Unpin> Read for Observed<I> {
         }
         // hyper reads when it has room. What comes back is either bytes or the end; after the end it reads no
         // more, so to take that for bytes does no harm.
-        ready!(Pin::new(&mut this.io).poll_read(cx, cursor))?;
-        this.activity.note_bytes();
+        match Pin::new(&mut this.io).poll_read(cx, cursor)? {
+            Poll::Ready(()) => this.activity.note_bytes(),
+            Poll::Pending => {
+                this.activity.note_nothing();
+                return Poll::Pending;
+            }
+        }
         Poll::Ready(Ok(()))
     }
 }
@@ -94,10 +99,12 @@ impl<I: Write + Unpin> Write for Observed<I> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
+        self.activity.note_write();
         Pin::new(&mut self.io).poll_write(cx, bytes)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.activity.note_write();
         Pin::new(&mut self.io).poll_flush(cx)
     }
 
@@ -114,6 +121,7 @@ impl<I: Write + Unpin> Write for Observed<I> {
         cx: &mut Context<'_>,
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        self.activity.note_write();
         Pin::new(&mut self.io).poll_write_vectored(cx, buffers)
     }
 }

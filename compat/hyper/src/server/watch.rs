@@ -83,6 +83,11 @@ impl Watch {
         told
     }
 
+    /// True if the connection has to be polled once more before `poll_overdue` knows what it waits for.
+    pub(super) fn is_unsure(&self) -> bool {
+        self.version == Some(Version::Http1) && self.activity.is_unsure()
+    }
+
     /// Ready when the connection has waited for something too long. To be polled after the connection, which
     /// may have found what it waits for.
     pub(super) fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
