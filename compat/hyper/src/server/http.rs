@@ -14,7 +14,6 @@ use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, Service};
 use hyper::{Request, Response};
-use windlass_runtime::timer::sleep;
 use windlass_sync::CancellationToken;
 
 use super::Error;
@@ -26,13 +25,11 @@ use crate::{Executor, Timer};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// How long a connection that was told to close may take to write out what it has.
-const CLOSING: Duration = Duration::from_secs(5);
-
 /// Serves HTTP connections: HTTP/1 with upgrades, and HTTP/2, known by its first bytes.
 ///
 /// A connection is closed if the head of a request takes longer than 30 seconds to arrive, the first one of
-/// it counted from the start, or if it is idle for 75 seconds between two requests.
+/// it counted from the start, or if it is idle for 75 seconds between two requests. A connection of HTTP/2 is idle from its
+/// start to its first request, and is told with GOAWAY.
 ///
 /// # Examples
 ///
@@ -204,11 +201,10 @@ async fn drive<C: Connection>(
     mut watch: Watch,
     closes_at_once: bool,
 ) -> Result<(), Error> {
-    let mut closing = None;
+    let mut closing = Closing::No;
     let ended = poll_fn(|cx| {
-        if closes_at_once && closing.is_none() && watch.is_told(cx) {
-            // It takes as long as its streams do.
-            closing = Some(sleep(Duration::MAX));
+        if closes_at_once && closing == Closing::No && watch.is_told(cx) {
+            closing = Closing::Drained;
             connection.as_mut().graceful_shutdown();
         }
         loop {
@@ -219,20 +215,34 @@ async fn drive<C: Connection>(
             if let Poll::Ready(result) = polled {
                 return Poll::Ready(result.map_err(Error::Http));
             }
-            if let Some(patience) = &mut closing {
-                return Pin::new(patience).poll(cx).map(Ok);
+            match closing {
+                Closing::No => {}
+                // It takes as long as its streams do.
+                Closing::Drained => return Poll::Pending,
+                Closing::Overdue => return watch.poll_closed(cx).map(Ok),
             }
             match watch.poll_overdue(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Overdue::Head) => return Poll::Ready(Err(Error::HeaderTimeout)),
                 Poll::Ready(Overdue::Request) => {
-                    closing = Some(sleep(CLOSING));
+                    closing = Closing::Overdue;
+                    watch.close();
                     connection.as_mut().graceful_shutdown();
                 }
             }
         }
     });
     ended.await
+}
+
+/// Whether a connection was told to close, and why.
+#[derive(PartialEq)]
+enum Closing {
+    No,
+    /// The server ends.
+    Drained,
+    /// It has been idle for too long.
+    Overdue,
 }
 
 /// A connection of hyper's, of either version.

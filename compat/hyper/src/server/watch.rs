@@ -12,10 +12,13 @@ use windlass_sync::CancelledOwned;
 use super::activity::Activity;
 use super::version::Version;
 
+/// How long a connection that was told to close may take to write out what it has, and to answer what has begun meanwhile.
+const CLOSING: Duration = Duration::from_secs(5);
+
 /// How long a connection may be without what.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Without the rest of a head that has begun, or without a first request.
+    /// Without the rest of a head that has begun, or, unless it is of HTTP/2, without a first request.
     pub(super) header: Option<Duration>,
     /// Without a request between two of them.
     pub(super) idle: Option<Duration>,
@@ -42,6 +45,8 @@ pub(super) struct Watch {
     asked_by: Option<Waker>,
     told_at: Option<Instant>,
     head_since: Option<Instant>,
+    /// When it was told to close because it was idle.
+    closing_since: Option<Instant>,
     sleep: Sleep,
     /// When the timer fires, if it is armed.
     fires_at: Option<Instant>,
@@ -58,6 +63,7 @@ impl Watch {
             asked_by: None,
             told_at: None,
             head_since: None,
+            closing_since: None,
             sleep,
             fires_at: None,
         }
@@ -111,6 +117,37 @@ impl Watch {
         }
     }
 
+    /// Notes that the connection was told to close because it was idle.
+    pub(super) fn close(&mut self) {
+        self.closing_since = Some(timer::now());
+        self.fires_at = None;
+    }
+
+    /// Ready when the connection takes too long to close. With HTTP/2, a request may have crossed the message that
+    /// closes the connection. It is answered, and the time counts from its end.
+    pub(super) fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let now = timer::now();
+            let since = match self.activity.is_busy() {
+                true => now,
+                false => self.closing_since.max(Some(self.activity.idle_since())).unwrap_or(now),
+            };
+            let deadline = since + CLOSING;
+            if deadline <= now {
+                return Poll::Ready(());
+            }
+            // The deadline only moves to later times, so when the timer fires it is early at worst.
+            if self.fires_at.is_none() {
+                self.sleep.reset(deadline);
+                self.fires_at = Some(deadline);
+            }
+            if Pin::new(&mut self.sleep).poll(cx).is_pending() {
+                return Poll::Pending;
+            }
+            self.fires_at = None;
+        }
+    }
+
     /// With HTTP/2, the last response may be over without the connection being polled. So the timer goes on.
     fn keep_armed(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
         if self.version == Some(Version::Http2) {
@@ -132,9 +169,11 @@ impl Watch {
             self.head_since = None;
             return None;
         }
-        // An idle connection of HTTP/2 gets frames that are no requests.
-        let head_begun = activity.is_head_under_way() && self.version != Some(Version::Http2);
-        if head_begun || !activity.has_served() {
+        // An idle connection of HTTP/2 gets frames that are no requests. It has shown what it is by its first frames, so
+        // before the first request it is idle, as it is after it.
+        let is_2 = self.version == Some(Version::Http2);
+        let head_begun = activity.is_head_under_way() && !is_2;
+        if head_begun || !(activity.has_served() || is_2) {
             let since = match activity.has_served() {
                 true => *self.head_since.get_or_insert_with(timer::now),
                 false => activity.started(),
