@@ -66,6 +66,7 @@ where
 /// | time for a handshake that is under way when the server is told to end | 2 seconds |
 /// | time between two requests of a connection | 75 seconds; see [`idle_timeout`](Self::idle_timeout) |
 /// | time for connections to end, once told to | 30 seconds; see [`deadline`](Self::deadline) |
+/// | WebSockets when the server is told to end | waited for and closed as other connections; see the [crate](crate) |
 /// | descriptors have run out | it pauses, and goes on when a connection ends |
 /// | a handler panics | its connection is closed (HTTP/1), or its stream is reset (HTTP/2) |
 /// | TCP_NODELAY | set |

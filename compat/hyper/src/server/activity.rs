@@ -1,13 +1,14 @@
 //! What the parts of a connection know of each other.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use windlass_runtime::timer;
 use windlass_sync::CancellationToken;
 
 use super::unread::Unread;
+use super::upgrade::Upgrade;
 
 /// What a connection is doing.
 ///
@@ -22,6 +23,8 @@ pub(super) struct Activity {
     has_served: AtomicBool,
     /// Set when a stream of HTTP/2 was handed over, to a WebSocket for instance.
     handed_over: AtomicBool,
+    /// Set when a connection of HTTP/1 was handed over as a whole.
+    upgrade: OnceLock<Upgrade>,
     /// When the last response was over, in nanoseconds after the start.
     idle_since: AtomicU64,
 }
@@ -35,6 +38,7 @@ impl Activity {
             unread: Unread::default(),
             has_served: AtomicBool::new(false),
             handed_over: AtomicBool::new(false),
+            upgrade: OnceLock::new(),
             idle_since: AtomicU64::new(0),
         }
     }
@@ -63,6 +67,11 @@ impl Activity {
     /// When the last response was over, if none is under way.
     pub(super) fn idle_since(&self) -> Instant {
         self.started + Duration::from_nanos(self.idle_since.load(Relaxed))
+    }
+
+    /// What ties an upgraded connection of HTTP/1 to its server.
+    pub(super) fn upgrade(&self) -> Option<&Upgrade> {
+        self.upgrade.get()
     }
 
     /// True if bytes have arrived that are no request yet.
@@ -108,8 +117,13 @@ impl Exchange {
     }
 
     /// Notes that the stream of this request goes on in other hands.
-    pub(super) fn hand_over(&self) {
+    pub(super) fn hand_over_stream(&self) {
         self.0.handed_over.store(true, Relaxed);
+    }
+
+    /// Notes that the connection goes on in other hands, once the response is sent.
+    pub(super) fn hand_over_connection(&self) {
+        self.0.upgrade.get_or_init(Upgrade::default);
     }
 }
 

@@ -18,8 +18,10 @@ use windlass_sync::CancellationToken;
 
 use super::Error;
 use super::activity::Activity;
+use super::observed::Observed;
 use super::service::Counted;
-use super::version::{Observed, Version, read_version};
+use super::told::Told;
+use super::version::{Version, read_version};
 use super::watch::{Limits, Overdue, Watch};
 use crate::{Executor, Timer};
 
@@ -116,11 +118,13 @@ impl Http {
     /// Serves a connection to its end. When `drain` is cancelled, it ends as soon as no request is lost by
     /// that; see the [module](crate::server).
     ///
-    /// Upgrades (WebSockets) work. With HTTP/1 the connection then ends here, and goes on in the hands of whoever
-    /// upgraded it, which has to mind `drain` by itself. With HTTP/2 a stream of the connection is handed over, by the
-    /// extended CONNECT of RFC 8441; the connection lasts as long, and no idle time-out closes it any more.
+    /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and this
+    /// future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the extended
+    /// CONNECT of RFC 8441. In both cases no time-out closes the connection any more, and the task has to mind `drain` by
+    /// itself: the protocol that it speaks has its own way to say goodbye.
     ///
-    /// Dropping the future closes the connection, whatever it is doing.
+    /// Dropping the future closes the connection, whatever it is doing. If it was upgraded, all reads and writes of it fail
+    /// from then on, those that are waiting included.
     ///
     /// # Errors
     ///
@@ -146,7 +150,7 @@ impl Http {
         B::Error: Into<BoxError>,
     {
         let activity = Arc::new(Activity::new(drain.clone()));
-        let mut watch = Watch::new(self.limits, activity.clone(), drain.clone().cancelled_owned());
+        let mut watch = Watch::new(self.limits, activity.clone(), Told::new(drain.clone()));
         let mut io = Observed::new(io, activity.clone());
         let version = match self.only {
             Some(version) => version,
@@ -156,8 +160,8 @@ impl Http {
             },
         };
         watch.set_version(version);
-        let service = Counted::new(service, activity);
-        match version {
+        let service = Counted::new(service, activity.clone());
+        let ended = match version {
             Version::Http1 => {
                 let connection = self.http1.serve_connection(io, service).with_upgrades();
                 drive(pin!(connection), watch, false).await
@@ -166,7 +170,12 @@ impl Http {
                 let connection = self.http2.serve_connection(io, service);
                 drive(pin!(connection), watch, true).await
             }
+        };
+        // Here hyper's future is dropped, and its I/O too unless it was handed over.
+        if let Some(upgrade) = activity.upgrade() {
+            upgrade.closed().await;
         }
+        ended
     }
 }
 

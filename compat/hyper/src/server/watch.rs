@@ -3,13 +3,13 @@
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use windlass_runtime::timer::{self, Sleep, sleep_until};
-use windlass_sync::CancelledOwned;
 
 use super::activity::Activity;
+use super::told::Told;
 use super::version::Version;
 
 /// How long a connection that was told to close may take to write out what it has, and to answer what has begun meanwhile.
@@ -40,9 +40,7 @@ pub(super) struct Watch {
     limits: Limits,
     activity: Arc<Activity>,
     version: Option<Version>,
-    drain: Pin<Box<CancelledOwned>>,
-    /// Who is woken when the connection is to end. The token is shared by all connections, so it is asked once.
-    asked_by: Option<Waker>,
+    drain: Told,
     told_at: Option<Instant>,
     head_since: Option<Instant>,
     /// When it was told to close because it was idle.
@@ -53,14 +51,13 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(limits: Limits, activity: Arc<Activity>, drain: CancelledOwned) -> Self {
+    pub(super) fn new(limits: Limits, activity: Arc<Activity>, drain: Told) -> Self {
         let sleep = sleep_until(activity.started());
         Self {
             limits,
             activity,
             version: None,
-            drain: Box::pin(drain),
-            asked_by: None,
+            drain,
             told_at: None,
             head_since: None,
             closing_since: None,
@@ -78,11 +75,7 @@ impl Watch {
         if self.told_at.is_some() {
             return true;
         }
-        let mut told = self.activity.is_draining();
-        if !told && !self.asked_by.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
-            told = self.drain.as_mut().poll(cx).is_ready();
-            self.asked_by = Some(cx.waker().clone());
-        }
+        let told = self.drain.is_told(cx);
         if told {
             self.told_at = Some(timer::now());
         }
