@@ -31,7 +31,10 @@ async fn main() -> io::Result<()> {
         (Some("--demo"), _) => demo(stop).await,
         (Some(listen), Some(server)) => {
             let listener = TcpListener::bind(listen).await?;
-            println!("{} is passed on to {server}", listener.local_addr()?);
+            let address = listener.local_addr()?;
+            println!("{address} is passed on to {server}");
+            let host = server.rsplit_once(':').map_or(&*server, |(host, _port)| host);
+            println!("  curl -H 'Host: {host}' http://{address}/");
             let serving = windlass::spawn(serve(listener, server, IDLE, stop.clone()));
             termination()?.recv().await;
             println!(
@@ -42,6 +45,7 @@ async fn main() -> io::Result<()> {
         }
         _ => {
             println!("usage: proxy LISTEN SERVER | --demo");
+            println!("  proxy 127.0.0.1:8000 example.org:80");
             Ok(())
         }
     }

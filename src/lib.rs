@@ -46,7 +46,7 @@
 //! | `net::TcpStream`, `UdpSocket`, `UnixStream`, `lookup_host` | the same names in [`net`]; [`net::resolve`] |
 //! | `AsyncFd` | [`net::Async`] |
 //! | `AsyncReadExt`, `AsyncWriteExt` | methods of the streams; for other types and for `BufReader`, `lines`, `copy`: futures-lite's `io` |
-//! | tokio-util's codecs, `Framed` | as they are, around `windlass::tokio::Io` (feature `tokio`) |
+//! | tokio-util's codecs, `Framed` | as they are, around `windlass::tokio::Io` (feature `tokio-io`) |
 //! | `signal`, `process`, `fs`, `io::copy_bidirectional` | [`signal`], [`process`], [`fs`], [`io`] |
 //! | rayon's `join`, `scope` | [`join`], [`scope`], [`par`], on the same workers; [`compute`] from async code |
 //!
@@ -55,7 +55,7 @@
 //! - **Reads and writes take `&self`.** Two tasks may share a stream by reference or in an `Arc`, one to read and one to write,
 //!   without splitting it.
 //! - **Streams implement the traits of [futures-io](https://docs.rs/futures-io)**, so the extension traits of futures-lite
-//!   and futures work with them. For crates that want tokio's traits there are adapters, with the feature `tokio`.
+//!   and futures work with them. For crates that want tokio's traits there are adapters, with the feature `tokio-io`.
 //! - **Dropping a [`JoinHandle`](task::JoinHandle) detaches its task**, as in tokio; dropping a [`Runtime`] ends all of its tasks.
 //! - **A worker that blocks freezes nothing**: a spare worker takes over after 10 ms ([`Builder::stuck_after`]).
 //!
@@ -147,7 +147,7 @@
 //! | | what | how |
 //! |---|---|---|
 //! | **as they are** | `tokio::sync`, `select!`, `join!`, `task_local!`, `tokio::io`; tokio-stream; tokio-util's codecs; futures, futures-lite, async-broadcast, oneshot | nothing to do: they start no thread and need no runtime |
-//! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw` | feature `tokio`: `windlass::tokio::Io` around a stream of ours, `Compat` around others |
+//! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw` | feature `tokio-io` (or `tokio`): `windlass::tokio::Io` around a stream of ours, `Compat` around others |
 //! | | hyper's servers and clients | feature `hyper`: `windlass::hyper::{Io, Executor, Timer, Connector}`, `server::Http` |
 //! | **through the bridge** | reqwest, tonic, sqlx, redis, tower's and tower-http's time-outs, axum's WebSockets and `Sse::keep_alive`, `tokio::{spawn, time, net, fs, process, signal}` | feature `tokio`: `#[windlass::main(tokio = true)]`, or `Builder::with_tokio` |
 //! | **replaced** | `axum::serve` | feature `axum`: `windlass::axum::serve` |
@@ -293,7 +293,7 @@ pub mod net {
 }
 
 // Crates that are written for tokio.
-#[cfg(feature = "tokio")]
+#[cfg(feature = "tokio-io")]
 pub use windlass_tokio as tokio;
 /// Serving connections, and shutting down without losing one.
 ///

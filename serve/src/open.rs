@@ -20,7 +20,7 @@ pub(crate) struct Open {
 #[derive(Debug, Default)]
 pub(crate) struct Shared {
     connections: Mutex<Connections>,
-    /// Set when a connection ends. Only the server waits for it.
+    /// Set when a connection or another entry ends. Only the server waits for it.
     ended: AutoResetEvent,
 }
 
@@ -28,6 +28,8 @@ pub(crate) struct Shared {
 struct Connections {
     /// By number: the name for the report, and the handle of a task, which is known after the spawn.
     open: HashMap<u64, (String, Option<AbortHandle>)>,
+    /// How many of them are connections.
+    connections: usize,
     next: u64,
     panicked: u64,
 }
@@ -36,15 +38,20 @@ impl Shared {
     fn lock(&self) -> MutexGuard<'_, Connections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-/// Adds something that the server waits for until the entry is dropped.
-pub(crate) fn enter(shared: &Arc<Shared>, name: String) -> Entry {
-    let mut connections = shared.lock();
-    let number = connections.next;
-    connections.next += 1;
-    connections.open.insert(number, (name, None));
-    Entry { shared: shared.clone(), number }
+    /// Adds something that the server waits for until the entry is dropped, and that is no connection.
+    pub(crate) fn hold(self: &Arc<Self>, name: String) -> Entry {
+        self.enter(name, false)
+    }
+
+    fn enter(self: &Arc<Self>, name: String, is_connection: bool) -> Entry {
+        let mut connections = self.lock();
+        let number = connections.next;
+        connections.next += 1;
+        connections.connections += usize::from(is_connection);
+        connections.open.insert(number, (name, None));
+        Entry { shared: self.clone(), number, is_connection }
+    }
 }
 
 impl Open {
@@ -60,7 +67,7 @@ impl Open {
     ) {
         self.accepted += 1;
         // It is added before it can end, and its handle is stored only if it has not ended.
-        let entry = enter(&self.shared, name.clone());
+        let entry = self.shared.enter(name.clone(), true);
         let number = entry.number;
         let task = Builder::new().name(name).spawn(async move {
             let _entry = entry;
@@ -72,8 +79,9 @@ impl Open {
         }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.shared.lock().open.len()
+    /// Returns the number of open connections.
+    pub(crate) fn connections(&self) -> usize {
+        self.shared.lock().connections
     }
 
     pub(crate) fn accepted(&self) -> u64 {
@@ -84,19 +92,26 @@ impl Open {
         self.shared.lock().panicked
     }
 
-    /// Waits until a connection has ended since the last call.
+    /// Waits until something has ended since the last call: a connection, or what else the server waits for.
     pub(crate) async fn one_ended(&self) {
         self.shared.ended.wait().await;
     }
 
-    /// Waits until all connections have ended.
+    /// Waits until all connections have ended, and what else the server waits for.
     pub(crate) async fn all_ended(&self) {
-        while self.len() > 0 {
+        while !self.shared.lock().open.is_empty() {
             self.one_ended().await;
         }
     }
 
-    /// Aborts all connections, and returns their names.
+    /// Waits until all connections have ended.
+    pub(crate) async fn connections_ended(&self) {
+        while self.connections() > 0 {
+            self.one_ended().await;
+        }
+    }
+
+    /// Aborts all connections, and returns their names, with those of the rest that the server waits for.
     pub(crate) fn abort_all(&self, location: &'static Location<'static>) -> Vec<Straggler> {
         let open: Vec<_> = self.shared.lock().open.values().cloned().collect();
         open.into_iter()
@@ -121,6 +136,7 @@ impl Drop for Open {
 pub(crate) struct Entry {
     shared: Arc<Shared>,
     number: u64,
+    is_connection: bool,
 }
 
 impl Drop for Entry {
@@ -128,6 +144,7 @@ impl Drop for Entry {
         let entry = {
             let mut connections = self.shared.lock();
             connections.panicked += u64::from(std::thread::panicking());
+            connections.connections -= usize::from(self.is_connection);
             connections.open.remove(&self.number)
         };
         // After the lock, because the handle may be the last reference to the task.

@@ -54,8 +54,9 @@ impl<C> Server<C> {
             None => drop(draining.await),
         }
         let aborted = self.open.abort_all(location);
-        // A task that has not ended by then is stuck in a poll. The report of the runtime's shutdown names it.
-        let _ = timeout(LETTING_GO, self.open.all_ended()).await;
+        // A task that has not ended by then is stuck in a poll. The report of the runtime's shutdown names it. What is no
+        // connection can't be aborted, and is not waited for any longer.
+        let _ = timeout(LETTING_GO, self.open.connections_ended()).await;
         Ok(DrainReport {
             accepted: self.open.accepted(),
             panicked: self.open.panicked(),
@@ -74,7 +75,7 @@ impl<C> Server<C> {
         let (first_pause, longest_pause) = PAUSES;
         let mut pause = first_pause;
         while !told.is_cancelled() {
-            if self.open.len() >= limit {
+            if self.open.connections() >= limit {
                 told.run_until_cancelled(self.open.one_ended()).await;
                 continue;
             }

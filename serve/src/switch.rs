@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use windlass_sync::CancellationToken;
 
-use crate::open::{self, Entry, Shared};
+use crate::open::{Entry, Shared};
 
 /// A switch that begins a [`Drain`](crate::Drain), and ends it the second time. Clones are the same switch.
 ///
@@ -61,7 +61,8 @@ impl Switch {
     /// Makes a drain wait, as it does for a connection, until the returned value is dropped.
     ///
     /// At the deadline the drain stops waiting, and its report contains `name`. This is for something that continues after its
-    /// connection was handed over, such as a WebSocket, and for other tasks that should not be cut short.
+    /// connection has ended, and for other tasks that should not be cut short. It does not count as a
+    /// connection for [`Drain::limit`](crate::Drain::limit).
     ///
     /// # Examples
     ///
@@ -82,7 +83,7 @@ impl Switch {
     /// # });
     /// ```
     pub fn hold(&self, name: impl Into<String>) -> Hold {
-        Hold { _entry: open::enter(&self.open, name.into()) }
+        Hold { _entry: self.open.hold(name.into()) }
     }
 
     pub(crate) fn open(&self) -> &Arc<Shared> {

@@ -2,11 +2,13 @@
 
 mod common;
 
-use std::future::pending;
+use std::future::{Future, pending};
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use common::run;
@@ -233,6 +235,37 @@ fn what_is_held_is_waited_for_and_named_if_that_is_in_vain() {
         let report = serving.await.unwrap().unwrap();
         assert_eq!(report.aborted()[0].name(), Some("goodbye"));
         assert_eq!((report.accepted(), report.panicked()), (0, 0));
+    });
+}
+
+/// It is ready at the first poll, and so waits for no timer.
+#[test]
+fn what_is_held_does_not_hold_up_a_drain_that_is_to_end_at_once() {
+    run(|| async {
+        let (listener, _) = listener().await;
+        let drain = Drain::new();
+        let switch = drain.switch();
+        let _held = switch.hold("goodbye");
+        let mut serving = pin!(drain.serve(listener, echo));
+        switch.flip();
+        switch.flip();
+        let polled = serving.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let Poll::Ready(Ok(report)) = polled else { panic!("it waits: {polled:?}") };
+        assert_eq!(report.aborted()[0].name(), Some("goodbye"));
+    });
+}
+
+#[test]
+fn what_is_held_does_not_count_as_a_connection() {
+    run(|| async {
+        let (address, switch, serving) = echo_server(Drain::new().limit(1)).await;
+        let held = switch.hold("housekeeping");
+        for _ in 0..2 {
+            ask(&TcpStream::connect(address).await.unwrap()).await.unwrap();
+        }
+        switch.flip();
+        drop(held);
+        assert_eq!(serving.await.unwrap().unwrap().accepted(), 2);
     });
 }
 

@@ -16,7 +16,7 @@ pub trait Connection: Send + Sync + 'static {
     type Io: Read + Write + Unpin + Send + 'static;
 
     /// Prepares the connection, in its own task: others are accepted meanwhile. If it does not come to an end
-    /// within the time for a head, the connection is closed.
+    /// within the time for a head, or within two seconds once the server is told to end, the connection is closed.
     ///
     /// # Errors
     ///

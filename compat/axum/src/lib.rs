@@ -25,8 +25,12 @@
 //!
 //! # WebSockets, and the end of the server
 //!
-//! An upgraded connection has left HTTP, so the server can't tell its client goodbye. The handler does, and holds the
-//! [`Switch`], so that the server waits for it:
+//! A handler of WebSockets works as it is. A server that is told to end waits for its connection as for any other; at the
+//! deadline the connection is closed, the handler sees an error, and the report contains the client's address.
+//!
+//! An upgraded connection has left HTTP, so the server can't tell its client goodbye. A handler that does needs the
+//! [`Switch`], whose token is cancelled when the server is to end. The message for it is a close frame with the code 1001,
+//! "going away":
 //!
 //! ```
 //! use axum::extract::State;
@@ -37,7 +41,6 @@
 //!
 //! async fn echo(State(switch): State<Switch>, upgrade: WebSocketUpgrade) -> Response {
 //!     upgrade.on_upgrade(|mut socket| async move {
-//!         let _open = switch.hold("echo");
 //!         loop {
 //!             match switch.token().run_until_cancelled(socket.recv()).await {
 //!                 Some(Some(Ok(message @ Message::Text(_)))) => {

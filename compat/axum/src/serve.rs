@@ -4,8 +4,9 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -17,8 +18,13 @@ use tower_service::Service;
 use windlass_hyper::server::Http;
 use windlass_runtime::timer::timeout;
 use windlass_serve::{Drain, DrainReport, Listener};
+use windlass_sync::CancellationToken;
 
 use crate::{Connection, IncomingStream};
+
+/// How long a handshake may take once the server is to end: some round trips over a long way, and no more, because a peer that
+/// says nothing should not hold up the end.
+const LAST_HANDSHAKE: Duration = Duration::from_secs(2);
 
 /// Serves a router, or whatever makes services for connections, on the connections of a listener. The future that it is
 /// turned into ends when it is told to, see [`Serve::with_graceful_shutdown`], or never.
@@ -57,8 +63,10 @@ where
 /// |---|---|
 /// | connections at a time | any number; see [`limit`](Self::limit) |
 /// | time for the head of a request, and for a handshake before it | 30 seconds; see [`header_timeout`](Self::header_timeout) |
+/// | time for a handshake that is under way when the server is told to end | 2 seconds |
 /// | time between two requests of a connection | 75 seconds; see [`idle_timeout`](Self::idle_timeout) |
 /// | time for connections to end, once told to | 30 seconds; see [`deadline`](Self::deadline) |
+/// | WebSockets when the server is told to end | waited for and closed as other connections; see the [crate](crate) |
 /// | descriptors have run out | it pauses, and goes on when a connection ends |
 /// | a handler panics | its connection is closed (HTTP/1), or its stream is reset (HTTP/2) |
 /// | TCP_NODELAY | set |
@@ -186,7 +194,7 @@ where
                 });
                 let Ok(()) = ready.await;
                 let Ok(service) = make_service.call(IncomingStream::new(&stream, &peer)).await;
-                let Some(io) = set_up(stream, setup_timeout).await else { return };
+                let Some(io) = set_up(stream, setup_timeout, &drain).await else { return };
                 let service = service_fn(move |request: Request<Incoming>| {
                     answer(service.clone(), request.map(Body::new))
                 });
@@ -198,10 +206,26 @@ where
 }
 
 /// The connection, ready for HTTP; `None` if it does not get there.
-async fn set_up<C: Connection>(stream: C, limit: Option<Duration>) -> Option<C::Io> {
+async fn set_up<C: Connection>(
+    stream: C,
+    limit: Option<Duration>,
+    told: &CancellationToken,
+) -> Option<C::Io> {
+    let mut preparing = pin!(stream.into_io());
+    // Most have nothing to wait for, and need neither a timer nor the token.
+    let first = poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
+    if let Poll::Ready(io) = first {
+        return io.ok();
+    }
+    let in_time = async {
+        match told.run_until_cancelled(preparing.as_mut()).await {
+            Some(io) => io.ok(),
+            None => timeout(LAST_HANDSHAKE, preparing).await.ok()?.ok(),
+        }
+    };
     match limit {
-        Some(limit) => timeout(limit, stream.into_io()).await.ok()?.ok(),
-        None => stream.into_io().await.ok(),
+        Some(limit) => timeout(limit, in_time).await.ok()?,
+        None => in_time.await,
     }
 }
 

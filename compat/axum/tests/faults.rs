@@ -16,7 +16,7 @@ use common::{
 use windlass_axum::{Connection, Drain, Listener, serve};
 use windlass_hyper::Io;
 use windlass_net::{TcpListener, TcpStream};
-use windlass_runtime::{Handle, spawn};
+use windlass_runtime::{Handle, spawn, yield_now};
 
 fn hello() -> Router {
     Router::new().route("/", get(|| async { "hello" }))
@@ -182,6 +182,30 @@ fn a_handshake_that_fails_or_hangs_holds_nobody_up() {
         assert!(read_response(&wrong).await.is_none());
         assert!(read_response(&silent).await.is_none());
         switch.flip();
+        assert!(serving.await.unwrap().unwrap().is_clean());
+    });
+}
+
+/// Without a limit of its own, a handshake has some time after the server was told to end, and the request behind it is answered.
+#[test]
+fn a_handshake_that_hangs_does_not_hold_up_the_end_and_one_that_does_not_is_waited_for() {
+    run(|| async {
+        let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = inner.local_addr().unwrap();
+        let drain = Drain::new().deadline(Duration::MAX);
+        let switch = drain.switch();
+        let server = serve(Guarded(inner), hello()).drain(drain).header_timeout(None);
+        let serving = spawn(server.into_future());
+        let silent = connect(address).await;
+        let slow = connect(address).await;
+        slow.write_all(b"ses").await.unwrap();
+        switch.flip();
+        for _ in 0..100 {
+            yield_now().await;
+        }
+        slow.write_all(b"ame").await.unwrap();
+        assert_eq!(ask(&slow, "/").await.unwrap().1, "hello");
+        assert!(read_response(&silent).await.is_none());
         assert!(serving.await.unwrap().unwrap().is_clean());
     });
 }

@@ -56,4 +56,4 @@ pub use executor::Executor;
 pub use futures_io::FuturesIo;
 pub use io::Io;
 pub use timer::Timer;
-pub use windlass_net::adapter::ReadUninit;
+pub use windlass_net::adapter::{ReadUninit, WriteVectored};

@@ -1,6 +1,7 @@
 //! tokio's world on the windlass runtime.
 //!
-//! Programs use this crate through the facade, as `windlass::tokio`, with the feature `tokio`.
+//! Programs use this crate through the facade, as `windlass::tokio`, with the feature `tokio`; or with `tokio-io`, if they need
+//! the traits alone. Then no runtime of tokio is compiled.
 //!
 //! Most of what is written for tokio needs less of it than it seems. Look for the first line that fits:
 //!
@@ -296,3 +297,4 @@ mod io;
 pub use bridge::BuilderExt;
 pub use compat::{Compat, CompatExt};
 pub use io::Io;
+pub use windlass_net::adapter::{ReadUninit, WriteVectored};

@@ -1,11 +1,14 @@
 //! What the parts of a connection know of each other.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use windlass_runtime::timer;
 use windlass_sync::CancellationToken;
+
+use super::unread::Unread;
+use super::upgrade::Upgrade;
 
 /// What a connection is doing.
 ///
@@ -16,11 +19,12 @@ pub(super) struct Activity {
     started: Instant,
     drain: CancellationToken,
     in_flight: AtomicUsize,
-    /// Set when bytes arrive, cleared when they have become a request.
-    bytes_came: AtomicBool,
+    unread: Unread,
     has_served: AtomicBool,
     /// Set when a stream of HTTP/2 was handed over, to a WebSocket for instance.
     handed_over: AtomicBool,
+    /// Set when a connection of HTTP/1 was handed over as a whole.
+    upgrade: OnceLock<Upgrade>,
     /// When the last response was over, in nanoseconds after the start.
     idle_since: AtomicU64,
 }
@@ -31,9 +35,10 @@ impl Activity {
             started: timer::now(),
             drain,
             in_flight: AtomicUsize::new(0),
-            bytes_came: AtomicBool::new(false),
+            unread: Unread::default(),
             has_served: AtomicBool::new(false),
             handed_over: AtomicBool::new(false),
+            upgrade: OnceLock::new(),
             idle_since: AtomicU64::new(0),
         }
     }
@@ -64,16 +69,34 @@ impl Activity {
         self.started + Duration::from_nanos(self.idle_since.load(Relaxed))
     }
 
-    /// True if bytes have arrived that are no request yet.
-    pub(super) fn is_head_under_way(&self) -> bool {
-        self.bytes_came.load(Relaxed)
+    /// What ties an upgraded connection of HTTP/1 to its server.
+    pub(super) fn upgrade(&self) -> Option<&Upgrade> {
+        self.upgrade.get()
     }
 
+    /// True if bytes have arrived that are no request yet.
+    pub(super) fn is_head_under_way(&self) -> bool {
+        self.unread.is_some()
+    }
+
+    /// True if the connection has to be polled once more before `is_head_under_way` is right.
+    pub(super) fn is_unsure(&self) -> bool {
+        !self.is_busy() && self.unread.is_unsure()
+    }
+
+    /// Notes that bytes have arrived.
     pub(super) fn note_bytes(&self) {
-        // Most of the time it is so already, or about to be cleared.
-        if !self.bytes_came.load(Relaxed) {
-            self.bytes_came.store(true, Relaxed);
-        }
+        self.unread.note_bytes();
+    }
+
+    /// Notes that a read has found nothing.
+    pub(super) fn note_nothing(&self) {
+        self.unread.note_nothing(self.in_flight.load(Relaxed) > 0);
+    }
+
+    /// Notes that something is written or flushed.
+    pub(super) fn note_write(&self) {
+        self.unread.note_write();
     }
 }
 
@@ -82,9 +105,9 @@ impl Activity {
 pub(super) struct Exchange(Arc<Activity>);
 
 impl Exchange {
-    pub(super) fn begin(activity: &Arc<Activity>) -> Self {
+    pub(super) fn begin(activity: &Arc<Activity>, has_body: bool) -> Self {
         activity.in_flight.fetch_add(1, Relaxed);
-        activity.bytes_came.store(false, Relaxed);
+        activity.unread.note_request(has_body);
         activity.has_served.store(true, Relaxed);
         Self(activity.clone())
     }
@@ -94,8 +117,13 @@ impl Exchange {
     }
 
     /// Notes that the stream of this request goes on in other hands.
-    pub(super) fn hand_over(&self) {
+    pub(super) fn hand_over_stream(&self) {
         self.0.handed_over.store(true, Relaxed);
+    }
+
+    /// Notes that the connection goes on in other hands, once the response is sent.
+    pub(super) fn hand_over_connection(&self) {
+        self.0.upgrade.get_or_init(Upgrade::default);
     }
 }
 

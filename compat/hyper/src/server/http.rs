@@ -14,25 +14,24 @@ use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper::service::{HttpService, Service};
 use hyper::{Request, Response};
-use windlass_runtime::timer::sleep;
 use windlass_sync::CancellationToken;
 
 use super::Error;
 use super::activity::Activity;
+use super::observed::Observed;
 use super::service::Counted;
-use super::version::{Observed, Version, read_version};
+use super::told::Told;
+use super::version::{Version, read_version};
 use super::watch::{Limits, Overdue, Watch};
 use crate::{Executor, Timer};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// How long a connection that was told to close may take to write out what it has.
-const CLOSING: Duration = Duration::from_secs(5);
-
 /// Serves HTTP connections: HTTP/1 with upgrades, and HTTP/2, known by its first bytes.
 ///
 /// A connection is closed if the head of a request takes longer than 30 seconds to arrive, the first one of
-/// it counted from the start, or if it is idle for 75 seconds between two requests.
+/// it counted from the start, or if it is idle for 75 seconds between two requests. A connection of HTTP/2 is idle from its
+/// start to its first request, and is told with GOAWAY.
 ///
 /// # Examples
 ///
@@ -119,11 +118,13 @@ impl Http {
     /// Serves a connection to its end. When `drain` is cancelled, it ends as soon as no request is lost by
     /// that; see the [module](crate::server).
     ///
-    /// Upgrades (WebSockets) work. With HTTP/1 the connection then ends here, and goes on in the hands of whoever
-    /// upgraded it, which has to mind `drain` by itself. With HTTP/2 a stream of the connection is handed over, by the
-    /// extended CONNECT of RFC 8441; the connection lasts as long, and no idle time-out closes it any more.
+    /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and this
+    /// future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the extended
+    /// CONNECT of RFC 8441. In both cases no time-out closes the connection any more, and the task has to mind `drain` by
+    /// itself: the protocol that it speaks has its own way to say goodbye.
     ///
-    /// Dropping the future closes the connection, whatever it is doing.
+    /// Dropping the future closes the connection, whatever it is doing. If it was upgraded, all reads and writes of it fail
+    /// from then on, those that are waiting included.
     ///
     /// # Errors
     ///
@@ -149,7 +150,7 @@ impl Http {
         B::Error: Into<BoxError>,
     {
         let activity = Arc::new(Activity::new(drain.clone()));
-        let mut watch = Watch::new(self.limits, activity.clone(), drain.clone().cancelled_owned());
+        let mut watch = Watch::new(self.limits, activity.clone(), Told::new(drain.clone()));
         let mut io = Observed::new(io, activity.clone());
         let version = match self.only {
             Some(version) => version,
@@ -159,8 +160,8 @@ impl Http {
             },
         };
         watch.set_version(version);
-        let service = Counted::new(service, activity);
-        match version {
+        let service = Counted::new(service, activity.clone());
+        let ended = match version {
             Version::Http1 => {
                 let connection = self.http1.serve_connection(io, service).with_upgrades();
                 drive(pin!(connection), watch, false).await
@@ -169,7 +170,12 @@ impl Http {
                 let connection = self.http2.serve_connection(io, service);
                 drive(pin!(connection), watch, true).await
             }
+        };
+        // Here hyper's future is dropped, and its I/O too unless it was handed over.
+        if let Some(upgrade) = activity.upgrade() {
+            upgrade.closed().await;
         }
+        ended
     }
 }
 
@@ -204,31 +210,48 @@ async fn drive<C: Connection>(
     mut watch: Watch,
     closes_at_once: bool,
 ) -> Result<(), Error> {
-    let mut closing = None;
+    let mut closing = Closing::No;
     let ended = poll_fn(|cx| {
-        if closes_at_once && closing.is_none() && watch.is_told(cx) {
-            // It takes as long as its streams do.
-            closing = Some(sleep(Duration::MAX));
+        if closes_at_once && closing == Closing::No && watch.is_told(cx) {
+            closing = Closing::Drained;
             connection.as_mut().graceful_shutdown();
         }
         loop {
-            if let Poll::Ready(result) = connection.as_mut().poll(cx) {
+            let mut polled = connection.as_mut().poll(cx);
+            if polled.is_pending() && watch.is_unsure() {
+                polled = connection.as_mut().poll(cx);
+            }
+            if let Poll::Ready(result) = polled {
                 return Poll::Ready(result.map_err(Error::Http));
             }
-            if let Some(patience) = &mut closing {
-                return Pin::new(patience).poll(cx).map(Ok);
+            match closing {
+                Closing::No => {}
+                // It takes as long as its streams do.
+                Closing::Drained => return Poll::Pending,
+                Closing::Overdue => return watch.poll_closed(cx).map(Ok),
             }
             match watch.poll_overdue(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Overdue::Head) => return Poll::Ready(Err(Error::HeaderTimeout)),
                 Poll::Ready(Overdue::Request) => {
-                    closing = Some(sleep(CLOSING));
+                    closing = Closing::Overdue;
+                    watch.close();
                     connection.as_mut().graceful_shutdown();
                 }
             }
         }
     });
     ended.await
+}
+
+/// Whether a connection was told to close, and why.
+#[derive(PartialEq)]
+enum Closing {
+    No,
+    /// The server ends.
+    Drained,
+    /// It has been idle for too long.
+    Overdue,
 }
 
 /// A connection of hyper's, of either version.

@@ -19,15 +19,19 @@
 //!
 //! # How it works
 //!
-//! `Activity` is what the parts of a connection know of each other: the I/O notes that bytes came, the
-//! service notes when a request begins and when its response is over, and `Watch` computes from these when the
-//! connection's time is up. There is one timer a connection. It is moved only to an earlier time; when it fires
-//! early, `Watch` finds that out and arms it again. So a request costs no timer.
+//! `Activity` is what the parts of a connection know of each other: the I/O, `Observed`, notes which bytes came, of which `Unread` tells
+//! those of a body from those of the next head; the service notes when a request begins and when its response is over; and
+//! `Watch` computes from these when the connection's time is up. There is one timer a connection. It is moved only to an
+//! earlier time; when it fires early, `Watch` finds that out and arms it again. So a request costs no timer.
 
 mod activity;
 mod error;
 mod http;
+mod observed;
 mod service;
+mod told;
+mod unread;
+mod upgrade;
 mod version;
 mod watch;
 

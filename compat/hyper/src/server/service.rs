@@ -35,11 +35,10 @@ where
     type Future = Answering<S::Future>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let exchange = Exchange::begin(&self.activity);
-        let kind = match request.version() < Version::HTTP_2 {
-            true => Kind::Http1,
-            false if request.method() == Method::CONNECT => Kind::Connect,
-            false => Kind::Stream,
+        let exchange = Exchange::begin(&self.activity, !request.body().is_end_stream());
+        let kind = Kind {
+            is_1: request.version() < Version::HTTP_2,
+            is_connect: request.method() == Method::CONNECT,
         };
         Answering { future: self.service.call(request), exchange: Some(exchange), kind }
     }
@@ -57,13 +56,20 @@ pin_project! {
 
 /// What a request has to do with its connection.
 #[derive(Clone, Copy)]
-enum Kind {
-    /// It has the connection to itself: the response may say that it is the last.
-    Http1,
-    /// A stream of HTTP/2.
-    Stream,
-    /// A stream of HTTP/2 that the service may keep for a protocol of its own.
-    Connect,
+struct Kind {
+    /// It has the connection to itself, and is no stream of HTTP/2.
+    is_1: bool,
+    is_connect: bool,
+}
+
+impl Kind {
+    /// True if the connection, or the stream, goes on in another protocol after a response with that status.
+    fn is_handed_over(self, status: StatusCode) -> bool {
+        match self.is_connect {
+            true => status.is_success(),
+            false => self.is_1 && status == StatusCode::SWITCHING_PROTOCOLS,
+        }
+    }
 }
 
 impl<F, B, E> Future for Answering<F>
@@ -76,17 +82,15 @@ where
         let this = self.project();
         let mut response = ready!(this.future.poll(cx))?;
         let exchange = this.exchange.take();
-        match (*this.kind, &exchange) {
-            (Kind::Http1, Some(exchange))
-                if exchange.is_draining()
-                    && response.status() != StatusCode::SWITCHING_PROTOCOLS =>
-            {
-                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        if let Some(exchange) = &exchange {
+            match (this.kind.is_1, this.kind.is_handed_over(response.status())) {
+                (true, true) => exchange.hand_over_connection(),
+                (false, true) => exchange.hand_over_stream(),
+                (true, false) if exchange.is_draining() => {
+                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                }
+                (_, false) => {}
             }
-            (Kind::Connect, Some(exchange)) if response.status().is_success() => {
-                exchange.hand_over();
-            }
-            _ => {}
         }
         Poll::Ready(Ok(response.map(|body| CountedBody { body, _exchange: exchange })))
     }

@@ -4,12 +4,11 @@ use std::future::poll_fn;
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Poll, ready};
 
-use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBuf};
 
-use super::activity::Activity;
+use super::observed::Observed;
 
 /// What a client of HTTP/2 says first. No request of HTTP/1 begins like that.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -43,77 +42,5 @@ pub(super) async fn read_version<I: Read + Unpin>(
             return Ok((!io.head.is_empty()).then_some(Version::Http1));
         }
         io.activity.note_bytes();
-    }
-}
-
-/// The connection's I/O. Notes that bytes arrive, and begins with those that were read before.
-pub(super) struct Observed<I> {
-    io: I,
-    /// What was read to know the version, and has not been read again.
-    head: Vec<u8>,
-    taken: usize,
-    activity: Arc<Activity>,
-}
-
-impl<I> Observed<I> {
-    pub(super) fn new(io: I, activity: Arc<Activity>) -> Self {
-        Self { io, head: Vec::new(), taken: 0, activity }
-    }
-}
-
-impl<I: Read + Unpin> Read for Observed<I> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        mut cursor: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        let head = &this.head[this.taken..];
-        if !head.is_empty() {
-            let count = head.len().min(cursor.remaining());
-            cursor.put_slice(&head[..count]);
-            this.taken += count;
-            if this.taken == this.head.len() {
-                this.head = Vec::new();
-                this.taken = 0;
-            }
-            this.activity.note_bytes();
-            return Poll::Ready(Ok(()));
-        }
-        // hyper reads when it has room. What comes back is either bytes or the end; after the end it reads no
-        // more, so to take that for bytes does no harm.
-        ready!(Pin::new(&mut this.io).poll_read(cx, cursor))?;
-        this.activity.note_bytes();
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl<I: Write + Unpin> Write for Observed<I> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffers: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.io).poll_write_vectored(cx, buffers)
     }
 }

@@ -59,7 +59,6 @@ fn key(headers: &HeaderMap) -> Option<String> {
 
 /// Sends back what comes, in capitals, until the client goes, or the server ends and says so.
 pub(crate) async fn shout(mut socket: WebSocket, switch: Switch) {
-    let _open = switch.hold("websocket");
     loop {
         let sent = match switch.token().run_until_cancelled(socket.next()).await {
             Some(Some(Ok(Message::Text(text)))) => {
