@@ -93,6 +93,6 @@ pub use latch::{Latch, LatchWait};
 pub use manual_reset_event::{ManualResetEvent, ManualResetWait};
 
 #[doc(hidden)]
-pub use blocking::block_on;
+pub use blocking::{block_on, is_thread_waker};
 #[doc(hidden)]
 pub use parker::{Parker, Unparker};

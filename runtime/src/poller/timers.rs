@@ -2,16 +2,16 @@
 //! that are due.
 //!
 //! What is fired by a worker goes onto that worker's queue, in order. What the poller's thread fires goes through the
-//! lane. A manual loop takes the place of the thread in the seat.
+//! lane; timers whose wakers may block it leaves to another thread (`foreign.rs`). A manual loop takes the place of the thread in the seat.
 
 use std::cell::Cell;
 use std::io;
-use std::task::RawWakerVTable;
+use std::task::{RawWakerVTable, Waker};
 use std::time::Duration;
 
 use windlass_timer::{NEVER, Timers, in_nanos};
 
-use super::{Clock, Poller, Selector, wake_all};
+use super::{Clock, Poller, Selector, foreign, wake_all};
 use crate::context;
 use crate::primitives::Arc;
 use crate::task;
@@ -49,7 +49,16 @@ impl Poller {
         }
         let due = self.timers.next();
         let outer = FIRES.with(|fires| fires.replace(true));
-        let fired = self.timers.fire(now, |wakers| wake_all(wakers.drain(..)));
+        let wake = |wakers: &mut Vec<Waker>| wake_all(wakers.drain(..));
+        let fired = if foreign::hands_on() {
+            let (fired, left) = self.timers.fire_own(now, wake);
+            if left {
+                self.foreign.leave();
+            }
+            fired
+        } else {
+            self.timers.fire(now, wake)
+        };
         FIRES.with(|fires| fires.set(outer));
         if fired > 0 && !self.is_virtual() {
             self.note_lateness(due, now.saturating_add(lag));
@@ -130,6 +139,10 @@ impl windlass_timer::Driver for Driver {
 
     fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
         Some(task::waker_vtable())
+    }
+
+    fn may_block(&self, waker: &Waker) -> bool {
+        foreign::may_block(waker)
     }
 
     fn wake_timekeeper(&self) {
