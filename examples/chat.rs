@@ -9,9 +9,18 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-use windlass::channel::{Receiver, Sender, unbounded};
+use windlass::channel::{Receiver, Sender, bounded};
 use windlass::net::{TcpListener, TcpStream};
+use windlass::timer::sleep;
+
+/// Lines that wait for a guest who does not read; it misses those that come on top of them.
+const BACKLOG: usize = 64;
+/// The longest line, in bytes. A guest with a longer one has to leave.
+const LONGEST: usize = 4096;
+/// The number of lines that a guest may say in a second. One that talks all others down has to leave.
+const MOST_LINES: usize = 20;
 
 /// The guests in the room, each with the queue of lines to send to it.
 type Room = Arc<Mutex<HashMap<SocketAddr, Sender<Arc<str>>>>>;
@@ -33,19 +42,31 @@ async fn main() -> io::Result<()> {
 async fn serve(listener: TcpListener) -> io::Result<()> {
     let room = Room::default();
     loop {
-        let (stream, guest) = listener.accept().await?;
+        let (stream, guest) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            // Out of descriptors, most likely: let some guests leave before the next try.
+            Err(error) => {
+                eprintln!("accept failed: {error}");
+                sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
         let room = room.clone();
         drop(windlass::spawn(async move {
-            let (outbox, inbox) = unbounded::<Arc<str>>();
+            let (outbox, inbox) = bounded::<Arc<str>>(BACKLOG);
             // The first line in the box: whoever has read it is in the room.
             let _ = outbox.try_send("welcome\n".into());
             room.lock().unwrap().insert(guest, outbox);
             let stream = Arc::new(stream);
             // One task writes while another reads: both directions are independent.
             let writer = windlass::spawn(deliver(stream.clone(), inbox));
-            let _ = listen_to(&stream, guest, &room).await;
+            let left = listen_to(&stream, guest, &room).await;
             // Dropping the sender ends the writer once all is delivered.
             room.lock().unwrap().remove(&guest);
+            if left.is_err() {
+                // It was sent away, or has gone: what is left for it is not delivered.
+                writer.abort();
+            }
             let _ = writer.await;
         }));
     }
@@ -55,6 +76,7 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
 async fn listen_to(stream: &TcpStream, guest: SocketAddr, room: &Room) -> io::Result<()> {
     let mut pending = Vec::new();
     let mut buffer = [0; 1024];
+    let (mut since, mut said) = (Instant::now(), 0);
     loop {
         let count = stream.read(&mut buffer).await?;
         if count == 0 {
@@ -67,10 +89,20 @@ async fn listen_to(stream: &TcpStream, guest: SocketAddr, room: &Room) -> io::Re
             let message: Arc<str> = format!("{guest}: {}\n", text.trim_end()).into();
             for (other, outbox) in room.lock().unwrap().iter() {
                 if *other != guest {
-                    // Fails only for a guest who is just leaving.
+                    // Fails for a guest who is just leaving, and for one who does not read.
                     let _ = outbox.try_send(message.clone());
                 }
             }
+            if since.elapsed() > Duration::from_secs(1) {
+                (since, said) = (Instant::now(), 0);
+            }
+            said += 1;
+            if said > MOST_LINES {
+                return Err(io::Error::other("too many lines"));
+            }
+        }
+        if pending.len() > LONGEST {
+            return Err(io::Error::other("a line that is too long"));
         }
     }
 }

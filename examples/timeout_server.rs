@@ -29,7 +29,15 @@ async fn echo(stream: &TcpStream) -> io::Result<()> {
 
 async fn serve(listener: TcpListener) -> io::Result<()> {
     loop {
-        let (stream, peer) = listener.accept().await?;
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            // Out of descriptors, most likely: let some connections end before the next try.
+            Err(error) => {
+                eprintln!("accept failed: {error}");
+                sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
         drop(windlass::spawn(async move {
             match echo(&stream).timeout(VISIT).await {
                 Ok(Ok(())) => println!("{peer} has left"),
@@ -43,7 +51,9 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
 #[windlass::main]
 async fn main() -> io::Result<()> {
     if let Some(address) = std::env::args().nth(1) {
-        return serve(TcpListener::bind(address).await?).await;
+        let listener = TcpListener::bind(address).await?;
+        println!("listening on {}", listener.local_addr()?);
+        return serve(listener).await;
     }
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;

@@ -1,29 +1,24 @@
 //! Datagrams: a server that answers each in capitals, and a client with a list of words.
 //!
 //! ```text
-//! cargo run --example udp
+//! cargo run --example udp              both
+//! cargo run --example udp -- ADDRESS   the server alone, there
 //! ```
 
 use std::io;
-use std::sync::Arc;
 
 use windlass::net::UdpSocket;
 
 #[windlass::main]
 async fn main() -> io::Result<()> {
-    let server = Arc::new(UdpSocket::bind("127.0.0.1:0").await?);
+    let only_server = std::env::args().nth(1);
+    let server = UdpSocket::bind(only_server.as_deref().unwrap_or("127.0.0.1:0")).await?;
     let address = server.local_addr()?;
     println!("server on {address}");
-    let serving = windlass::spawn(async move {
-        let mut buffer = [0; 1500];
-        loop {
-            let (count, peer) = server.recv_from(&mut buffer).await?;
-            let answer = buffer[..count].to_ascii_uppercase();
-            server.send_to(&answer, peer).await?;
-        }
-        #[expect(unreachable_code, reason = "tells the type of the errors above")]
-        io::Result::Ok(())
-    });
+    if only_server.is_some() {
+        return serve(server).await;
+    }
+    let serving = windlass::spawn(serve(server));
 
     let client = UdpSocket::bind("127.0.0.1:0").await?;
     client.connect(address).await?;
@@ -35,4 +30,15 @@ async fn main() -> io::Result<()> {
     }
     serving.abort();
     Ok(())
+}
+
+/// Answers each datagram.
+async fn serve(server: UdpSocket) -> io::Result<()> {
+    let mut buffer = [0; 1500];
+    loop {
+        let (count, peer) = server.recv_from(&mut buffer).await?;
+        let answer = buffer[..count].to_ascii_uppercase();
+        // Whether the peer can be reached is its own affair.
+        let _ = server.send_to(&answer, peer).await;
+    }
 }

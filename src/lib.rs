@@ -331,7 +331,8 @@ pub use windlass_inspector as inspector;
 /// those with equal deadlines wake in the order in which they were armed. Moving a timer with
 /// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. This holds however many are due at once, and whichever
 /// threads fire them. A hand-written waker must not block: if one does, or if the OS does not let the waking thread run for
-/// a tenth of a second, the others are woken without it.
+/// a tenth of a second, the others are woken without it, and tasks and sockets go on. It costs a worker, or a thread of the
+/// blocking pool, for as long as it takes.
 ///
 /// Between workers there is no order beyond the deadlines: of two timers that are due at the same look, either may come
 /// first, and the tasks that they wake run side by side anyway. In virtual time, all tasks that are due at one moment run

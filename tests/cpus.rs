@@ -2,19 +2,20 @@
 //! of its cgroup.
 //!
 //! Each case runs this binary again, in a shell that restricts itself first. A case that the machine does not allow
-//! (no root, no cgroup v1, a single CPU) is skipped with a message.
+//! (no root, no CPU controller in cgroup v1 or v2, a single CPU) is skipped with a message. A machine has that controller
+//! in one of the two versions, so half of the cases are skipped everywhere.
 
 #![cfg(target_os = "linux")]
 
 mod util;
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use util::is_child;
 
-const HIERARCHY: &str = "/sys/fs/cgroup/cpu";
 const PERIOD: u64 = 100_000;
 
 /// Prints how many workers a runtime has by default.
@@ -41,24 +42,73 @@ fn workers_after(test: &str, restrict: &str) -> Option<usize> {
     Some(count?.0.parse().unwrap())
 }
 
-/// A cgroup (v1) with a quota, and one within it without; both end with it.
+/// The version of the kernel's interface to cgroups.
+#[derive(Clone, Copy, Debug)]
+enum Version {
+    V1,
+    V2,
+}
+
+impl Version {
+    /// The folder of all cgroups.
+    fn hierarchy(self) -> &'static Path {
+        Path::new(match self {
+            Self::V1 => "/sys/fs/cgroup/cpu",
+            Self::V2 => "/sys/fs/cgroup",
+        })
+    }
+
+    /// Sees to it that a new cgroup has a quota that can be set.
+    fn enable(self) -> io::Result<()> {
+        match self {
+            Self::V1 => Ok(()),
+            Self::V2 => {
+                // Not there where the folder is the first version's, which is a file system like any other.
+                let controllers = fs::read_to_string(self.hierarchy().join("cgroup.controllers"))?;
+                if !controllers.split_whitespace().any(|name| name == "cpu") {
+                    return Err(io::Error::other("the CPU controller is not version 2's"));
+                }
+                let enabled = self.hierarchy().join("cgroup.subtree_control");
+                fs::File::options().write(true).open(enabled)?.write_all(b"+cpu")
+            }
+        }
+    }
+
+    fn set_quota(self, cgroup: &Path, quota: u64) -> io::Result<()> {
+        match self {
+            Self::V1 => {
+                fs::write(cgroup.join("cpu.cfs_period_us"), PERIOD.to_string())?;
+                fs::write(cgroup.join("cpu.cfs_quota_us"), quota.to_string())
+            }
+            Self::V2 => fs::write(cgroup.join("cpu.max"), format!("{quota} {PERIOD}")),
+        }
+    }
+}
+
+/// A cgroup with a quota, and one within it without; both end with it.
 struct Quota(PathBuf);
 
 impl Quota {
-    fn new(name: &str, quota: u64) -> Option<Self> {
-        let path =
-            Path::new(HIERARCHY).join(format!("windlass-test-{}-{name}", std::process::id()));
-        let made = fs::create_dir(&path).and_then(|()| {
-            let this = Self(path);
-            fs::create_dir(this.inner())?;
-            fs::write(this.0.join("cpu.cfs_period_us"), PERIOD.to_string())?;
-            fs::write(this.0.join("cpu.cfs_quota_us"), quota.to_string())?;
-            Ok(this)
-        });
-        if let Err(error) = &made {
-            eprintln!("skipped: no cgroup (v1) with a quota can be made: {error}");
-        }
-        made.ok()
+    /// Makes one of each version that the machine allows.
+    fn all(name: &str, quota: u64) -> impl Iterator<Item = Self> {
+        [Version::V1, Version::V2].into_iter().filter_map(move |version| {
+            let made = Self::new(version, name, quota);
+            if let Err(error) = &made {
+                eprintln!("skipped: no cgroup ({version:?}) with a quota can be made: {error}");
+            }
+            made.ok()
+        })
+    }
+
+    fn new(version: Version, name: &str, quota: u64) -> io::Result<Self> {
+        version.enable()?;
+        let name = format!("windlass-test-{}-{name}", std::process::id());
+        let path = version.hierarchy().join(name);
+        fs::create_dir(&path)?;
+        let this = Self(path);
+        fs::create_dir(this.inner())?;
+        version.set_quota(&this.0, quota)?;
+        Ok(this)
     }
 
     fn inner(&self) -> PathBuf {
@@ -110,9 +160,10 @@ fn a_quota_of_one_cpu_gives_one_worker() {
         return print_workers();
     }
     for quota in [PERIOD, PERIOD / 2] {
-        let Some(cgroup) = Quota::new("whole", quota) else { return };
-        if let Some(workers) = cgroup.workers_in(NAME, &cgroup.0) {
-            assert_eq!(workers, 1, "with a quota of {quota} µs in {PERIOD}");
+        for cgroup in Quota::all("whole", quota) {
+            if let Some(workers) = cgroup.workers_in(NAME, &cgroup.0) {
+                assert_eq!(workers, 1, "with a quota of {quota} µs in {PERIOD}");
+            }
         }
     }
 }
@@ -126,9 +177,10 @@ fn a_fractional_quota_is_rounded_up() {
     if cpus() < 2 {
         return eprintln!("skipped: one CPU is too few");
     }
-    let Some(cgroup) = Quota::new("fraction", PERIOD * 3 / 2) else { return };
-    if let Some(workers) = cgroup.workers_in(NAME, &cgroup.0) {
-        assert_eq!(workers, 2);
+    for cgroup in Quota::all("fraction", PERIOD * 3 / 2) {
+        if let Some(workers) = cgroup.workers_in(NAME, &cgroup.0) {
+            assert_eq!(workers, 2);
+        }
     }
 }
 
@@ -142,8 +194,9 @@ fn the_quota_of_an_enclosing_cgroup_counts() {
     if cpus() < 3 {
         return eprintln!("skipped: needs three CPUs");
     }
-    let Some(cgroup) = Quota::new("enclosing", PERIOD) else { return };
-    if let Some(workers) = cgroup.workers_in(NAME, &cgroup.inner()) {
-        assert_eq!(workers, 1);
+    for cgroup in Quota::all("enclosing", PERIOD) {
+        if let Some(workers) = cgroup.workers_in(NAME, &cgroup.inner()) {
+            assert_eq!(workers, 1);
+        }
     }
 }

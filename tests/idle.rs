@@ -168,6 +168,50 @@ fn after_spares_have_stepped_in_silence_returns() {
     falls_silent("spare", 3);
 }
 
+/// The poller's thread looked each millisecond while a worker was blocked, although nothing waited for it.
+#[test]
+fn a_blocked_worker_that_nothing_waits_for_costs_next_to_nothing() {
+    // With the other worker asleep in the seat, and with none left.
+    for (round, blocked) in [(0, 1), (1, 2)] {
+        let name = format!("stuck{round}");
+        let builder = Builder::new().workers(2).thread_name(&*name);
+        let runtime = builder.stuck_after(Duration::from_millis(2)).build().unwrap();
+        // Sockets and timers that are not due are nothing that waits.
+        let quiet = runtime.spawn(async {
+            let socket = windlass::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let mut byte = [0];
+            let received = socket.recv(&mut byte);
+            _ = windlass::timer::timeout(Duration::from_secs(3600), received).await;
+        });
+        wait_until("it waits", || runtime.metrics().timers == 1);
+        let release = OpenOnDrop(Gate::new());
+        let busy = util::Count::new();
+        for _ in 0..blocked {
+            let (release, busy) = (release.0.clone(), busy.clone());
+            drop(runtime.spawn(async move {
+                busy.add();
+                release.wait();
+            }));
+        }
+        busy.wait_for(blocked);
+        // Ten looks a second are what is left, twice as many to be on the safe side.
+        let poller = format!("{name}-poller");
+        let deadline = Instant::now() + util::PATIENCE;
+        loop {
+            let (before, start) = (switches(&poller), Instant::now());
+            thread::sleep(Duration::from_millis(500));
+            let after = switches(&poller);
+            assert_eq!(after.len(), 1, "{after:?}");
+            let woken: u64 = after.values().sum::<u64>() - before.values().sum::<u64>();
+            if u128::from(woken) <= start.elapsed().as_millis() / 50 {
+                break;
+            }
+            assert!(Instant::now() < deadline, "woke up {woken} times");
+        }
+        quiet.abort();
+    }
+}
+
 #[test]
 fn idle_blocking_threads_sleep_until_their_time_is_over() {
     let runtime = named("block");

@@ -35,6 +35,68 @@ fn block_workers(runtime: &Runtime, count: usize, release: &Gate) -> Vec<JoinHan
     tasks
 }
 
+/// Runs a task that sleeps for 10 ms again and again, and returns how often it has woken up.
+fn ticks(runtime: &Runtime) -> Count {
+    let ticks = Count::new();
+    let inner = ticks.clone();
+    drop(runtime.spawn(async move {
+        loop {
+            windlass::timer::sleep(Duration::from_millis(10)).await;
+            inner.add();
+        }
+    }));
+    ticks
+}
+
+/// With more such tasks than threads, timers were late by as long as it took until one was free.
+#[test]
+fn timers_go_on_beside_joins_that_block() {
+    const TASKS: usize = 8;
+    // Each join may block two threads.
+    let runtime = with_spares(2, TASKS * 2);
+    let ticks = ticks(&runtime);
+    let release = OpenOnDrop(Gate::new());
+    let busy = Count::new();
+    let tasks: Vec<_> = (0..TASKS)
+        .map(|_| {
+            let (busy, release) = (busy.clone(), release.0.clone());
+            runtime.spawn(async move {
+                let blocks = || {
+                    busy.add();
+                    release.wait();
+                };
+                windlass::join(blocks, blocks);
+            })
+        })
+        .collect();
+    busy.wait_for(TASKS);
+    let before = ticks.get();
+    ticks.wait_for(before + 10);
+    assert!(tasks.iter().all(|task| !task.is_finished()));
+    drop(release);
+    tasks.into_iter().for_each(|task| wait_for(task).unwrap());
+}
+
+/// With fewer spares they are late, but get their turn.
+#[test]
+fn timers_get_their_turn_beside_joins_that_block_all_spares() {
+    let runtime = Builder::new().workers(2).build().unwrap();
+    let ticks = ticks(&runtime);
+    let tasks: Vec<_> = (0..8)
+        .map(|_| {
+            let ticks = ticks.clone();
+            runtime.spawn(async move {
+                let nap = || thread::sleep(Duration::from_millis(20));
+                while ticks.get() < 10 {
+                    windlass::join(nap, nap);
+                    windlass::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    tasks.into_iter().for_each(|task| wait_for(task).unwrap());
+}
+
 #[track_caller]
 fn spares_go_home(runtime: &Runtime) {
     wait_until("the spares go home", || runtime.metrics().spares_active == 0);

@@ -128,7 +128,6 @@ fn used() -> Runtime {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "with all workers parked, only the poller's thread fires there")]
 fn a_waker_that_blocks_does_not_stop_the_timers_of_its_shard() {
     let runtime = used();
     let _entered = runtime.enter();
@@ -147,7 +146,6 @@ fn a_waker_that_blocks_does_not_stop_the_timers_of_its_shard() {
 }
 
 #[test]
-#[cfg_attr(windows, ignore = "with all workers parked, only the poller's thread fires there")]
 fn a_waker_may_wait_for_a_timer() {
     let runtime = used();
     let _entered = runtime.enter();

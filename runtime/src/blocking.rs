@@ -37,6 +37,14 @@ struct Inner {
     closed: bool,
 }
 
+impl Inner {
+    /// Returns true if one more closure would have a thread of its own, which may have to be started.
+    fn has_thread(&self, pool: &Pool) -> bool {
+        let may_start = self.threads < pool.config.max_blocking;
+        !self.closed && (self.queue.len() < self.idle || may_start)
+    }
+}
+
 /// The pool's part of the metrics.
 pub(crate) struct BlockingCounts {
     pub(crate) threads: usize,
@@ -104,8 +112,28 @@ where
     let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
     pool.config.hooks.spawned(&runnable);
     pool.observe_closure(runnable.notes());
-    queue(pool, runnable).into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
+    let refused = queue(pool, runnable, Patience::Endless);
+    refused.into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
     handle
+}
+
+/// Has a thread of the pool run a closure at once. Returns false if none is idle and no other is to be had; the closure
+/// is dropped then.
+pub(crate) fn run_at_once(
+    pool: &Arc<Pool>,
+    f: impl FnOnce() + Send + 'static,
+    origin: Origin,
+) -> bool {
+    if !pool.blocking.inner.lock().has_thread(pool) {
+        return false;
+    }
+    let (runnable, _handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
+    pool.config.hooks.spawned(&runnable);
+    pool.observe_closure(runnable.notes());
+    let refused = queue(pool, runnable, Patience::None);
+    let has_begun = refused.is_empty();
+    refused.into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
+    has_begun
 }
 
 /// Runs or cancels a closure, and calls the hook for its end.
@@ -118,12 +146,20 @@ fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
     }
 }
 
-/// Queues a closure. Returns the closures that no thread will ever run.
-fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
+/// How long a closure may wait for a thread.
+#[derive(Clone, Copy, PartialEq)]
+enum Patience {
+    Endless,
+    None,
+}
+
+/// Queues a closure. Returns the closures that no thread will ever run, or not soon enough.
+fn queue(pool: &Arc<Pool>, runnable: Runnable, patience: Patience) -> VecDeque<Runnable> {
     let nothing = VecDeque::new;
+    let id = runnable.id();
     let mut inner = pool.blocking.inner.lock();
     inner.spawned += 1;
-    if inner.closed {
+    if inner.closed || (patience == Patience::None && !inner.has_thread(pool)) {
         return VecDeque::from([runnable]);
     }
     inner.queue.push_back(runnable);
@@ -153,7 +189,17 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     // The OS refuses a thread. Existing threads will run the closure; without any, all that wait are refused.
     let mut inner = pool.blocking.inner.lock();
     inner.threads -= 1;
-    if inner.threads == 0 { std::mem::take(&mut inner.queue) } else { nothing() }
+    if inner.threads == 0 {
+        return std::mem::take(&mut inner.queue);
+    }
+    match patience {
+        Patience::Endless => nothing(),
+        // One of them may have taken it by now.
+        Patience::None => {
+            let place = inner.queue.iter().position(|queued| queued.id() == id);
+            place.and_then(|place| inner.queue.remove(place)).into_iter().collect()
+        }
+    }
 }
 
 /// Runs a thread of the pool until it should end.

@@ -195,7 +195,8 @@ impl Builder {
     }
 
     /// Sets the largest number of spare workers at a time. The default is the number of workers, but at least 4 and at
-    /// most 64. With 0, tasks behind a worker that blocks wait until its call returns.
+    /// most 64. With 0, tasks behind a worker that blocks wait until its call returns. If more tasks block at the same time
+    /// than there are workers and spares, all others are late by as long as it takes until one of them returns.
     ///
     /// # Examples
     ///

@@ -8,9 +8,11 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::ptr;
+use std::task::{Context, Poll, RawWakerVTable, Waker};
 
 use crate::Parker;
+use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
 
 /// A parker and the waker that unparks it.
 struct ThreadParker {
@@ -21,7 +23,8 @@ struct ThreadParker {
 impl ThreadParker {
     fn new() -> Self {
         let parker = Parker::new();
-        let waker = parker.unparker().into();
+        let waker = Waker::from(parker.unparker());
+        THREAD_WAKERS.store(ptr::from_ref(waker.vtable()).cast_mut(), Plain::Relaxed);
         Self { parker, waker }
     }
 }
@@ -29,6 +32,25 @@ impl ThreadParker {
 thread_local! {
     // Empty in models: all threads of a model share one OS thread, so they would share the parker.
     static CACHED: Cell<Option<ThreadParker>> = const { Cell::new(None) };
+}
+
+/// The vtable of the wakers above.
+static THREAD_WAKERS: AtomicPtr<RawWakerVTable> = AtomicPtr::new(ptr::null_mut());
+
+/// Returns true for a waker that [`block_on`] has made: it unparks a thread, and neither blocks nor panics. May return
+/// false for one of them too.
+///
+/// ```
+/// use std::task::{Poll, Waker};
+///
+/// let thread_waker = windlass_sync::block_on(std::future::poll_fn(|cx| {
+///     Poll::Ready(windlass_sync::is_thread_waker(cx.waker()))
+/// }));
+/// assert!(thread_waker);
+/// assert!(!windlass_sync::is_thread_waker(Waker::noop()));
+/// ```
+pub fn is_thread_waker(waker: &Waker) -> bool {
+    ptr::eq(waker.vtable(), THREAD_WAKERS.load(Plain::Relaxed))
 }
 
 /// Calls `f` with a parker that nobody else uses, and with its waker.

@@ -95,7 +95,7 @@ pub use latch::{Latch, LatchWait};
 pub use manual_reset_event::{ManualResetEvent, ManualResetWait};
 
 #[doc(hidden)]
-pub use blocking::{block_on, block_on_parking};
+pub use blocking::{block_on, block_on_parking, is_thread_waker};
 #[doc(hidden)]
 pub use parker::{Parker, Unparker};
 #[doc(hidden)]

@@ -14,8 +14,8 @@
 //! it are still in the wheel. A thread that looks more than [`CLAIM_EXPIRY`] later takes over the claim. That
 //! time is real even if the timers' time is virtual. When the first thread comes back, it sees by the claim's number
 //! that the claim is no longer its own. The price is that if the OS keeps a thread from running for that long, the
-//! batch in its hands is woken after the timers behind it. This does not help if such a waker blocks the poller's
-//! thread while all workers are parked, because then no thread looks.
+//! batch in its hands is woken after the timers behind it. A thread on which the runtime rests fires its own tasks' timers
+//! only, and has another thread fire the others ([`Timers::fire_own`](crate::Timers::fire_own)).
 
 use crate::nanos::in_nanos;
 use crate::policy::CLAIM_EXPIRY;

@@ -13,16 +13,16 @@ use std::time::Duration;
 
 /// The number of timers that are taken out under one hold of a shard's lock. More saves locking; fewer keeps a thread
 /// that arms or cancels a timer from waiting. Chosen. It is one in models, so that
-/// they see the gaps between batches. Read by `Shard::fire` and `Shard::close`.
+/// they see the gaps between batches. Read by `FiringRound` and `Shard::close`.
 pub(crate) const BATCH_TIMERS: usize = if cfg!(loom) { 1 } else { 128 };
 
 /// The number of timers that a thread fires before it runs the tasks that they woke. More saves looks at the clock and
-/// the shards; fewer lets the first of these tasks start earlier. Chosen. Read by `Timers::fire`.
+/// the shards; fewer lets the first of these tasks start earlier. Chosen. Read by `FiringRound`.
 pub(crate) const TIMERS_PER_ROUND: usize = 1024;
 
 /// The number of batches that only move timers within their wheel before the thread runs tasks again. More gets
 /// through a large slot in fewer rounds; fewer delays the tasks less. 64 batches move some 16,000 timers. Chosen. Read
-/// by `Timers::fire`.
+/// by `FiringRound`.
 pub(crate) const EMPTY_BATCHES_PER_ROUND: usize = 64;
 
 /// How long a thread may take to wake a batch before another thread takes over the shard. Shorter ends a delay by a

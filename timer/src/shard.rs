@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
-use crate::batch::Batch;
+use crate::batch::{Batch, FiringRound};
 use crate::entries::Garbage;
 use crate::firing_claim::FiringClaim;
 #[cfg(loom)]
@@ -248,33 +248,29 @@ impl Shard {
         }
     }
 
-    /// Fires the timers that are due, unless another thread does, and returns their number. Stops after `most` timers,
-    /// and after `empty_batches` batches without a timer, from which it subtracts those that it had. `wakers` is empty;
-    /// `wake` wakes and removes all that are in it.
+    /// Fires the timers that are due, unless another thread does, until the round is over. `wakers` is empty; `wake`
+    /// wakes and removes all that are in it.
     pub(crate) fn fire(
         &self,
-        now: u64,
-        most: usize,
-        empty_batches: &mut usize,
+        round: &mut FiringRound,
         wakers: &mut Vec<Waker>,
         wake: &mut impl FnMut(&mut Vec<Waker>),
-    ) -> usize {
-        let (mut fired, mut claim) = (0, None);
+    ) {
+        let mut claim = None;
         loop {
-            let batch = if *empty_batches == 0 { 0 } else { BATCH_TIMERS.min(most - fired) };
-            match self.state.with(|state| self.take_due(state, now, batch, &mut claim, wakers)) {
-                Taken::More if wakers.is_empty() => *empty_batches -= 1,
+            match self.state.with(|state| self.take_due(state, round, &mut claim, wakers)) {
+                Taken::More if wakers.is_empty() => round.empty_batches -= 1,
                 Taken::More => {
-                    fired += wakers.len();
+                    round.timers -= wakers.len();
                     wake(wakers);
                     debug_assert!(wakers.is_empty());
                 }
                 Taken::Done { published } => {
                     if let Some(next) = published {
                         // This thread is awake and looks again, so a deadline in the past counts as now.
-                        self.notify_timekeeper(next.max(now));
+                        self.notify_timekeeper(next.max(round.now));
                     }
-                    return fired;
+                    return;
                 }
             }
         }
@@ -285,11 +281,11 @@ impl Shard {
     fn take_due(
         &self,
         state: &mut State,
-        now: u64,
-        batch: usize,
+        round: &mut FiringRound,
         claim: &mut Option<u64>,
         wakers: &mut Vec<Waker>,
     ) -> Taken {
+        let now = round.now;
         match claim {
             Some(number) if state.claim.is_current(*number) => {
                 state.claim.renew(self.timekeeper.driver.real_now());
@@ -305,10 +301,13 @@ impl Shard {
             },
         }
         // A waker that may block is the last one of its batch.
-        let ends = |waker: &Waker| !self.cache.is_own(waker);
-        let mut taken = Batch { left: batch, ends, fired: wakers };
-        let more = batch == 0 || state.wheel.take(now, &mut taken);
-        if wakers.is_empty() && (batch == 0 || !more) {
+        let ends =
+            |waker: &Waker| !self.cache.is_own(waker) && self.timekeeper.driver.may_block(waker);
+        let (left, own_only) = (round.batch(), round.own_only);
+        let mut taken = Batch { left, ends, own_only, refused: false, fired: wakers };
+        let more = left > 0 && state.wheel.take(now, &mut taken) && !taken.refused;
+        round.refused |= taken.refused;
+        if wakers.is_empty() && !more {
             state.claim.release();
             let next = state.wheel.next_deadline().unwrap_or(NEVER);
             let before = self.next.load(Ordering::Relaxed);

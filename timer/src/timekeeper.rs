@@ -27,7 +27,7 @@
 //! ([`Timers::entrust`](crate::Timers::entrust)). If the worker is blocked before that, the runtime's monitor sees to its
 //! timers.
 
-use std::task::RawWakerVTable;
+use std::task::{RawWakerVTable, Waker};
 
 use windlass_sync::primitives::plain::{AtomicUsize, Ordering as Plain};
 use windlass_sync::primitives::{AtomicU64, Ordering, fence};
@@ -58,6 +58,11 @@ pub trait Driver: Send + Sync {
     /// Returns the vtable of the wakers of the runtime's own tasks. Such a waker neither blocks nor panics.
     fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
         None
+    }
+
+    /// Returns true if a waker that is not of the runtime's own tasks may block. Called under a lock.
+    fn may_block(&self, _waker: &Waker) -> bool {
+        true
     }
 }
 

@@ -4,9 +4,10 @@ use std::task::Waker;
 
 use windlass_sync::primitives::{Arc, Mutex};
 
+use crate::batch::FiringRound;
 use crate::coalescer::{Coalescer, LastFiring};
 use crate::holders::ShardRef;
-use crate::policy::{EMPTY_BATCHES_PER_ROUND, FOREIGN_SHARDS, TIMERS_PER_ROUND};
+use crate::policy::FOREIGN_SHARDS;
 use crate::timekeeper::{Driver, NEVER, Timekeeper};
 
 /// The timers of a runtime, with a shard for each worker.
@@ -176,30 +177,55 @@ impl Timers {
 
     /// Fires the timers that are due, except in shards where another thread does, and returns their number. More timers
     /// may be due. `wake` is called with batches of wakers, in order, and removes them.
-    pub fn fire(&self, now: u64, mut wake: impl FnMut(&mut Vec<Waker>)) -> usize {
-        let (mut fired, mut empty_batches, mut wakers) = (0, EMPTY_BATCHES_PER_ROUND, Vec::new());
-        for shard in &self.shards {
-            if fired == TIMERS_PER_ROUND || empty_batches == 0 {
-                break;
-            }
-            if shard.next() <= now {
-                let most = TIMERS_PER_ROUND - fired;
-                fired += shard.fire(now, most, &mut empty_batches, &mut wakers, &mut wake);
-            }
-        }
-        fired
+    pub fn fire(&self, now: u64, wake: impl FnMut(&mut Vec<Waker>)) -> usize {
+        let mut round = FiringRound::new(now, false);
+        self.fire_round(&mut round, wake);
+        round.fired()
     }
 
-    /// As [`fire`](Self::fire), for the [shard of a foreign thread](Self::foreign) alone.
+    /// As [`fire`](Self::fire), for a thread that must not be blocked. It leaves timers alone whose wakers
+    /// [may block](Driver::may_block), and those behind them in their shards. Returns also whether there were any: another
+    /// thread has to fire them.
+    ///
+    /// ```
+    /// use windlass_timer::{Driver, Timers};
+    /// # struct Still;
+    /// # impl Driver for Still {
+    /// #     fn now(&self) -> u64 { 0 }
+    /// #     fn wake_timekeeper(&self) {}
+    /// # }
+    ///
+    /// let timers = Timers::new(1, Box::new(Still));
+    /// assert_eq!(timers.fire_own(0, |wakers| wakers.clear()), (0, false));
+    /// ```
+    pub fn fire_own(&self, now: u64, wake: impl FnMut(&mut Vec<Waker>)) -> (usize, bool) {
+        let mut round = FiringRound::new(now, true);
+        self.fire_round(&mut round, wake);
+        (round.fired(), round.refused)
+    }
+
+    fn fire_round(&self, round: &mut FiringRound, mut wake: impl FnMut(&mut Vec<Waker>)) {
+        let mut wakers = Vec::new();
+        for shard in &self.shards {
+            if round.is_over() {
+                break;
+            }
+            if shard.next() <= round.now {
+                shard.fire(round, &mut wakers, &mut wake);
+            }
+        }
+    }
+
+    /// As [`fire_own`](Self::fire_own), for the [shard of a foreign thread](Self::foreign) alone.
     pub fn fire_foreign(
         &self,
         number: usize,
         now: u64,
         mut wake: impl FnMut(&mut Vec<Waker>),
     ) -> usize {
-        let mut empty_batches = EMPTY_BATCHES_PER_ROUND;
-        let shard = self.foreign(number);
-        shard.fire(now, TIMERS_PER_ROUND, &mut empty_batches, &mut Vec::new(), &mut wake)
+        let mut round = FiringRound::new(now, true);
+        self.foreign(number).fire(&mut round, &mut Vec::new(), &mut wake);
+        round.fired()
     }
 
     /// Returns true if a timer is due, or some thread is waking one. Takes all locks.

@@ -229,7 +229,7 @@ impl Wheel {
     /// ```
     pub fn advance_some(&mut self, time: u64, most: usize, fired: &mut Vec<Waker>) -> bool {
         let ends = |_: &Waker| false;
-        self.take(time, &mut Batch { left: most, ends, fired })
+        self.take(time, &mut Batch { left: most, ends, own_only: false, refused: false, fired })
     }
 
     /// As [`advance_some`](Self::advance_some), for a batch that may end earlier.

@@ -9,6 +9,7 @@
 //! the thread's.
 
 mod clock;
+mod foreign;
 #[cfg(loom)]
 pub(crate) mod model;
 pub(crate) mod outside_activity;
@@ -40,13 +41,13 @@ pub(crate) use timers::fires;
 use windlass_sync::ManualResetEvent;
 use windlass_timer::Timers;
 
+use foreign::ForeignWakers;
 use slab::{Slab, Token};
 use source::Source;
 use sys::{Events, Selector, push};
 use thread::ThreadSleep;
 use timers::Driver;
 
-use crate::context;
 use crate::gone::gone;
 use crate::observe::Recorder;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
@@ -65,6 +66,7 @@ pub(crate) struct Poller {
     /// Held by the one thread that waits on the OS, or takes events without waiting.
     events: TryLock<Events>,
     registered: AtomicUsize,
+    foreign: ForeignWakers,
     /// How late timers were that other threads than workers have fired.
     pub(crate) lateness: Box<Recorder>,
     thread: ThreadSleep,
@@ -84,6 +86,7 @@ impl Poller {
             sources: Mutex::new(Slab::default()),
             events: TryLock::new(Events::new()),
             registered: AtomicUsize::new(0),
+            foreign: ForeignWakers::default(),
             lateness: Box::default(),
             thread: ThreadSleep::new(),
         }))
@@ -143,18 +146,19 @@ impl Poller {
         self.poll_events() + self.fire_due()
     }
 
-    /// As [`poll`](Self::poll), timers aside. Returns zero if another thread is at it.
+    /// As [`poll`](Self::poll), timers aside. Takes no events if another thread is at it.
     pub(crate) fn poll_events(&self) -> usize {
+        let woken = self.wake_foreign();
         if !self.has_events_to_take() {
-            return 0;
+            return woken;
         }
-        let Some(mut events) = self.events.try_lock() else { return 0 };
+        let Some(mut events) = self.events.try_lock() else { return woken };
         // The only errors there are mean that the instance is broken beyond repair.
         let _ = self.selector.wait(&mut events, Some(Duration::ZERO));
         let (taken, wake) = self.dispatch(&mut events);
         drop(events);
-        wake_all(wake);
-        taken
+        self.wake(wake);
+        woken + taken
     }
 
     /// Hands the events to their sources, once. Returns their number, and the wakers that are to be woken.
@@ -198,6 +202,9 @@ impl Poller {
         let mut wake = Vec::new();
         self.sources.lock().close(&mut wake);
         wake.extend(self.timers.close());
+        wake.extend(self.foreign.take_all());
+        // Those that may block are the last.
+        wake.sort_by_key(foreign::may_block);
         wake_all(wake);
     }
 }
@@ -205,9 +212,5 @@ impl Poller {
 /// Wakes outside of all locks; a worker queues the tasks in the order of their events. A waker that panics harms nobody
 /// else.
 fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
-    let wake = || wakers.into_iter().for_each(|waker| quietly(|| waker.wake()));
-    context::with_worker(|worker| match worker {
-        Some(worker) => worker.wake_in_order(wake),
-        None => wake(),
-    });
+    foreign::in_order(|| wakers.into_iter().for_each(|waker| quietly(|| waker.wake())));
 }

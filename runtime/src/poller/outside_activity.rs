@@ -20,10 +20,12 @@
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::task::{Context, Wake, Waker};
+use std::ptr;
+use std::task::{Context, RawWakerVTable, Wake, Waker};
 
 use super::Poller;
 use crate::context::{self, Role};
+use crate::primitives::plain::{AtomicPtr, Ordering as Plain};
 use crate::primitives::{Arc, AtomicU64, AtomicUsize, Ordering, thread_local};
 use crate::sched::Pool;
 
@@ -111,12 +113,21 @@ pub(crate) fn block_on<F: Future>(pool: &Arc<Pool>, future: F) -> F::Output {
         }));
         thread.begin();
         let waker = Waker::from(waker.clone());
+        BUSY_WAKERS.store(ptr::from_ref(waker.vtable()).cast_mut(), Plain::Relaxed);
         let polled = future.as_mut().poll(&mut Context::from_waker(&waker));
         if polled.is_pending() {
             thread.pause();
         }
         polled
     }))
+}
+
+/// The vtable of the wakers of `block_on`.
+static BUSY_WAKERS: AtomicPtr<RawWakerVTable> = AtomicPtr::new(ptr::null_mut());
+
+/// Returns true for a waker that `block_on` has made. It never blocks.
+pub(super) fn is_busy_waker(waker: &Waker) -> bool {
+    ptr::eq(waker.vtable(), BUSY_WAKERS.load(Plain::Relaxed))
 }
 
 /// A thread that has been started and will call `block_on`: it counts as busy, in virtual time, until this is dropped.

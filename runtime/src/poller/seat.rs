@@ -37,7 +37,7 @@
 use std::io;
 use std::time::Duration;
 
-use super::{Events, Poller, push, wake_all};
+use super::{Events, Poller, push};
 use crate::primitives::TryLockGuard;
 use crate::sched::policy::BROKEN_OS_PAUSE;
 
@@ -105,7 +105,7 @@ impl Seat<'_> {
         // Before the lock is released: the next timekeeper makes its promise after this.
         poller.timers.wake_up();
         drop(events);
-        wake_all(wake);
+        poller.wake(wake);
         taken + if has_deadline { poller.fire_due() } else { 0 }
     }
 }

@@ -1,7 +1,8 @@
 //! The poller's thread: watches over the workers, and looks at the OS when none of them can.
 //!
-//! What it notices, and when it rests, is in `sched/monitor.rs`. It runs no user code other than wakers, and what it
-//! wakes goes into the pool's fast lane.
+//! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the pool's fast lane. It
+//! runs no user code: wakers that are not of our own tasks it hands on to another thread, if one is to be had
+//! (`foreign.rs`).
 //!
 //! It sleeps with a time-out while workers are awake, and without one while all of them sleep. It sleeps on a parker of
 //! its own; or in the seat, where the seat is its own for good, and as the last resort: when every worker that is awake
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use windlass_sync::{Parker, Unparker};
 
 use super::Poller;
+use super::foreign::{self, HandOn};
 use super::virtual_time::Idleness;
 use crate::context::{self, Role};
 use crate::entered::EnteredScope;
@@ -104,6 +106,8 @@ fn run(pool: &Arc<Pool>) {
     let start = Instant::now();
     let mut monitor = Monitor::new(pool, start);
     let mut idleness = Idleness::new();
+    let mut hand_on = HandOn::default();
+    foreign::hand_on();
     // With the last task gone, no worker can be stuck and nobody waits for events.
     while !pool.is_over() {
         let mut pause = monitor.pause(pool);
@@ -122,6 +126,7 @@ fn run(pool: &Arc<Pool>) {
         if poller.is_virtual() {
             idleness.look(pool);
         }
+        hand_on.look(pool);
     }
 }
 

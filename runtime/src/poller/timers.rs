@@ -2,17 +2,17 @@
 //! that are due.
 //!
 //! What is fired by a worker goes onto that worker's queue, in order. What the poller's thread fires goes through the
-//! lane. A manual loop takes the place of the thread in the seat.
+//! lane; timers whose wakers may block it leaves to another thread (`foreign.rs`). A manual loop takes the place of the thread in the seat.
 
 use std::cell::Cell;
 use std::io;
-use std::task::RawWakerVTable;
+use std::task::{RawWakerVTable, Waker};
 use std::time::Duration;
 
 use windlass_sync::Parker;
 use windlass_timer::{NEVER, Timers, in_nanos};
 
-use super::{Clock, Poller, Selector, wake_all};
+use super::{Clock, Poller, Selector, foreign, wake_all};
 use crate::context;
 use crate::primitives::Arc;
 use crate::task;
@@ -57,7 +57,17 @@ impl Poller {
             return 0;
         }
         let due = self.timers.next();
-        let fired = firing(|| self.timers.fire(now, |wakers| wake_all(wakers.drain(..))));
+        let wake = |wakers: &mut Vec<Waker>| wake_all(wakers.drain(..));
+        let fired = firing(|| {
+            if !foreign::hands_on() {
+                return self.timers.fire(now, wake);
+            }
+            let (fired, left) = self.timers.fire_own(now, wake);
+            if left {
+                self.foreign.leave();
+            }
+            fired
+        });
         if fired > 0 && !self.is_virtual() {
             self.note_lateness(due, now.saturating_add(lag));
             self.timers.fired(now, fired);
@@ -86,9 +96,10 @@ impl Poller {
             if parker.park_timeout(pause) {
                 return;
             }
-            let (now, wake) = (self.timers.now(), |wakers: &mut Vec<_>| wake_all(wakers.drain(..)));
+            let now = self.timers.now();
+            let wake = |wakers: &mut Vec<Waker>| wake_all(wakers.drain(..));
             if firing(|| self.timers.fire_foreign(number, now, wake)) == 0 {
-                // Another thread fires them.
+                // Another thread fires them, or is to: a waker of theirs may block.
                 return parker.park();
             }
             self.note_lateness(due, now);
@@ -158,6 +169,10 @@ impl windlass_timer::Driver for Driver {
 
     fn own_wakers(&self) -> Option<&'static RawWakerVTable> {
         Some(task::waker_vtable())
+    }
+
+    fn may_block(&self, waker: &Waker) -> bool {
+        foreign::may_block(waker)
     }
 
     fn wake_timekeeper(&self) {

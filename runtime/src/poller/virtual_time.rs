@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use windlass_timer::{NEVER, in_nanos};
 
-use super::{Poller, timers};
+use super::{Poller, foreign, timers};
 use crate::primitives::{Arc, thread};
 use crate::sched::Pool;
 use crate::sched::policy::{IDLE_CHECK_PAUSE, LONGEST_FIRING, SETTLED};
@@ -114,6 +114,10 @@ impl Poller {
             // One portion may fire nothing and only move timers within their wheels.
             if self.is_due() {
                 self.fire_due();
+                if foreign::hands_on() && self.foreign.is_left() {
+                    // Another thread fires the rest, and time stands still until it is done.
+                    return;
+                }
                 since = Instant::now();
             } else if timers::fires() || since.elapsed() > LONGEST_FIRING {
                 // This thread is itself firing, further up the stack, and will continue there; or a waker blocks.

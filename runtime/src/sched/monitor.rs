@@ -138,7 +138,7 @@ impl Monitor {
         let closely = waits && self.see_to_work(pool, now, tasks_wait);
         self.see_to_jobs(pool);
         self.see_to_os(pool, now);
-        self.set_pause(pool, moved, waits, closely);
+        self.set_pause(pool, moved, waits || pool.poller().has_foreign_wakers(), closely);
     }
 
     /// Returns true if any worker has made progress.

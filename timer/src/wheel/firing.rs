@@ -15,7 +15,7 @@ impl Wheel {
         batch: &mut Batch<'_, impl Fn(&Waker) -> bool>,
     ) -> bool {
         while let Some(index) = self.slots.first(list) {
-            if batch.left == 0 {
+            if !batch.takes(self.entries[index].waker.as_ref()) {
                 return false;
             }
             self.fire(index, batch);
@@ -58,11 +58,11 @@ impl Wheel {
         // Stable: equal times stay in the order of arming.
         due.sort_by_key(|(deadline, _)| *deadline);
         for &(_, index) in &*due {
-            if batch.left == 0 {
+            if batch.takes(self.entries[index].waker.as_ref()) {
+                self.fire(index, batch);
+            } else {
                 self.unlink(index);
                 self.push(index, DUE);
-            } else {
-                self.fire(index, batch);
             }
         }
         Scan::Due

@@ -1,13 +1,16 @@
 //! Peers that mean no good, for `scripts/hostile`: a server has to serve others meanwhile, and to be as small afterwards.
 //!
 //! ```text
-//! hostile echo|http|redis PROGRAM [ARGUMENTS]
+//! hostile echo|chat|http|https|redis|udp PROGRAM [ARGUMENTS]
 //! ```
 //!
 //! Starts the program, reads the address that it listens on from its first line, and visits it in five ways: peers that say
 //! nothing, that send a byte now and then, that go at every point of a request with and without a reset, that send without
 //! end and read nothing, and that send nonsense. All the while a client asks what can be asked of that server, and has to be
-//! answered. At the end the server's memory and descriptors have to be back in bounds.
+//! answered, and the server's memory stays in bounds. At the end its memory and descriptors have to be back where they were.
+//!
+//! A server of datagrams is flooded with short, long and empty ones. The client of `https` is curl, because this program
+//! knows no TLS.
 
 use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
@@ -16,7 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
 use std::time::Duration;
 
-use windlass::net::TcpStream;
+use windlass::net::{TcpStream, UdpSocket};
+use windlass::process::Command as AsyncCommand;
 use windlass::timer::{sleep, timeout};
 
 /// How long a client that behaves may have to wait for its answer.
@@ -28,25 +32,64 @@ const PEERS: usize = 1000;
 /// MiB by which the server may be larger at the end than before: buffers that the allocator keeps.
 const GROWTH: usize = 96;
 
+/// MiB by which the server may be larger while hostile peers are there: some 100 KiB for each of them.
+const PEAK: usize = 512;
+
+/// How a client that behaves asks.
+#[derive(Clone, Copy, PartialEq)]
+enum Client {
+    Tcp,
+    Udp,
+    Curl,
+}
+
 /// What a server understands: a request, and how its answer begins.
 #[derive(Clone, Copy)]
 struct Protocol {
+    client: Client,
     request: &'static [u8],
     answer: &'static [u8],
+    /// Peers of each kind at the same time.
+    peers: usize,
 }
 
-const ECHO: Protocol = Protocol { request: b"are you there\n", answer: b"are you there\n" };
+const ECHO: Protocol = Protocol {
+    client: Client::Tcp,
+    request: b"are you there\n",
+    answer: b"are you there\n",
+    peers: PEERS,
+};
+// Each of them hears what all others say, so they are fewer.
+const CHAT: Protocol =
+    Protocol { request: b"hello\n", answer: b"welcome\n", peers: PEERS / 10, ..ECHO };
 const HTTP: Protocol = Protocol {
     request: b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
     answer: b"HTTP/1.1 ",
+    ..ECHO
 };
-const REDIS: Protocol = Protocol { request: b"*1\r\n$4\r\nPING\r\n", answer: b"+PONG\r\n" };
+// The beginning of a hello.
+const HTTPS: Protocol = Protocol {
+    client: Client::Curl,
+    request: b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03an end that does not come for a while",
+    answer: b"hello over ",
+    ..ECHO
+};
+const REDIS: Protocol = Protocol { request: b"*1\r\n$4\r\nPING\r\n", answer: b"+PONG\r\n", ..ECHO };
+const UDP: Protocol = Protocol {
+    client: Client::Udp,
+    request: b"are you there",
+    answer: b"ARE YOU THERE",
+    peers: PEERS / 10,
+};
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let protocol = match arguments.next().as_deref() {
         Some("echo") => ECHO,
+        Some("chat") => CHAT,
         Some("http") => HTTP,
+        Some("https") => HTTPS,
+        Some("udp") => UDP,
         Some("redis") => REDIS,
         _ => return usage(),
     };
@@ -60,7 +103,11 @@ fn main() -> ExitCode {
     };
     match windlass::block_on(visit(protocol, &mut server)) {
         Ok(answers) => {
-            println!("{program}: {answers} answers beside {} hostile peers", 5 * PEERS);
+            let (peers, (growth, descriptors)) = (5 * protocol.peers, server.peak);
+            println!(
+                "{program}: {answers} answers beside {peers} hostile peers, {growth} MiB and \
+                 {descriptors} descriptors at the most"
+            );
             ExitCode::SUCCESS
         }
         Err(what) => {
@@ -71,7 +118,7 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: hostile echo|http|redis PROGRAM [ARGUMENTS]");
+    eprintln!("usage: hostile echo|chat|http|https|redis|udp PROGRAM [ARGUMENTS]");
     ExitCode::from(2)
 }
 
@@ -79,6 +126,8 @@ fn usage() -> ExitCode {
 struct Server {
     child: Child,
     address: SocketAddr,
+    /// The largest size that was seen.
+    peak: (usize, usize),
 }
 
 impl Server {
@@ -99,13 +148,23 @@ impl Server {
             Some(address) => {
                 // Read to its end, or a server that prints a line for each connection would block.
                 std::thread::spawn(move || io::copy(&mut output, &mut io::sink()));
-                Ok(Self { child, address })
+                Ok(Self { child, address, peak: (0, 0) })
             }
             None => {
                 child.kill()?;
                 Err(io::Error::other(format!("no address in its first line: {line}")))
             }
         }
+    }
+
+    /// Notes its size, which must be within bounds.
+    fn watch(&mut self, before: (usize, usize)) -> Result<(), String> {
+        let now = self.size();
+        self.peak = (self.peak.0.max(now.0), self.peak.1.max(now.1));
+        if now.0 > before.0 + PEAK {
+            return Err(format!("{} MiB are too many; {} were there before", now.0, before.0));
+        }
+        Ok(())
     }
 
     /// MiB that it occupies, and descriptors that it has open.
@@ -144,7 +203,7 @@ async fn visit(protocol: Protocol, server: &mut Server) -> Result<usize, String>
         }
     });
     let mut peers = Vec::new();
-    for number in 0..PEERS {
+    for number in 0..protocol.peers {
         for kind in 0..5 {
             peers.push(windlass::spawn(async move {
                 // Whatever happens to a hostile peer is its own affair.
@@ -153,9 +212,14 @@ async fn visit(protocol: Protocol, server: &mut Server) -> Result<usize, String>
         }
         if number % 50 == 0 {
             sleep(Duration::from_millis(10)).await;
+            server.watch(before)?;
         }
     }
     for peer in peers {
+        while !peer.is_finished() {
+            sleep(Duration::from_millis(20)).await;
+            server.watch(before)?;
+        }
         peer.await.map_err(|error| error.to_string())?;
     }
     over.store(true, SeqCst);
@@ -187,11 +251,11 @@ async fn within_bounds(server: &Server, before: (usize, usize)) -> Result<(), St
 /// Asks once, as a client that behaves.
 async fn ask(protocol: Protocol, address: SocketAddr) -> Result<(), String> {
     let asked = timeout(PATIENCE, async {
-        let stream = TcpStream::connect(address).await?;
-        stream.write_all(protocol.request).await?;
-        let mut answer = vec![0; protocol.answer.len()];
-        stream.read_exact(&mut answer).await?;
-        Ok::<_, io::Error>(answer)
+        match protocol.client {
+            Client::Tcp => ask_stream(protocol, address).await,
+            Client::Udp => ask_datagram(protocol, address).await,
+            Client::Curl => ask_curl(protocol, address).await,
+        }
     });
     match asked.await {
         Ok(Ok(answer)) if answer == protocol.answer => Ok(()),
@@ -201,12 +265,63 @@ async fn ask(protocol: Protocol, address: SocketAddr) -> Result<(), String> {
     }
 }
 
+async fn ask_stream(protocol: Protocol, address: SocketAddr) -> io::Result<Vec<u8>> {
+    let stream = TcpStream::connect(address).await?;
+    stream.write_all(protocol.request).await?;
+    let mut answer = vec![0; protocol.answer.len()];
+    stream.read_exact(&mut answer).await?;
+    Ok(answer)
+}
+
+/// Datagrams get lost, and most of all in a flood: asks until there is an answer.
+async fn ask_datagram(protocol: Protocol, address: SocketAddr) -> io::Result<Vec<u8>> {
+    let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    socket.connect(address).await?;
+    let mut answer = vec![0; 1500];
+    loop {
+        socket.send(protocol.request).await?;
+        if let Ok(count) = timeout(Duration::from_millis(50), socket.recv(&mut answer)).await {
+            answer.truncate(count?);
+            return Ok(answer);
+        }
+    }
+}
+
+async fn ask_curl(protocol: Protocol, address: SocketAddr) -> io::Result<Vec<u8>> {
+    let url = format!("https://{address}/");
+    let output = AsyncCommand::new("curl").args(["-sSk", "--http1.1", &url]).output().await?;
+    if !output.status.success() {
+        return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned()));
+    }
+    let mut answer = output.stdout;
+    answer.truncate(protocol.answer.len());
+    Ok(answer)
+}
+
+/// Floods a server with datagrams of one kind.
+async fn flood(kind: usize, protocol: Protocol, address: SocketAddr) -> io::Result<()> {
+    let socket = UdpSocket::bind("127.0.0.1:0").await?;
+    let length = [0, 1, protocol.request.len(), 1500, 60_000][kind];
+    let datagram = vec![b'x'; length];
+    let _ = timeout(Duration::from_millis(1000), async {
+        loop {
+            let _ = socket.send_to(&datagram, address).await;
+            windlass::yield_now().await;
+        }
+    })
+    .await;
+    Ok(())
+}
+
 async fn hostile(
     kind: usize,
     number: usize,
     protocol: Protocol,
     address: SocketAddr,
 ) -> io::Result<()> {
+    if protocol.client == Client::Udp {
+        return flood(kind, protocol, address).await;
+    }
     let stream = TcpStream::connect(address).await?;
     let request = protocol.request;
     match kind {

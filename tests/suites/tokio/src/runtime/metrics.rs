@@ -38,9 +38,8 @@ impl RuntimeMetrics {
         worker.parks + worker.wakeups
     }
 
-    #[track_caller]
-    pub fn worker_total_busy_duration(&self, _worker: usize) -> Duration {
-        crate::missing("`RuntimeMetrics::worker_total_busy_duration`")
+    pub fn worker_total_busy_duration(&self, worker: usize) -> Duration {
+        self.now().workers[worker].busy
     }
 }
 

@@ -1,0 +1,202 @@
+//! Wakers that are not of our own tasks: hand-made ones, those of other executors, those of combinators. Any of them may
+//! block, although it must not, and nothing else may wait for that.
+//!
+//! **On a worker.** The wakers of our own tasks come first, in order; they never block. A single foreign waker is called
+//! in place, because nothing is behind it. Several go into a list that all threads share, from which they are taken one
+//! at a time, so that those behind one that blocks can be reached. The worker goes on until the list is empty. If it is
+//! blocked, the next worker that looks at the OS goes on with the list; and the poller's thread does, if it finds at two
+//! looks in a row that wakers wait and that none was taken in between. It looks, because a worker that is blocked is
+//! awake, and the monitor is switched on while one is. With timers it is the claim of their shard that is taken over:
+//! see `windlass_timer`'s `firing_claim.rs`.
+//!
+//! **On the poller's thread**, which nobody watches, no foreign waker is called. It puts those of events into the list,
+//! leaves timers with such wakers in their wheels, and asks a thread of the blocking pool to call the ones and fire the
+//! others. Only if no thread is to be had does it do that itself.
+//!
+//! No handshake is needed: a thread that puts wakers into the list sees to them itself, or asks for a thread that does,
+//! and whoever comes from elsewhere is an extra. The counters order nothing; the list is behind a lock.
+
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::panic::Location;
+use std::ptr;
+use std::task::Waker;
+
+use super::{Poller, outside_activity};
+use crate::blocking;
+use crate::context::{self, Role};
+use crate::primitives::plain::{AtomicBool, AtomicUsize, Ordering as Plain};
+use crate::primitives::{Arc, Mutex};
+use crate::sched::Pool;
+use crate::task::{self, Origin, quietly};
+
+// The current thread must not call foreign wakers.
+windlass_sync::thread_cell!(static HANDS_ON: bool = false);
+
+/// Returns true for a waker that may block or take its time.
+pub(super) fn may_block(waker: &Waker) -> bool {
+    !ptr::eq(waker.vtable(), task::waker_vtable())
+        && !windlass_sync::is_thread_waker(waker)
+        && !outside_activity::is_busy_waker(waker)
+}
+
+/// Has the current thread hand foreign wakers on from now on.
+pub(super) fn hand_on() {
+    // In models wakers do not block, and there is no blocking pool.
+    HANDS_ON.with(|cell| cell.set(cfg!(not(loom))));
+}
+
+/// Returns true on the poller's thread.
+pub(super) fn hands_on() -> bool {
+    HANDS_ON.with(Cell::get)
+}
+
+/// Foreign wakers that are to be called.
+#[derive(Default)]
+pub(super) struct ForeignWakers {
+    list: Mutex<VecDeque<Waker>>,
+    /// The length of the list.
+    waiting: AtomicUsize,
+    /// How many were taken out so far.
+    taken: AtomicUsize,
+    /// The poller's thread has left wakers or timers to another thread, which it has yet to ask.
+    left: AtomicBool,
+}
+
+impl ForeignWakers {
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.load(Plain::Relaxed) > 0
+    }
+
+    fn put(&self, wakers: impl IntoIterator<Item = Waker>) {
+        let mut list = self.list.lock();
+        list.extend(wakers);
+        self.waiting.store(list.len(), Plain::Relaxed);
+    }
+
+    fn take(&self) -> Option<Waker> {
+        let mut list = self.list.lock();
+        let waker = list.pop_front()?;
+        self.waiting.store(list.len(), Plain::Relaxed);
+        self.taken.fetch_add(1, Plain::Relaxed);
+        Some(waker)
+    }
+
+    pub(super) fn take_all(&self) -> VecDeque<Waker> {
+        let mut list = self.list.lock();
+        self.waiting.store(0, Plain::Relaxed);
+        std::mem::take(&mut list)
+    }
+
+    /// Notes that the poller's thread has left something to another thread.
+    pub(super) fn leave(&self) {
+        self.left.store(true, Plain::Relaxed);
+    }
+
+    /// Returns true if the poller's thread has left something to another thread.
+    pub(super) fn is_left(&self) -> bool {
+        self.left.load(Plain::Relaxed)
+    }
+}
+
+impl Poller {
+    /// Wakes the tasks that events were for.
+    pub(super) fn wake(&self, wakers: Vec<Waker>) {
+        let mut foreign = Vec::new();
+        in_order(|| {
+            for waker in wakers {
+                if may_block(&waker) {
+                    foreign.push(waker);
+                } else {
+                    call(waker);
+                }
+            }
+        });
+        if foreign.is_empty() {
+            return;
+        }
+        if hands_on() {
+            self.foreign.put(foreign);
+            return self.foreign.leave();
+        }
+        if foreign.len() > 1 {
+            self.foreign.put(foreign.drain(1..));
+        }
+        in_order(|| foreign.into_iter().for_each(call));
+        self.wake_foreign();
+    }
+
+    /// Calls the foreign wakers that wait, and returns their number.
+    #[inline]
+    pub(super) fn wake_foreign(&self) -> usize {
+        if self.foreign.is_waiting() && !hands_on() { self.wake_waiting() } else { 0 }
+    }
+
+    #[cold]
+    fn wake_waiting(&self) -> usize {
+        let mut woken = 0;
+        // One at a time: those that are left in the list can be reached by others.
+        while let Some(waker) = self.foreign.take() {
+            in_order(|| call(waker));
+            woken += 1;
+        }
+        woken
+    }
+
+    /// Returns true if foreign wakers wait to be called.
+    pub(crate) fn has_foreign_wakers(&self) -> bool {
+        self.foreign.is_waiting()
+    }
+}
+
+/// Sees to it, on the poller's thread, that foreign wakers are called.
+#[derive(Default)]
+pub(super) struct HandOn {
+    /// How many were taken out of the list at the last look.
+    taken: usize,
+}
+
+impl HandOn {
+    pub(super) fn look(&mut self, pool: &Arc<Pool>) {
+        let foreign = &pool.poller().foreign;
+        let taken = foreign.taken.load(Plain::Relaxed);
+        let stands_still = std::mem::replace(&mut self.taken, taken) == taken;
+        if !(foreign.is_left() || (stands_still && foreign.is_waiting())) {
+            return;
+        }
+        foreign.left.store(false, Plain::Relaxed);
+        let held = pool.clone();
+        if !blocking::run_at_once(pool, move || call_for_thread(&held), origin()) {
+            HANDS_ON.with(|cell| cell.set(false));
+            call_for_thread(pool);
+            hand_on();
+        }
+    }
+}
+
+/// Calls foreign wakers and fires timers in the place of the poller's thread.
+fn call_for_thread(pool: &Pool) {
+    let outer = context::role();
+    // What wakers may do, and where the tasks that they wake go, does not depend on the thread.
+    context::set_role(Role::Poller);
+    pool.poller().wake_foreign();
+    pool.poller().fire_due();
+    context::set_role(outer);
+}
+
+fn origin() -> Origin {
+    Origin::new(Location::caller(), None)
+}
+
+/// Calls a waker. If it panics, that harms nobody else.
+fn call(waker: Waker) {
+    quietly(|| waker.wake());
+}
+
+/// Has the tasks that `wake` wakes queue up in that order, on a worker.
+pub(super) fn in_order(wake: impl FnOnce()) {
+    context::with_worker(|worker| match worker {
+        Some(worker) => worker.wake_in_order(wake),
+        None => wake(),
+    });
+}
