@@ -164,6 +164,6 @@ pub(crate) fn threads_from_environment() -> Option<usize> {
 pub(crate) fn in_worker<R: Send>(f: impl FnOnce(bool) -> R + Send) -> R {
     match support::place() {
         Some(_) => f(false),
-        None => Registry::current().handle.install(|| f(true)),
+        None => support::install(&Registry::current().handle, || f(true)),
     }
 }

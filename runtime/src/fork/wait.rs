@@ -103,7 +103,8 @@ impl Worker {
 
     /// A job of one's own, or an offer of another worker.
     pub(crate) fn next_job(&self) -> Option<JobRef> {
-        let other = || if self.is_guest() { None } else { self.steal_job() };
+        let keeps_out = self.is_guest() || self.leaves_jobs();
+        let other = || if keeps_out { None } else { self.steal_job() };
         self.pending.pop_spawned(self.index()).or_else(other)
     }
 
@@ -119,6 +120,7 @@ impl Worker {
         };
         let forked = || from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal));
         let job = self.take_posted().or_else(forked)?;
+        let job = self.keep_unless_reserved(job)?;
         self.slot().counters.steals.bump();
         Some(job)
     }
@@ -169,7 +171,7 @@ impl Worker {
     /// True if another worker offers a job, and this one would take it.
     fn could_steal(&self) -> bool {
         let posted = || self.pool.posted.is_for(self.index());
-        !self.is_guest() && (self.pool.has_offer_besides(self.index()) || posted())
+        !self.is_guest() && !self.leaves_jobs() && (self.pool.has_offer_besides(self.index()) || posted())
     }
 
     /// Takes the announcement back; false if somebody was faster, and its token is on the way.
@@ -227,7 +229,7 @@ impl Pool {
 
     /// True if one who may compute is between two polls, or asleep.
     pub(crate) fn has_thief(&self) -> bool {
-        self.slots.iter().any(|slot| {
+        self.computing_slots().iter().any(|slot| {
             slot.activity.is_present() && !slot.is_polling() && !slot.status.read().is_for_tasks()
         })
     }
@@ -236,7 +238,8 @@ impl Pool {
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
-        if self.has_joiners() && (0..self.slots.len()).any(|index| self.call_joiner(index)) {
+        let callable = self.computing_slots().len();
+        if self.has_joiners() && (0..callable).any(|index| self.call_joiner(index)) {
             return;
         }
         self.wake_one();

@@ -193,7 +193,7 @@ impl Worker {
             // `Monitor::relieve`.
             self.end_relief();
         }
-        let may_compute = !status.is_for_tasks() || pool.is_closing();
+        let may_compute = self.may_compute();
         if status.must_retire() || pool.is_over() || pool.posted.is_for(self.index) {
             // It may be somebody else who is popped: all come, all see it, all leave.
             pool.wake_all();
