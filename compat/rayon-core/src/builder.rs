@@ -141,12 +141,17 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             builder = support::without_first(builder);
         }
         let own = Arc::new(Own::new(self.panic_handler, self.start_handler, self.exit_handler));
-        let (registry, keeper) = Registry::new(builder.build()?, own.clone());
+        // On the worker itself, where they may use the pool.
+        let (first, last) = (own.clone(), own.clone());
+        let start = move |index| first.call(&first.start_handler, index);
+        let exit = move |index| last.call(&last.exit_handler, index);
+        builder = support::first_and_last_jobs(builder, start, exit);
+        let (registry, keeper) = Registry::new(builder.build()?, own);
         let starts = std::mem::take(&mut *collected.lock().unwrap_or_else(PoisonError::into_inner));
         let mut started: io::Result<()> = Ok(());
         for start in starts {
             let name = get_thread_name.as_mut().map(|name| name(start.index));
-            let thread = ThreadBuilder::new(start, name, stack_size, registry.clone(), own.clone());
+            let thread = ThreadBuilder::new(start, name, stack_size, registry.clone());
             // Those that come after one that failed are started nevertheless, to end with the runtime: see its `Drop`.
             if started.is_ok() {
                 started = spawn_handler.spawn(thread);

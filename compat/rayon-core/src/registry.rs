@@ -56,8 +56,15 @@ impl Own {
         Self { panic_handler, start_handler, exit_handler, keeper: Mutex::default() }
     }
 
+    /// Calls a handler with the index of its thread.
+    pub(crate) fn call(&self, handler: &Option<Box<IndexHandler>>, index: usize) {
+        if let Some(handler) = handler {
+            self.catch(|| handler(index));
+        }
+    }
+
     /// Calls `f`; its panic goes to the pool's handler, or ends the process.
-    pub(crate) fn catch(&self, f: impl FnOnce()) {
+    fn catch(&self, f: impl FnOnce()) {
         catch(self.panic_handler.as_deref(), f);
     }
 }

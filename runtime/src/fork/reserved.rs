@@ -65,7 +65,7 @@ impl Pool {
 impl Worker {
     /// True for a worker, and false for a spare or a guest.
     #[inline]
-    pub(super) fn is_regular(&self) -> bool {
+    pub(crate) fn is_regular(&self) -> bool {
         self.index() < self.pool.config.workers
     }
 

@@ -102,6 +102,15 @@ pub fn spawn_threads_with(
     builder.spawn_threads_with(spawn)
 }
 
+/// Has each worker that is started begin with one job, and end with another, both called with its index. They may fork.
+pub fn first_and_last_jobs(
+    builder: Builder,
+    first: impl Fn(usize) + Send + Sync + 'static,
+    last: impl Fn(usize) + Send + Sync + 'static,
+) -> Builder {
+    builder.first_and_last_jobs(first, last)
+}
+
 /// Has no thread started for worker 0: the current thread is to [become](become_first) it.
 pub fn without_first(builder: Builder) -> Builder {
     builder.without_first()

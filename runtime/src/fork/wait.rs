@@ -171,7 +171,9 @@ impl Worker {
     /// True if another worker offers a job, and this one would take it.
     fn could_steal(&self) -> bool {
         let posted = || self.pool.posted.is_for(self.index());
-        !self.is_guest() && !self.leaves_jobs() && (self.pool.has_offer_besides(self.index()) || posted())
+        !self.is_guest()
+            && !self.leaves_jobs()
+            && (self.pool.has_offer_besides(self.index()) || posted())
     }
 
     /// Takes the announcement back; false if somebody was faster, and its token is on the way.
