@@ -61,9 +61,12 @@ impl Posted {
 impl Worker {
     /// A job that was posted to this worker, or to any.
     pub(crate) fn take_posted(&self) -> Option<JobRef> {
-        let posted = &self.pool.posted;
-        let own = posted.for_one.get(self.index()).and_then(take);
-        own.or_else(|| take(&posted.for_any))
+        self.take_posted_here().or_else(|| take(&self.pool.posted.for_any))
+    }
+
+    /// A job that was posted to this worker in particular.
+    pub(super) fn take_posted_here(&self) -> Option<JobRef> {
+        self.pool.posted.for_one.get(self.index()).and_then(take)
     }
 
     /// A posted job in the middle of tasks. Not in a poll in place, nor for a spare that is there for tasks.
