@@ -105,7 +105,7 @@ impl Registry {
             std::mem::forget(keeper);
             Some(registry)
         });
-        global.clone().unwrap_or_else(|| Self { handle: Handle::current(), own: None })
+        global.clone().unwrap_or_else(|| Self { handle: support::serving(), own: None })
     }
 
     /// Makes this the global pool; false if there is one.

@@ -118,6 +118,7 @@ impl Pool {
         pool.posted.for_any.push_back(Spawned(job));
         // Passes a fence: partner of those of all who fall asleep, and of all who leave.
         pool.wake_thief();
+        pool.call_loop();
         Self::run_leftovers(pool);
     }
 
@@ -141,7 +142,15 @@ impl Pool {
         // Partner of the fences of all who fall asleep, and of all who leave.
         fence(Ordering::SeqCst);
         pool.wake_all();
+        pool.call_loop();
         Self::run_leftovers(pool);
+    }
+
+    /// A manual loop that is not in a join has to be told to look. The caller has passed a fence.
+    fn call_loop(&self) {
+        if self.poller().is_manual() {
+            self.monitor.hurry();
+        }
     }
 
     /// A pool that closes may have no workers any more.

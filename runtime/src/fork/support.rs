@@ -6,6 +6,7 @@ use std::io;
 pub use super::completion::Completion;
 use crate::builder::Builder;
 use crate::context;
+use crate::global;
 use crate::handle::Handle;
 use crate::sched::{Pool, Worker};
 
@@ -26,6 +27,13 @@ pub fn current_worker() -> Option<Handle> {
         let worker = worker.filter(|worker| !worker.is_guest());
         worker.map(|worker| Handle::new(worker.pool().clone()))
     })
+}
+
+/// Returns the runtime that serves a thread which is no worker: the current one, or the global one. That thread may be the
+/// only one of a manual loop, and is not to wait for itself: then the global one serves too.
+pub fn serving() -> Handle {
+    let current = Handle::current();
+    if current.pool().poller().is_manual() { global::runtime().handle().clone() } else { current }
 }
 
 /// Calls `f` with the current worker, if this is one and no spare.
