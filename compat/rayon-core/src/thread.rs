@@ -51,9 +51,15 @@ impl ThreadBuilder {
 
 impl Drop for ThreadBuilder {
     fn drop(&mut self) {
-        // The runtime counts on each of its workers, if only to leave: it ends, for a thread could not be started.
+        // Whoever was to start it has not. Another thread serves in its place, if only to leave when the pool ends, because
+        // one could not be started. If that fails too, the pool has a thread less, and ends nevertheless.
         if let Some(run) = self.run.take() {
-            drop(thread::Builder::new().spawn(run));
+            let registry = self.registry.clone();
+            let stand_in = move || {
+                registry.enter();
+                run();
+            };
+            drop(thread::Builder::new().spawn(stand_in));
         }
     }
 }
