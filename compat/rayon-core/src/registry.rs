@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use windlass_runtime::{Handle, Runtime};
 
-use crate::builder::ThreadPoolBuilder;
 use crate::support;
 
 /// The most workers that a runtime can have.
@@ -95,17 +94,11 @@ impl Registry {
 
     /// The pool that serves threads which belong to none.
     fn global() -> Self {
-        let global = GLOBAL.get_or_init(|| {
-            let threads = threads_from_environment()?;
-            let built = ThreadPoolBuilder::new().num_threads(threads).start();
-            let (registry, keeper) = built.unwrap_or_else(|error| {
-                panic!("The global thread pool has not been initialized: {error}")
-            });
-            // It lives as long as the process.
-            std::mem::forget(keeper);
-            Some(registry)
-        });
-        global.clone().unwrap_or_else(|| Self { handle: support::serving(), own: None })
+        let global = GLOBAL.get_or_init(|| None);
+        global.clone().unwrap_or_else(|| {
+            let threads = threads_from_environment().map(|threads| threads.min(MOST_THREADS));
+            Self { handle: support::serving(threads), own: None }
+        })
     }
 
     /// Makes this the global pool; false if there is one.

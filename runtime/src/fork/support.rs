@@ -30,10 +30,14 @@ pub fn current_worker() -> Option<Handle> {
 }
 
 /// Returns the runtime that serves a thread which is no worker: the current one, or the global one. That thread may be the
-/// only one of a manual loop, and is not to wait for itself: then the global one serves too.
-pub fn serving() -> Handle {
-    let current = Handle::current();
-    if current.pool().poller().is_manual() { global::runtime().handle().clone() } else { current }
+/// only one of a manual loop, and is not to wait for itself: then the global one serves too. If the global one is started
+/// now, it has this many workers, unless `WINDLASS_WORKERS` is set.
+pub fn serving(workers: Option<usize>) -> Handle {
+    let current = Handle::try_current().filter(|handle| !handle.pool().poller().is_manual());
+    current.unwrap_or_else(|| {
+        let global = workers.map_or_else(global::runtime, global::runtime_with);
+        global.handle().clone()
+    })
 }
 
 /// Calls `f` with the current worker, if this is one and no spare.
