@@ -10,8 +10,8 @@ pub struct ThreadBuilder {
     index: usize,
     name: Option<String>,
     stack_size: Option<usize>,
-    /// The runtime's part, until it is run.
-    run: Option<Box<dyn FnOnce() + Send>>,
+    /// The runtime's part. If it is dropped, the pool has a thread less, and ends nevertheless.
+    run: Box<dyn FnOnce() + Send>,
     registry: Registry,
 }
 
@@ -23,7 +23,7 @@ impl ThreadBuilder {
         registry: Registry,
     ) -> Self {
         let ThreadStart { index, run, .. } = start;
-        Self { index, name, stack_size, run: Some(run), registry }
+        Self { index, name, stack_size, run, registry }
     }
 
     /// Returns the index of the thread in its pool.
@@ -42,25 +42,9 @@ impl ThreadBuilder {
     }
 
     /// Serves the pool on the current thread, until the pool ends.
-    pub fn run(mut self) {
-        let Some(run) = self.run.take() else { return };
+    pub fn run(self) {
         self.registry.enter();
-        run();
-    }
-}
-
-impl Drop for ThreadBuilder {
-    fn drop(&mut self) {
-        // Whoever was to start it has not. Another thread serves in its place, if only to leave when the pool ends, because
-        // one could not be started. If that fails too, the pool has a thread less, and ends nevertheless.
-        if let Some(run) = self.run.take() {
-            let registry = self.registry.clone();
-            let stand_in = move || {
-                registry.enter();
-                run();
-            };
-            drop(thread::Builder::new().spawn(stand_in));
-        }
+        (self.run)();
     }
 }
 
