@@ -277,7 +277,7 @@ mod tests {
 
         drop(pool.spawn_root(async {}, Origin::new(Location::caller(), None)));
         assert!(sees(true) && !sees(false), "a computation");
-        spinning.run_task(spinning.take_root().unwrap());
+        context::enter_worker(&spinning, || spinning.run_task(spinning.take_root().unwrap()));
         assert!(!sees(true), "it was taken");
 
         drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
