@@ -51,6 +51,26 @@ fn a_job_is_posted_while_the_pool_closes() {
     });
 }
 
+/// Property: a job that is posted while a manual loop waits, wakes up or looks is run. (One that is forgotten shows as a
+/// deadlock: the loop waits for the task that the job spawns.)
+///
+/// Seen to fail with: a `post_job` that does not call the loop; a `Loop::look` that does not run what was posted.
+#[test]
+fn a_job_is_posted_while_a_manual_loop_looks() {
+    check(2, || {
+        let pool = Pool::manual();
+        let mut tasks = pool.manual_loop();
+        let posting = {
+            let pool = pool.clone();
+            let spawning = pool.clone();
+            thread::spawn(move || pool.post(move || drop(spawning.spawn(async {}))))
+        };
+        tasks.ready_tasks(None).unwrap().for_each(|runnable| runnable.run());
+        posting.join().unwrap();
+        loom::skip_branch();
+    });
+}
+
 /// Property: a job for each worker reaches one that falls asleep, and the poster sees what all of them have written.
 ///
 /// Seen to fail with: no fence in `post_to_each`; a count of those left that is Relaxed.

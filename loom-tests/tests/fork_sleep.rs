@@ -163,6 +163,8 @@ fn a_thief_takes_spawned_jobs_while_their_owner_does() {
 
 /// Property: a job is run by the worker that searches and falls asleep while it is spawned; its own worker is in a long
 /// leaf meanwhile.
+///
+/// Seen to fail with: a `sleep` that does not look for jobs.
 #[test]
 fn a_job_is_spawned_while_the_other_worker_falls_asleep() {
     check_large(2, || {

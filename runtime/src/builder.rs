@@ -320,6 +320,18 @@ impl Builder {
         self
     }
 
+    /// Has each worker begin with one job, and end with another.
+    #[cfg(not(loom))]
+    pub(crate) fn first_and_last_jobs(
+        mut self,
+        first: impl Fn(usize) + Send + Sync + 'static,
+        last: impl Fn(usize) + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.first_job = Some(std::sync::Arc::new(first));
+        self.hooks.last_job = Some(std::sync::Arc::new(last));
+        self
+    }
+
     /// Starts no thread for worker 0.
     #[cfg(not(loom))]
     pub(crate) fn without_first(mut self) -> Self {

@@ -88,15 +88,18 @@ pub(crate) fn check(good: bool, message: String) -> io::Result<()> {
     if good { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, message)) }
 }
 
+/// Has the default number of workers.
+pub(crate) const WORKERS_VARIABLE: &str = "WINDLASS_WORKERS";
+
 /// Reads the number of workers from the environment, if it is set there.
 fn workers_from_environment() -> io::Result<Option<usize>> {
-    let Some(value) = std::env::var_os("WINDLASS_WORKERS") else {
+    let Some(value) = std::env::var_os(WORKERS_VARIABLE) else {
         return Ok(None);
     };
     let parsed = value.to_str().and_then(|text| text.trim().parse().ok());
     check(
         parsed.is_some(),
-        format!("the environment variable WINDLASS_WORKERS is {value:?}, which is not a number"),
+        format!("the environment variable {WORKERS_VARIABLE} is {value:?}, which is not a number"),
     )?;
     Ok(parsed)
 }

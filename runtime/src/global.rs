@@ -4,6 +4,8 @@ use std::io;
 use std::sync::OnceLock;
 
 use crate::builder::Builder;
+#[cfg(not(loom))]
+use crate::builder_check::WORKERS_VARIABLE;
 use crate::runtime::Runtime;
 
 static GLOBAL: OnceLock<Runtime> = OnceLock::new();
@@ -14,8 +16,23 @@ static GLOBAL: OnceLock<Runtime> = OnceLock::new();
 ///
 /// Panics if its threads can't be started.
 pub(crate) fn runtime() -> &'static Runtime {
+    start(Builder::new())
+}
+
+/// As [`runtime`]. If it is started now, it has this many workers, unless the environment says otherwise.
+///
+/// # Panics
+///
+/// As there.
+#[cfg(not(loom))]
+pub(crate) fn runtime_with(workers: usize) -> &'static Runtime {
+    let is_set = std::env::var_os(WORKERS_VARIABLE).is_some();
+    start(if is_set { Builder::new() } else { Builder::new().workers(workers) })
+}
+
+fn start(builder: Builder) -> &'static Runtime {
     GLOBAL.get_or_init(|| {
-        Runtime::new().unwrap_or_else(|error| {
+        builder.build().unwrap_or_else(|error| {
             panic!("the global windlass runtime could not start its threads: {error}")
         })
     })

@@ -19,6 +19,8 @@ use crate::task::{Id, Origin, Runnable, quietly};
 type Hook = StdArc<dyn Fn() + Send + Sync>;
 /// A hook that is called for a task.
 pub(crate) type TaskHook = StdArc<dyn Fn(&TaskMeta<'_>) + Send + Sync>;
+/// A hook that is called with the index of a worker.
+type IndexHook = StdArc<dyn Fn(usize) + Send + Sync>;
 /// A closure that names workers by their index.
 type Naming = StdArc<dyn Fn(usize) -> String + Send + Sync>;
 
@@ -32,6 +34,9 @@ pub(crate) struct Hooks {
     pub(crate) task_spawn: Option<TaskHook>,
     pub(crate) task_end: Option<TaskHook>,
     pub(crate) worker_name: Option<Naming>,
+    /// Called on the worker, as its first job and its last.
+    pub(crate) first_job: Option<IndexHook>,
+    pub(crate) last_job: Option<IndexHook>,
     pub(crate) companion: Option<companion::Make>,
     pub(crate) long_poll: Option<stuck::Callback>,
 }
@@ -78,6 +83,28 @@ pub(crate) fn thread_starts(pool: &Arc<Pool>) -> ThreadStops<'_> {
 }
 
 impl Worker {
+    /// Calls the hook for the first job of a worker.
+    pub(crate) fn run_first_job(&self) {
+        self.call_as_job(&self.pool().config.hooks.first_job);
+    }
+
+    /// Calls the hook for the last job of a worker.
+    pub(crate) fn run_last_job(&self) {
+        self.call_as_job(&self.pool().config.hooks.last_job);
+    }
+
+    /// Calls a hook, which may fork, and runs what it has spawned.
+    fn call_as_job(&self, hook: &Option<IndexHook>) {
+        // Spares stand in for a worker that has been told.
+        let Some(hook) = hook.as_ref().filter(|_| self.is_regular()) else { return };
+        let tick = &self.slot().counters.tick;
+        tick.bump();
+        self.begin_computing();
+        quietly(|| hook(self.index()));
+        self.end_computing();
+        tick.bump();
+    }
+
     /// Calls the hook for a worker that is about to sleep. If the hook has spawned a task, returns it.
     pub(crate) fn before_park(&self) -> Option<Runnable> {
         let hooks = &self.pool().config.hooks;

@@ -132,6 +132,9 @@ impl Loop {
     ///
     /// Tasks that are not run, because the iterator or a `Runnable` is dropped, are returned again by the next call.
     ///
+    /// Jobs that were posted to the loop are run by this call. Only the replacement of rayon's core posts some: a
+    /// `spawn_broadcast` in a task of the loop for example.
+    ///
     /// # Errors
     ///
     /// Returns the OS's error if waiting fails, or if there is no descriptor left for the alarm that the first timer
@@ -189,10 +192,12 @@ impl Loop {
             _ => timeout,
         };
         context::enter_worker(&self.worker, || poller.wait_in_loop(timeout))?;
-        // A thread that pushes from here on kicks again. The fence pairs with the one in `Pool::after_push`.
+        // A thread that pushes from here on kicks again. The fence pairs with the one in `Pool::after_push`, and with those
+        // of all who post jobs.
         pool.monitor.settle();
         fence(Ordering::SeqCst);
         let ready = context::enter_worker(&self.worker, || {
+            self.worker.run_posted();
             let ready = self.worker.take_ready();
             if !ready.is_empty() || !may_jump || !poller.jump() {
                 return ready;
@@ -223,6 +228,7 @@ impl Drop for Loop {
                     thread::yield_now();
                 }
             }
+            self.worker.run_posted();
         });
         let _ = shutdown::finish_dropped(pool, start);
     }

@@ -101,6 +101,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// Builds the pool that serves threads which belong to none. Without it, that is the current runtime of windlass, or the
     /// global one.
     ///
+    /// **This is a second pool** beside the runtime, and competes with it for the CPUs; what is called in tasks stays on the
+    /// runtime. To have one pool, leave it out, and choose the number of workers with `windlass::Builder`, or by
+    /// `RAYON_NUM_THREADS`.
+    ///
     /// # Errors
     ///
     /// As [`build`](Self::build), and if the global pool was built or used before.
@@ -141,13 +145,18 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             builder = support::without_first(builder);
         }
         let own = Arc::new(Own::new(self.panic_handler, self.start_handler, self.exit_handler));
-        let (registry, keeper) = Registry::new(builder.build()?, own.clone());
+        // On the worker itself, where they may use the pool.
+        let (first, last) = (own.clone(), own.clone());
+        let start = move |index| first.call(&first.start_handler, index);
+        let exit = move |index| last.call(&last.exit_handler, index);
+        builder = support::first_and_last_jobs(builder, start, exit);
+        let (registry, keeper) = Registry::new(builder.build()?, own);
         let starts = std::mem::take(&mut *collected.lock().unwrap_or_else(PoisonError::into_inner));
         let mut started: io::Result<()> = Ok(());
         for start in starts {
             let name = get_thread_name.as_mut().map(|name| name(start.index));
-            let thread = ThreadBuilder::new(start, name, stack_size, registry.clone(), own.clone());
-            // Those that come after one that failed are started nevertheless, to end with the runtime: see its `Drop`.
+            let thread = ThreadBuilder::new(start, name, stack_size, registry.clone());
+            // Those that come after one that failed are dropped. The runtime ends without them.
             if started.is_ok() {
                 started = spawn_handler.spawn(thread);
             }
@@ -224,14 +233,15 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Has no effect: deprecated in rayon too.
+    /// Has no effect: a thread runs the newest of its jobs first. Rayon's own core, where this is deprecated, would run the
+    /// oldest first.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(mut self) -> Self {
         self.breadth_first = true;
         self
     }
 
-    /// Has a closure called on each thread when it starts, with its index.
+    /// Has a closure called on each thread when it starts, with its index. It may use the pool.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -240,7 +250,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Has a closure called on each thread when it ends, with its index.
+    /// Has a closure called on each thread when it ends, with its index. It may use the pool, as far as that still is there.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

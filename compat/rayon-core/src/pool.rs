@@ -10,6 +10,9 @@ use crate::{spawn, support};
 
 /// A pool of threads of its own: a windlass runtime that nothing else uses.
 ///
+/// The runtime has a thread more than was asked for, which sleeps unless a computation has lasted for a while, and then
+/// wakes whoever could help. It has no spares.
+///
 /// When it is dropped, its threads end as soon as the jobs that were spawned have been run. The drop does not wait for them.
 ///
 /// # Examples

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use windlass_runtime::{Handle, Runtime};
 
-use crate::builder::ThreadPoolBuilder;
 use crate::support;
 
 /// The most workers that a runtime can have.
@@ -56,8 +55,15 @@ impl Own {
         Self { panic_handler, start_handler, exit_handler, keeper: Mutex::default() }
     }
 
+    /// Calls a handler with the index of its thread.
+    pub(crate) fn call(&self, handler: &Option<Box<IndexHandler>>, index: usize) {
+        if let Some(handler) = handler {
+            self.catch(|| handler(index));
+        }
+    }
+
     /// Calls `f`; its panic goes to the pool's handler, or ends the process.
-    pub(crate) fn catch(&self, f: impl FnOnce()) {
+    fn catch(&self, f: impl FnOnce()) {
         catch(self.panic_handler.as_deref(), f);
     }
 }
@@ -88,17 +94,11 @@ impl Registry {
 
     /// The pool that serves threads which belong to none.
     fn global() -> Self {
-        let global = GLOBAL.get_or_init(|| {
-            let threads = threads_from_environment()?;
-            let built = ThreadPoolBuilder::new().num_threads(threads).start();
-            let (registry, keeper) = built.unwrap_or_else(|error| {
-                panic!("The global thread pool has not been initialized: {error}")
-            });
-            // It lives as long as the process.
-            std::mem::forget(keeper);
-            Some(registry)
-        });
-        global.clone().unwrap_or_else(|| Self { handle: Handle::current(), own: None })
+        let global = GLOBAL.get_or_init(|| None);
+        global.clone().unwrap_or_else(|| {
+            let threads = threads_from_environment().map(|threads| threads.min(MOST_THREADS));
+            Self { handle: support::serving(threads), own: None }
+        })
     }
 
     /// Makes this the global pool; false if there is one.
@@ -164,6 +164,6 @@ pub(crate) fn threads_from_environment() -> Option<usize> {
 pub(crate) fn in_worker<R: Send>(f: impl FnOnce(bool) -> R + Send) -> R {
     match support::place() {
         Some(_) => f(false),
-        None => Registry::current().handle.install(|| f(true)),
+        None => support::install(&Registry::current().handle, || f(true)),
     }
 }

@@ -1,9 +1,8 @@
 //! The threads of a pool, and who starts them.
 
-use std::sync::Arc;
 use std::{fmt, io, thread};
 
-use crate::registry::{IndexHandler, Own, Registry};
+use crate::registry::Registry;
 use crate::support::ThreadStart;
 
 /// A thread of a pool that is to be started: by [`run`](Self::run), on that thread.
@@ -11,10 +10,9 @@ pub struct ThreadBuilder {
     index: usize,
     name: Option<String>,
     stack_size: Option<usize>,
-    /// The runtime's part, until it is run.
-    run: Option<Box<dyn FnOnce() + Send>>,
+    /// The runtime's part. If it is dropped, the pool has a thread less, and ends nevertheless.
+    run: Box<dyn FnOnce() + Send>,
     registry: Registry,
-    own: Arc<Own>,
 }
 
 impl ThreadBuilder {
@@ -23,10 +21,9 @@ impl ThreadBuilder {
         name: Option<String>,
         stack_size: Option<usize>,
         registry: Registry,
-        own: Arc<Own>,
     ) -> Self {
         let ThreadStart { index, run, .. } = start;
-        Self { index, name, stack_size, run: Some(run), registry, own }
+        Self { index, name, stack_size, run, registry }
     }
 
     /// Returns the index of the thread in its pool.
@@ -45,27 +42,9 @@ impl ThreadBuilder {
     }
 
     /// Serves the pool on the current thread, until the pool ends.
-    pub fn run(mut self) {
-        let Some(run) = self.run.take() else { return };
+    pub fn run(self) {
         self.registry.enter();
-        self.call(&self.own.start_handler);
-        run();
-        self.call(&self.own.exit_handler);
-    }
-
-    fn call(&self, handler: &Option<Box<IndexHandler>>) {
-        if let Some(handler) = handler {
-            self.own.catch(|| handler(self.index));
-        }
-    }
-}
-
-impl Drop for ThreadBuilder {
-    fn drop(&mut self) {
-        // The runtime counts on each of its workers, if only to leave: it ends, for a thread could not be started.
-        if let Some(run) = self.run.take() {
-            drop(thread::Builder::new().spawn(run));
-        }
+        (self.run)();
     }
 }
 

@@ -40,6 +40,7 @@ fn child(test: &str, environment: &[(&str, &str)]) -> Output {
     let program = std::env::current_exe().expect("this program has a path");
     let mut command = Command::new(program);
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, test);
+    command.env_remove("RAYON_NUM_THREADS").env_remove("WINDLASS_WORKERS");
     command.envs(environment.iter().copied()).output().expect("a child starts")
 }
 
@@ -248,6 +249,32 @@ fn the_global_pool_is_built_once() {
         return;
     }
     succeeds(&child(TEST, &[]));
+}
+
+#[test]
+fn the_environment_sizes_the_global_runtime_and_there_is_one_pool() {
+    const TEST: &str = "the_environment_sizes_the_global_runtime_and_there_is_one_pool";
+    const EXPECTED: &str = "RAYON_CORE_TEST_EXPECTED";
+    if is_child(TEST) {
+        let expected = std::env::var(EXPECTED).expect("the parent sets it").parse();
+        let expected: usize = expected.expect("a number");
+        if std::env::var_os("RAYON_CORE_TEST_RUNTIME_FIRST").is_some() {
+            assert_eq!(windlass::Handle::current().workers(), expected);
+        }
+        assert_eq!(rayon::current_num_threads(), expected);
+        assert_eq!(windlass::Handle::current().workers(), expected);
+        let thread = || std::thread::current().id();
+        let of_rayon = rayon::broadcast(|_| thread());
+        assert_eq!(windlass::Handle::current().broadcast(|_| thread()), of_rayon);
+        return;
+    }
+    let default = Runtime::new().expect("a runtime starts").handle().workers().to_string();
+    let [rayon, windlass, first] =
+        ["RAYON_NUM_THREADS", "WINDLASS_WORKERS", "RAYON_CORE_TEST_RUNTIME_FIRST"];
+    succeeds(&child(TEST, &[(rayon, "3"), (EXPECTED, "3")]));
+    succeeds(&child(TEST, &[(rayon, "3"), (windlass, "5"), (EXPECTED, "5")]));
+    succeeds(&child(TEST, &[(windlass, "5"), (EXPECTED, "5")]));
+    succeeds(&child(TEST, &[(rayon, "7"), (first, "1"), (EXPECTED, &default)]));
 }
 
 #[test]

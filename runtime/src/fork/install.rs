@@ -41,11 +41,22 @@ impl Handle {
         F: FnOnce() -> R + Send,
         R: Send,
     {
+        if self.is_current() || self.is_unserved() { f() } else { self.install_elsewhere(f) }
+    }
+
+    /// True if the workers are not to be waited for.
+    pub(super) fn is_unserved(&self) -> bool {
         let pool = self.pool();
         let unserved = pool.poller().is_manual() || pool.is_closing();
-        if self.is_current() || unserved || context::role() == Role::Poller {
-            return f();
-        }
+        unserved || context::role() == Role::Poller
+    }
+
+    /// Posts a closure to the workers, and waits for it.
+    pub(super) fn install_elsewhere<F, R>(&self, f: F) -> R
+    where
+        F: FnOnce() -> R + Send,
+        R: Send,
+    {
         let done = Completion::new();
         let mut result: Option<thread::Result<R>> = None;
         let place = SendPtr(&raw mut result);
@@ -59,7 +70,7 @@ impl Handle {
             }
         };
         // SAFETY: we wait for the job, which holds the completion on its own.
-        unsafe { Pool::post(pool, job) };
+        unsafe { Pool::post(self.pool(), job) };
         done.wait();
         match result.expect("a job has an outcome") {
             Ok(value) => value,

@@ -19,6 +19,7 @@ mod pending;
 pub(crate) mod policy;
 mod posted;
 mod relieved;
+mod reserved;
 mod scope;
 mod spawned;
 mod split;

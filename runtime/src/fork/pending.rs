@@ -264,6 +264,17 @@ impl Pending {
         private || !self.offer.is_empty() || !self.shared.is_empty() || !self.joins.is_empty()
     }
 
+    /// The oldest pending join that nobody has begun, to be run by its own worker before it comes back to it. The spawned
+    /// jobs have been taken before. In the order of thieves, because what follows from it holds for joins of all kinds.
+    #[cfg(not(loom))]
+    pub(super) fn take_oldest_join(&self, index: usize) -> Option<JobRef> {
+        self.share_joins();
+        let shared = || self.oldest_join.steal().map(|Spawned(job)| job);
+        let job = self.offer.take().or_else(shared)?;
+        // SAFETY: just taken out of the offer, or out of the list.
+        Some(unsafe { JobRef::new(job, index) })
+    }
+
     fn offers_spawned(&self) -> bool {
         self.offered_spawn.get().is_some() && !self.offer.is_empty()
     }

@@ -62,34 +62,46 @@ impl Posted {
 impl Worker {
     /// A job that was posted to this worker, or to any.
     pub(crate) fn take_posted(&self) -> Option<JobRef> {
-        let posted = &self.pool.posted;
-        let own = posted.for_one.get(self.index()).and_then(take);
-        own.or_else(|| take(&posted.for_any))
+        self.take_posted_here().or_else(|| take(&self.pool.posted.for_any))
+    }
+
+    /// A job that was posted to this worker in particular.
+    pub(super) fn take_posted_here(&self) -> Option<JobRef> {
+        self.pool.posted.for_one.get(self.index()).and_then(take)
     }
 
     /// A posted job in the middle of tasks. Not in a poll in place, nor for a spare that is there for tasks.
     pub(crate) fn take_posted_in_turn(&self) -> Option<JobRef> {
-        if self.is_in_place() || !self.may_compute() { None } else { self.take_posted() }
+        if self.is_in_place() || !self.may_compute() {
+            return None;
+        }
+        self.take_posted().and_then(|job| self.keep_unless_reserved(job))
     }
 
     /// Runs what is left, before the worker leaves. The caller has passed a fence.
     pub(crate) fn run_posted(&self) {
-        while let Some(job) = self.take_posted() {
+        // A spare that is sent home leaves what is reserved to the workers.
+        while !self.leaves_jobs() {
+            let Some(job) = self.take_posted().and_then(|job| self.keep_unless_reserved(job))
+            else {
+                return;
+            };
             self.run_job(job);
         }
     }
 }
 
 impl Pool {
-    /// Has a worker run `f`: the current one, when it comes to it, newest first; or if this is none of them, the first
-    /// that comes first. Nobody waits for it.
+    /// Has a worker run `f`: the current one, when it comes to it, newest first. If the current thread is none of them, or a
+    /// spare, it is the first worker that comes by. No thread waits for it.
     ///
     /// # Safety
     ///
     /// What `f` borrows is there until it has run.
     pub(crate) unsafe fn post<F: FnOnce() + Send>(pool: &Arc<Self>, f: F) {
         let job = Detached::leak(f);
-        context::with_forker(|worker| match worker.filter(|worker| worker.works_for(pool)) {
+        let own = |worker: &&Worker| worker.works_for(pool) && worker.is_regular();
+        context::with_forker(|worker| match worker.filter(own) {
             Some(worker) => worker.push_job(job, true),
             None => Self::post_job(pool, job),
         });
@@ -107,7 +119,13 @@ impl Pool {
         pool.posted.for_any.push_back(Spawned(job));
         // Passes a fence: partner of those of all workers that fall asleep or leave.
         pool.wake_thief();
+        pool.call_loop();
         Self::run_leftovers(pool);
+    }
+
+    /// Leaves a job that was taken to the first worker that comes to it.
+    pub(super) fn pass_on(pool: &Arc<Self>, job: JobRef) {
+        Self::post_job(pool, Passed::leak(job));
     }
 
     /// As [`post`](Self::post), to each worker one that is made for its index.
@@ -125,7 +143,15 @@ impl Pool {
         // Partner of the fences of all workers that fall asleep or leave.
         fence(Ordering::SeqCst);
         pool.wake_all();
+        pool.call_loop();
         Self::run_leftovers(pool);
+    }
+
+    /// A manual loop that is not in a join has to be told to look. The caller has passed a fence.
+    fn call_loop(&self) {
+        if self.poller().is_manual() {
+            self.monitor.hurry();
+        }
     }
 
     /// A pool that closes may have no workers any more.
@@ -141,6 +167,30 @@ impl Pool {
             };
             guest.run(|worker| job.run(worker));
         }
+    }
+}
+
+/// A job that another thread has taken, and does not run itself.
+#[repr(C)]
+struct Passed {
+    job: Job,
+    taken: JobRef,
+}
+
+impl Passed {
+    fn leak(taken: JobRef) -> NonNull<Job> {
+        // SAFETY: `repr(C)` with the header first.
+        let job = unsafe { Job::new(Self::run) };
+        NonNull::from(Box::leak(Box::new(Self { job, taken }))).cast()
+    }
+
+    /// # Safety
+    ///
+    /// As for `JobRef::run`.
+    unsafe fn run(job: NonNull<Job>, worker: &Worker, _from: usize) {
+        // SAFETY: leaked, and run once.
+        let Self { taken, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+        taken.run(worker);
     }
 }
 

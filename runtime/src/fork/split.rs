@@ -136,10 +136,14 @@ impl Worker {
         }
     }
 
-    /// Runs one job, if there is one; with `local`, one of this worker's own.
+    /// Runs one job, if there is one; with `local`, one of this worker's own: spawned here, the second half of a join
+    /// that this worker is inside of, or posted to it.
     #[cfg(not(loom))]
     pub(super) fn help(&self, local: bool) -> bool {
-        let job = self.pending.pop_spawned(self.index());
+        let index = self.index();
+        let job = self.pending.pop_spawned(index);
+        let job = job.or_else(|| self.pending.take_oldest_join(index));
+        let job = job.or_else(|| self.take_posted_here());
         let job = if local { job } else { job.or_else(|| self.steal_job()) };
         let Some(job) = job else { return false };
         let _aside = context::set_aside();

@@ -6,27 +6,59 @@ use std::io;
 pub use super::completion::Completion;
 use crate::builder::Builder;
 use crate::context;
+use crate::global;
 use crate::handle::Handle;
 use crate::sched::{Pool, Worker};
 
-/// Returns the index of the current worker and the number of workers. A spare shows as one of the workers.
+/// Returns the index of the current worker and the number of workers. Spares have none, and from now on run no jobs of this
+/// runtime: see `fork/reserved.rs`.
 #[inline]
 pub fn place() -> Option<(usize, usize)> {
     on_worker(|worker| {
-        let workers = worker.pool().config.workers;
-        (worker.index() % workers, workers)
+        let pool = worker.pool();
+        pool.reserve_jobs();
+        (worker.index(), pool.config.workers)
     })
 }
 
-/// Returns the runtime that the current thread is a worker of.
+/// Returns the runtime that the current thread is a worker of, or a spare.
 pub fn current_worker() -> Option<Handle> {
-    on_worker(|worker| Handle::new(worker.pool().clone()))
+    context::with_forker(|worker| {
+        let worker = worker.filter(|worker| !worker.is_guest());
+        worker.map(|worker| Handle::new(worker.pool().clone()))
+    })
 }
 
-/// Calls `f` with the current worker, if this is one.
+/// Returns the runtime that serves a thread which is no worker: the current one, or the global one. That thread may be the
+/// only one of a manual loop, and is not to wait for itself: then the global one serves too. If the global one is started
+/// now, it has this many workers, unless `WINDLASS_WORKERS` is set.
+pub fn serving(workers: Option<usize>) -> Handle {
+    let current = Handle::try_current().filter(|handle| !handle.pool().poller().is_manual());
+    current.unwrap_or_else(|| {
+        let global = workers.map_or_else(global::runtime, global::runtime_with);
+        global.handle().clone()
+    })
+}
+
+/// Calls `f` with the current worker, if this is one and no spare.
 #[inline]
 fn on_worker<R>(f: impl FnOnce(&Worker) -> R) -> Option<R> {
-    context::with_forker(|worker| worker.filter(|worker| !worker.is_guest()).map(f))
+    context::with_forker(|worker| worker.filter(|worker| worker.is_regular()).map(f))
+}
+
+/// As [`Handle::install`], except that a spare has a worker run `f`.
+pub fn install<F, R>(handle: &Handle, f: F) -> R
+where
+    F: FnOnce() -> R + Send,
+    R: Send,
+{
+    handle.pool().reserve_jobs();
+    let here = |worker: &Worker| worker.works_for(handle.pool());
+    if on_worker(here) == Some(true) || handle.is_unserved() {
+        f()
+    } else {
+        handle.install_elsewhere(f)
+    }
 }
 
 /// Posts a job that nobody waits for: see `Pool::post`.
@@ -35,6 +67,7 @@ fn on_worker<R>(f: impl FnOnce(&Worker) -> R) -> Option<R> {
 ///
 /// What `f` borrows is there until it has run.
 pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
+    handle.pool().reserve_jobs();
     // SAFETY: the caller says so.
     unsafe { Pool::post(handle.pool(), f) };
 }
@@ -45,6 +78,7 @@ pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
 ///
 /// What they borrow is there until they have run.
 pub unsafe fn post_to_each<F: FnOnce() + Send>(handle: &Handle, f: impl Fn(usize) -> F) {
+    handle.pool().reserve_jobs();
     // SAFETY: the caller says so.
     unsafe { Pool::post_to_each(handle.pool(), f) };
 }
@@ -78,6 +112,15 @@ pub fn spawn_threads_with(
     spawn: impl Fn(ThreadStart) -> io::Result<()> + Send + Sync + 'static,
 ) -> Builder {
     builder.spawn_threads_with(spawn)
+}
+
+/// Has each worker that is started begin with one job, and end with another, both called with its index. They may fork.
+pub fn first_and_last_jobs(
+    builder: Builder,
+    first: impl Fn(usize) + Send + Sync + 'static,
+    last: impl Fn(usize) + Send + Sync + 'static,
+) -> Builder {
+    builder.first_and_last_jobs(first, last)
 }
 
 /// Has no thread started for worker 0: the current thread is to [become](become_first) it.

@@ -104,7 +104,8 @@ impl Worker {
 
     /// A job of one's own, or an offer of another worker.
     pub(crate) fn next_job(&self) -> Option<JobRef> {
-        let other = || if self.is_guest() { None } else { self.steal_job() };
+        let keeps_out = self.is_guest() || self.leaves_jobs();
+        let other = || if keeps_out { None } else { self.steal_job() };
         self.pending.pop_spawned(self.index()).or_else(other)
     }
 
@@ -121,6 +122,7 @@ impl Worker {
         let forked = || from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal));
         let may_steal = || self.computation.computing.get() || self.pool.has_room();
         let job = self.take_posted().or_else(|| may_steal().then(forked).flatten())?;
+        let job = self.keep_unless_reserved(job)?;
         self.slot().counters.steals.bump();
         Some(job)
     }
@@ -172,7 +174,9 @@ impl Worker {
     /// Returns true if another worker offers a job, and this one would take it.
     fn could_steal(&self) -> bool {
         let posted = || self.pool.posted.is_for(self.index());
-        !self.is_guest() && (self.pool.has_offer_besides(self.index()) || posted())
+        !self.is_guest()
+            && !self.leaves_jobs()
+            && (self.pool.has_offer_besides(self.index()) || posted())
     }
 
     /// Takes the announcement back. Returns false if another thread was faster, and its token is on the way.
@@ -232,7 +236,7 @@ impl Pool {
 
     /// Returns true if a worker that may compute is between two polls, or asleep.
     pub(crate) fn has_thief(&self) -> bool {
-        self.slots.iter().any(|slot| {
+        self.computing_slots().iter().any(|slot| {
             slot.activity.is_present() && !slot.is_polling() && !slot.status.read().is_for_tasks()
         })
     }
@@ -241,7 +245,8 @@ impl Pool {
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
-        if self.has_joiners() && (0..self.slots.len()).any(|index| self.call_joiner(index)) {
+        let callable = self.computing_slots().len();
+        if self.has_joiners() && (0..callable).any(|index| self.call_joiner(index)) {
             return;
         }
         self.wake_one();

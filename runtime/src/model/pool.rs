@@ -163,6 +163,11 @@ impl Pool {
         sched::Pool::post_static(&self.0, f);
     }
 
+    /// From now on jobs are for the workers alone.
+    pub fn reserve_jobs(&self) {
+        self.0.reserve_jobs();
+    }
+
     /// Calls a closure on each worker, and returns the results.
     pub fn broadcast<R: Send>(&self, f: impl Fn(usize) -> R + Sync) -> Vec<R> {
         Handle::new(self.0.clone()).broadcast(f)

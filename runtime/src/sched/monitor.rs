@@ -194,8 +194,8 @@ impl Monitor {
                 (true, false) => LONG_LEAF.min(stuck_after),
                 (true, true) => (LONG_LEAF * FINE_PATIENCE).min(stuck_after),
             };
-            // Spares do not compute in the place of workers that do.
-            let needed = tasks_wait || !computing;
+            // Spares do not compute in the place of workers that do, nor if jobs are for workers alone.
+            let needed = tasks_wait || !(computing || pool.has_reserved_jobs());
             // Once a spare is there, it is a matter for the spare.
             closely |= computing && needed && slot.status.read().spare().is_none();
             if needed && stalled >= patience && !self.any_makes_progress(pool, now, patience) {

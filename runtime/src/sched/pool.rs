@@ -73,6 +73,8 @@ pub(crate) struct Pool {
     pub(crate) slots: Box<[Arc<CachePadded<Slot>>]>,
     pub(crate) guests: Guests,
     pub(crate) posted: Posted,
+    /// Jobs are for the workers alone, and spares run none: see `fork/reserved.rs`.
+    pub(crate) jobs_reserved: AtomicBool,
     pub(crate) forecast: Forecast,
     pub(crate) owned: OwnedTasks,
     /// The targets of the tasks' [`PoolRef`](super::pool_ref::PoolRef)s: one for each shard of `owned`.
@@ -113,6 +115,7 @@ impl Pool {
             slots: (0..slots).map(new_slot).collect(),
             guests: Guests::new(config.guests),
             posted: Posted::new(config.workers),
+            jobs_reserved: AtomicBool::new(false),
             forecast: Forecast::new(),
             owned,
             pool_shards,

@@ -81,17 +81,18 @@ impl Worker {
             if !self.may_spin() {
                 return None;
             }
-            // A timer is no reason to stay awake: when it is due is known. Nor is the runtime's end.
-            let pool = &*self.pool;
             let may_compute = self.may_compute();
-            let computation = || may_compute && (pool.has_root() || pool.has_offer());
-            let enough = || {
-                pool.has_shared_work() || computation() || self.poll_events() || pool.is_closing()
-            };
-            self.spin.wait_for(enough)?;
+            self.spin.wait_for(|| self.has_reason_to_look(may_compute))?;
             self.begin_round(Instant::now());
             self.look_once()
         })
+    }
+
+    /// What ends a spin. A timer is no reason to stay awake, because it is known when it is due.
+    fn has_reason_to_look(&self, may_compute: bool) -> bool {
+        let pool = &*self.pool;
+        let computation = || may_compute && (pool.has_root() || pool.has_offer());
+        pool.has_shared_work() || computation() || self.poll_events() || pool.is_closing()
     }
 
     fn may_spin(&self) -> bool {
@@ -193,7 +194,7 @@ impl Worker {
             // `Monitor::relieve`.
             self.end_relief();
         }
-        let may_compute = !status.is_for_tasks() || pool.is_closing();
+        let may_compute = self.may_compute();
         if status.must_retire() || pool.is_over() || pool.posted.is_for(self.index) {
             // Another worker may be popped in our place, so all are woken: each sees it, and leaves.
             pool.wake_all();
@@ -251,9 +252,42 @@ mod tests {
     use std::panic::Location;
 
     use super::*;
+    use crate::context;
     use crate::sched::pool::Pool;
     use crate::shutdown;
     use crate::task::Origin;
+
+    /// A worker that spun saw neither computations nor jobs, and the thread that made them called nobody, because
+    /// somebody was awake and searching: they waited for the end of the spin.
+    #[test]
+    fn a_worker_that_spins_sees_computations_and_jobs() {
+        let pool = Pool::for_tests(2);
+        let (spinning, other) =
+            (Worker::new(pool.clone(), 0).unwrap(), Worker::new(pool.clone(), 1).unwrap());
+        let sees = |may_compute| spinning.has_reason_to_look(may_compute);
+        assert!(!sees(true), "there is nothing");
+
+        context::enter_worker(&other, || {
+            crate::scope_in_place(|s| {
+                s.spawn(|_| ());
+                assert!(sees(true) && !sees(false), "a job that it could steal");
+            });
+        });
+        assert!(!sees(true), "its owner has run it");
+
+        drop(pool.spawn_root(async {}, Origin::new(Location::caller(), None)));
+        assert!(sees(true) && !sees(false), "a computation");
+        context::enter_worker(&spinning, || spinning.run_task(spinning.take_root().unwrap()));
+        assert!(!sees(true), "it was taken");
+
+        drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
+        assert!(sees(true) && sees(false), "a task");
+
+        shutdown::begin(&pool);
+        assert!(sees(true) && sees(false), "the end");
+        spinning.run();
+        assert!(pool.is_over());
+    }
 
     /// A worker that was woken by a crowd of timers had a backlog at once. It was counted from before the sleep, and
     /// so it woke a second worker every time.

@@ -91,9 +91,11 @@ impl Worker {
         !self.called.get() && self.has_spare_for_tasks()
     }
 
-    /// Returns false for a spare that came for tasks: while it computed, nobody would look after them.
+    /// Returns false for a spare that came for tasks: while it computed, nobody would look after them. Nor does a spare
+    /// compute if jobs are for workers alone.
     pub(crate) fn may_compute(&self) -> bool {
-        !self.slot().status.read().is_for_tasks() || self.pool.is_closing()
+        let is_for_tasks = self.slot().status.read().is_for_tasks();
+        !(is_for_tasks || self.leaves_jobs()) || self.pool.is_closing()
     }
 
     pub(crate) fn send_spare_home(&self) {

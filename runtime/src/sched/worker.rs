@@ -102,6 +102,7 @@ impl Worker {
         self.pool.monitor.switch_on();
         self.observer.moves_in();
         context::enter_worker(&self, || {
+            self.run_first_job();
             loop {
                 let status = self.slot().status.read_own();
                 if status.spare().is_some() {
@@ -130,6 +131,7 @@ impl Worker {
             // `Monitor::relieve`: it is noted by now, or the monitor sees that our last poll is over.
             fence(Ordering::SeqCst);
             self.send_spare_home();
+            self.run_last_job();
             self.hand_over();
             self.run_posted();
             self.observer.leaves();
