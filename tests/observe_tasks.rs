@@ -321,3 +321,99 @@ fn a_hundred_thousand_idle_tasks_are_listed() {
     assert_eq!(tasks.len(), TASKS);
     assert!(tasks.iter().all(|info| info.polls == 1));
 }
+
+#[test]
+fn a_running_task_says_whether_it_computes_or_blocks_in_place() {
+    let runtime = runtime(2);
+    let gate = util::OpenOnDrop(Gate::new());
+    let [computes, blocks, polls] = std::array::from_fn(|_| gate.0.clone());
+    let compute = {
+        let _entered = runtime.handle().enter();
+        windlass::compute(move || computes.wait())
+    };
+    let block = runtime.spawn(async move { task::block_in_place(|| blocks.wait()) });
+    let poll = runtime.spawn(async move { polls.wait() });
+    let is_seen = |task: &JoinHandle<()>, is_computing: bool, is_blocked: bool| {
+        wait_until("it is seen", || {
+            find(runtime.handle(), task.id()).is_some_and(|info| {
+                matches!(info.state, TaskState::Running { .. })
+                    && (info.is_computing, info.is_blocked) == (is_computing, is_blocked)
+            })
+        });
+    };
+    is_seen(&compute, true, false);
+    is_seen(&block, false, true);
+    is_seen(&poll, false, false);
+    gate.0.open();
+    for task in [compute, block, poll] {
+        wait_for(task).unwrap();
+    }
+}
+
+/// The clock behind it stood still while a worker computed.
+#[test]
+fn a_task_that_is_polled_in_place_has_not_run_since_the_computation_began() {
+    let runtime = Builder::new().workers(1).max_spares(0).build().unwrap();
+    let gate = util::OpenOnDrop(Gate::new());
+    let (began, closed) = (Gate::new(), gate.0.clone());
+    let (tell, open) = (began.clone(), gate.0.clone());
+    let compute = {
+        let _entered = runtime.handle().enter();
+        windlass::compute(move || {
+            tell.open();
+            while !open.is_open() {
+                windlass::join(|| (), || ());
+            }
+        })
+    };
+    began.wait();
+    let computes_since = Instant::now();
+    wait_until("it has computed for a while", || {
+        computes_since.elapsed() >= Duration::from_millis(20)
+    });
+    let spawned = Instant::now();
+    let inner = runtime.spawn(async move { closed.wait() });
+    let mut since = None;
+    wait_until("it is polled in place", || {
+        since = find(runtime.handle(), inner.id()).and_then(|info| match info.state {
+            TaskState::Running { since, .. } => Some((since, info.is_computing)),
+            _ => None,
+        });
+        since.is_some()
+    });
+    let outer = find(runtime.handle(), compute.id()).unwrap();
+    gate.0.open();
+    let (since, is_computing) = since.unwrap();
+    assert!(!is_computing && since + Duration::from_millis(10) > spawned, "{since:?}");
+    let TaskState::Running { since, .. } = outer.state else { panic!("{outer:?}") };
+    assert!(outer.is_computing && since <= computes_since, "{outer:?}");
+    wait_for(inner).unwrap();
+    wait_for(compute).unwrap();
+}
+
+/// All times were counted from the start of the process.
+#[test]
+fn without_observation_no_times_are_made_up() {
+    let start = Instant::now();
+    let runtime = Builder::new().workers(1).observe(false).build().unwrap();
+    let gate = util::OpenOnDrop(Gate::new());
+    let closed = gate.0.clone();
+    let idle = runtime.spawn(timer::sleep(Duration::from_secs(3600)));
+    let info = when_idle(&runtime, &idle);
+    assert_eq!((info.age, info.waiting_for, info.polls), (Duration::ZERO, Duration::ZERO, 0));
+    assert_eq!(info.waits_for, WaitsFor::Unknown);
+    let stuck = runtime.spawn(async move { closed.wait() });
+    let unlisted = runtime.spawn(async { windlass::spawn(async {}).await });
+    let mut found = None;
+    wait_until("it runs", || {
+        found = find(runtime.handle(), stuck.id())
+            .filter(|info| matches!(info.state, TaskState::Running { .. }));
+        found.is_some()
+    });
+    let info = found.unwrap();
+    let TaskState::Running { since, .. } = info.state else { panic!("{info:?}") };
+    assert!(since >= start && info.age == Duration::ZERO, "{info:?}");
+    gate.0.open();
+    wait_for(stuck).unwrap();
+    wait_for(unlisted).unwrap().unwrap();
+}

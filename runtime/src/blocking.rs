@@ -34,7 +34,15 @@ struct Inner {
     spawned: u64,
     /// The closures that are running, a place for each thread.
     running: Vec<Option<Origin>>,
+    /// How often closures have begun to wait for a thread, after none did.
+    fills: u64,
     closed: bool,
+}
+
+impl Inner {
+    fn waiting(&self) -> usize {
+        self.queue.len().saturating_sub(self.idle)
+    }
 }
 
 /// The pool's part of the metrics.
@@ -73,10 +81,11 @@ impl BlockingPool {
         self.inner.lock().running.iter().flatten().cloned().collect()
     }
 
-    /// Returns the number of closures that wait for a thread.
-    pub(crate) fn waiting(&self) -> usize {
+    /// Returns the number of closures that wait for a thread, and the number of the time that some do; `None` if none
+    /// does.
+    pub(crate) fn fill(&self) -> Option<(usize, u64)> {
         let inner = self.inner.lock();
-        inner.queue.len().saturating_sub(inner.idle)
+        Some((inner.waiting(), inner.fills)).filter(|(waiting, _)| *waiting > 0)
     }
 
     pub(crate) fn counts(&self) -> BlockingCounts {
@@ -131,6 +140,9 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
         drop(inner);
         pool.blocking.changed.notify_one();
         return nothing();
+    }
+    if inner.waiting() == 1 {
+        inner.fills += 1;
     }
     if inner.threads == pool.config.max_blocking {
         drop(inner);

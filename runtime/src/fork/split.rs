@@ -234,6 +234,7 @@ impl Worker {
         let _aside = context::set_aside();
         self.pace.in_place.set(true);
         self.pacing.restart(start);
+        self.observer.interrupts(start, self.pace.began());
         let mut now = start;
         let (mut polls, mut polls_before) = (0_u32, 0);
         if look_out {

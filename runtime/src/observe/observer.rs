@@ -299,12 +299,22 @@ impl Observer {
         }
     }
 
+    /// The worker interrupts a computation, which began at that time, to poll tasks in place.
+    pub(crate) fn interrupts(&self, now: Instant, began: Option<Instant>) {
+        if self.on {
+            self.watch.set_computes_since(began.map_or(0, nanos));
+            // What is polled now did not begin with the computation.
+            self.note_time(nanos(now));
+        }
+    }
+
     /// The worker has computed until now, for this long.
     pub(crate) fn computed(&self, now: Instant, time: Duration) {
         if self.on {
             let (now, time) = (nanos(now), in_nanos(time));
             self.watch.fork_join_time.record(time, 1);
             self.flight.lasted(&self.watch, now, time, What::Compute);
+            self.watch.set_computes_since(0);
             self.note_time(now);
             // What comes next did not begin before this.
             self.start.set(now);

@@ -24,6 +24,8 @@ pub(crate) struct Watch {
     pub(super) ring: OnceLock<Ring>,
     /// When the thread last read the clock, in nanoseconds.
     clock: AtomicU64,
+    /// When the computation began in which the thread polls tasks in place or has done so, in nanoseconds; 0 for none.
+    computes_since: AtomicU64,
     /// The monitor has seen the worker stuck in a poll, and the worker has not answered.
     stuck: AtomicBool,
 }
@@ -37,6 +39,20 @@ impl Watch {
     /// Returns when the thread last read the clock: a poll that it is in has begun shortly after that.
     pub(super) fn clock(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
+    }
+
+    /// The thread interrupts a computation that began at this time, or has ended one if it is 0.
+    pub(super) fn set_computes_since(&self, began: u64) {
+        self.computes_since.store(began, Ordering::Relaxed);
+    }
+
+    /// Returns when the poll began that the thread computes in, at the earliest. What is polled in place reads the clock, and
+    /// began later.
+    pub(super) fn clock_around(&self) -> u64 {
+        match self.computes_since.load(Ordering::Relaxed) {
+            0 => self.clock(),
+            began => began,
+        }
     }
 
     /// The monitor has seen the worker stuck in a poll.

@@ -22,10 +22,19 @@ pub(crate) struct LongPollWatch {
     after: Option<Duration>,
     /// The progress at which each worker was last reported.
     reported: Vec<Option<u64>>,
-    /// Since when closures have waited for a thread of the blocking pool, and whether that was reported.
-    full: Option<(Instant, bool)>,
+    /// The closures that wait for a thread of the blocking pool, if some do.
+    full: Option<Full>,
     /// A worker is awake that was not reported: it may be stuck, or soon be.
     is_open: bool,
+}
+
+/// A time in which closures wait for a thread of the blocking pool.
+#[derive(Clone, Copy)]
+struct Full {
+    /// Its number.
+    fill: u64,
+    since: Instant,
+    reported: bool,
 }
 
 impl LongPollWatch {
@@ -54,26 +63,26 @@ impl LongPollWatch {
     }
 
     fn look_at_blocking(&mut self, pool: &Arc<Pool>, after: Duration, now: Instant) {
-        if pool.blocking.waiting() == 0 {
-            self.full = None;
-            return;
-        }
-        let (since, reported) = *self.full.get_or_insert((now, false));
-        if !reported && now.saturating_duration_since(since) >= after {
-            self.full = Some((since, true));
-            pool.reports.submit(pool, Suspect::blocking(since));
+        let fill = pool.blocking.fill().map(|(_, fill)| fill);
+        let before = self.full.filter(|full| Some(full.fill) == fill);
+        self.full = before.or(fill.map(|fill| Full { fill, since: now, reported: false }));
+        if let Some(full) = &mut self.full {
+            if !full.reported && now.saturating_duration_since(full.since) >= after {
+                full.reported = true;
+                pool.reports.submit(pool, Suspect::blocking(full.fill, full.since));
+            }
         }
     }
 
     /// True if there is something to look at although all workers sleep.
     pub(crate) fn is_needed(&self, pool: &Pool) -> bool {
-        let reported = self.full.is_some_and(|(_, reported)| reported);
-        self.after.is_some() && !reported && pool.blocking.waiting() > 0
+        let reported = |fill| self.full.is_some_and(|full| full.reported && full.fill == fill);
+        self.after.is_some() && pool.blocking.fill().is_some_and(|(_, fill)| !reported(fill))
     }
 
     /// Returns how long the monitor may rest, at most.
     pub(crate) fn longest_pause(&self) -> Duration {
-        let is_open = self.is_open || self.full.is_some_and(|(_, reported)| !reported);
+        let is_open = self.is_open || self.full.is_some_and(|full| !full.reported);
         self.after.filter(|_| is_open).map_or(Duration::MAX, |after| after / LOOKS)
     }
 }
