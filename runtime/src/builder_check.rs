@@ -72,6 +72,9 @@ impl Builder {
             "thread_name contains a NUL character, which no thread's name may have".to_owned(),
         )?;
         let long_polls = stuck::check(self.long_polls)?;
+        if let Some(dumps) = &self.flight_dumps {
+            dumps.check(self.observe)?;
+        }
         Ok(Config {
             workers,
             spares,
@@ -90,6 +93,7 @@ impl Builder {
             long_polls,
             observe: self.observe,
             flight_recorder: self.flight_recorder,
+            flight_dumps: self.flight_dumps,
             spawner: self.spawner,
         })
     }

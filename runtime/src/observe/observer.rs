@@ -52,12 +52,14 @@ pub(crate) struct Observer {
     counted: Cell<u64>,
     /// Wake-ups left until the next stamp.
     until_stamp: [Cell<u32>; 4],
+    /// The nanoseconds from a wake-up to the poll that are too many.
+    too_late: u64,
     flight: Flight,
 }
 
 impl Observer {
     /// `each_poll` is for the flight recorder.
-    fn new(on: bool, each_poll: bool, place: &WatchPlace, now: Instant) -> Self {
+    fn new(on: bool, each_poll: bool, too_late: u64, place: &WatchPlace, now: Instant) -> Self {
         let now = nanos(now);
         Self {
             // No time passes in models.
@@ -72,6 +74,7 @@ impl Observer {
             spent: Cell::new(0),
             counted: Cell::new(now),
             until_stamp: [const { Cell::new(1) }; 4],
+            too_late,
             flight: Flight::new(each_poll && on, now),
         }
     }
@@ -79,7 +82,8 @@ impl Observer {
     /// Returns that of the worker that moves into a place of a pool.
     pub(crate) fn of(pool: &Pool, index: usize, now: Instant) -> Self {
         let Config { observe, flight_recorder, .. } = pool.config;
-        Self::new(observe, flight_recorder, &pool.fork_slot(index).watch, now)
+        let too_late = pool.dumper.wake_latency();
+        Self::new(observe, flight_recorder, too_late, &pool.fork_slot(index).watch, now)
     }
 
     /// A task is being spawned by this worker; with `late`, its age is noted when it is listed.
@@ -157,6 +161,9 @@ impl Observer {
         if waited < LONGEST_WAIT {
             let weight = u64::from(STAMP_EVERY[by]);
             self.watch.wake_latency[by].record(waited, weight);
+            if waited >= self.too_late {
+                self.watch.set_late(waited);
+            }
             self.watch.sites.of(notes.site()).wait.add(waited * weight);
         }
     }

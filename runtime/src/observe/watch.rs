@@ -26,6 +26,8 @@ pub(crate) struct Watch {
     clock: AtomicU64,
     /// When the computation began in which the thread polls tasks in place or has done so, in nanoseconds; 0 for none.
     computes_since: AtomicU64,
+    /// How long a task had waited that was polled too late, in nanoseconds; 0 if none was since somebody looked.
+    late: AtomicU64,
     /// The monitor has seen the worker stuck in a poll, and the worker has not answered.
     stuck: AtomicBool,
 }
@@ -53,6 +55,21 @@ impl Watch {
             0 => self.clock(),
             began => began,
         }
+    }
+
+    /// A task was polled this many nanoseconds after it was woken, which is too late.
+    pub(super) fn set_late(&self, waited: u64) {
+        self.late.store(waited, Ordering::Relaxed);
+    }
+
+    /// Returns true if a task was polled too late since the last call of `take_late`.
+    pub(super) fn is_late(&self) -> bool {
+        self.late.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns how late that was.
+    pub(super) fn take_late(&self) -> Option<u64> {
+        self.is_late().then(|| self.late.swap(0, Ordering::Relaxed))
     }
 
     /// The monitor has seen the worker stuck in a poll.

@@ -18,7 +18,7 @@ use crate::companion::Companion;
 use crate::fork::{Forecast, Guests, Posted};
 use crate::hooks::Hooks;
 use crate::local::PinnedThreads;
-use crate::observe::WatchPlace;
+use crate::observe::{Dumper, FlightDumps, WatchPlace};
 use crate::poller::Poller;
 use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
 use crate::stuck::Reports;
@@ -52,6 +52,8 @@ pub(crate) struct Config {
     /// Whether anything beyond plain counters is counted, and whether each poll is recorded.
     pub(crate) observe: bool,
     pub(crate) flight_recorder: bool,
+    /// When the flight record is dumped.
+    pub(crate) flight_dumps: Option<FlightDumps>,
     /// Whoever starts the workers' threads, if it is not us.
     pub(crate) spawner: Option<Spawner>,
 }
@@ -86,6 +88,7 @@ pub(crate) struct Pool {
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
     pub(crate) reports: Reports,
+    pub(crate) dumper: Dumper,
     pub(crate) pinned: PinnedThreads,
     /// Another runtime beside this one, from its start to its end.
     pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
@@ -124,6 +127,7 @@ impl Pool {
             blocking: BlockingPool::new(),
             threads: Threads::new(),
             reports: Reports::new(config.hooks.long_poll.clone(), &config.thread_name),
+            dumper: Dumper::new(config.flight_dumps.clone(), &config.thread_name),
             pinned: PinnedThreads::default(),
             companion: Mutex::new(None),
             foreign: CachePadded::default(),
@@ -369,6 +373,7 @@ impl Pool {
             long_polls: None,
             observe: true,
             flight_recorder: false,
+            flight_dumps: None,
             spawner: None,
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
