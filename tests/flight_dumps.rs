@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 use util::{Gate, OpenOnDrop, PATIENCE, wait_for, wait_until};
-use windlass::observe::{DumpCause, FlightDump, FlightDumps};
+use windlass::observe::{DumpCause, FlightDump, FlightDumps, TaskState};
 use windlass::sync::AutoResetEvent;
 use windlass::{Builder, Runtime};
 
@@ -73,7 +73,9 @@ fn a_task_that_is_polled_late_dumps_the_record() {
     let event = Arc::new(AutoResetEvent::new(false));
     let waits = event.clone();
     let late = runtime.spawn(async move { waits.wait().await });
-    wait_until("it waits", || runtime.handle().tasks().iter().any(|info| info.polls == 1));
+    wait_until("it waits", || {
+        runtime.handle().tasks().iter().any(|info| info.state == TaskState::Idle)
+    });
     let gate = OpenOnDrop(Gate::new());
     let (inside, closed) = (Gate::new(), gate.0.clone());
     let tell = inside.clone();

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::builder::Builder;
 use crate::cpus;
 use crate::fork::policy::NEXT_JOB;
+use crate::observe;
 use crate::sched::{Config, MOST_WORKERS, policy};
 use crate::stuck;
 
@@ -72,6 +73,7 @@ impl Builder {
             "thread_name contains a NUL character, which no thread's name may have".to_owned(),
         )?;
         let long_polls = stuck::check(self.long_polls)?;
+        let flight_recorder = observe::check_recorder(self.flight_recorder)?;
         if let Some(dumps) = &self.flight_dumps {
             dumps.check(self.observe)?;
         }
@@ -92,7 +94,7 @@ impl Builder {
             hooks: self.hooks,
             long_polls,
             observe: self.observe,
-            flight_recorder: self.flight_recorder,
+            flight_recorder,
             flight_dumps: self.flight_dumps,
             spawner: self.spawner,
         })

@@ -115,9 +115,14 @@ impl Worker {
             (start..slots)
                 .chain(0..start)
                 .filter(|&index| index != self.index())
-                .find_map(|index| steal(&self.pool.fork_slot(index).offers, index))
+                .find_map(|index| Some((steal(&self.pool.fork_slot(index).offers, index)?, index)))
         };
-        let forked = || from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal));
+        let forked = || {
+            let (job, victim) =
+                from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal))?;
+            self.observer.steals_job(victim);
+            Some(job)
+        };
         let job = self.take_posted().or_else(forked)?;
         self.slot().counters.steals.bump();
         Some(job)

@@ -4,6 +4,7 @@ use std::io;
 
 use super::{TaskInfo, listing, trace};
 use crate::handle::Handle;
+use crate::primitives::plain::Ordering;
 
 impl Handle {
     /// Returns what each task of the runtime does, and what it waits for.
@@ -54,5 +55,26 @@ impl Handle {
     /// ```
     pub fn flight_record(&self, mut writer: impl io::Write) -> io::Result<()> {
         trace::write(self.pool(), &mut writer)
+    }
+
+    /// Sets whether the flight recorder also records each poll and each wake-up from now on, as
+    /// [`Builder::flight_recorder`](crate::Builder::flight_recorder) does from the start.
+    ///
+    /// A worker notices within a millisecond or so while it runs tasks, and otherwise when it gets the next one. What was
+    /// recorded before stays. Has no effect with [`Builder::observe(false)`](crate::Builder::observe).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// runtime.handle().set_flight_recorder(true);
+    /// runtime.block_on(async { windlass::spawn(async {}).await.unwrap() });
+    /// runtime.handle().set_flight_recorder(false);
+    /// let mut trace = Vec::new();
+    /// runtime.handle().flight_record(&mut trace)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn set_flight_recorder(&self, on: bool) {
+        self.pool().full_flight_record.store(on, Ordering::Relaxed);
     }
 }

@@ -21,6 +21,7 @@ mod handle;
 mod histogram;
 mod hours;
 mod listing;
+mod nest;
 mod observer;
 mod openmetrics;
 mod outside;
@@ -40,6 +41,7 @@ pub use task_info::{TaskInfo, TaskState, WaitsFor};
 
 pub use crate::poller::Direction;
 
+pub(crate) use builder::check_recorder;
 pub(crate) use dump::Dumper;
 pub(crate) use histogram::Recorder;
 pub(crate) use listing::note_waits;

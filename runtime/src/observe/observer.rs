@@ -18,11 +18,11 @@ use windlass_timer::{in_nanos, nanos};
 use super::event::What;
 use super::flight::Flight;
 use super::hours::Doing;
-use super::watch::{Watch, WatchPlace};
+use super::watch::Watch;
 use crate::poller::fires;
 use crate::sched::policy::POLLS_PER_CLOCK;
-use crate::sched::{Config, Pool, Worker};
-use crate::task::{Before, Header, Notes, PollMark, PollTime, Runnable, WokenBy};
+use crate::sched::{Pool, Worker};
+use crate::task::{self, Before, Header, Id, Notes, PollMark, PollTime, Runnable, WokenBy};
 
 /// One wake-up in this many is stamped, by `WokenBy`.
 pub(super) const STAMP_EVERY: [u32; 4] = [16, 8, 128, 16];
@@ -58,32 +58,27 @@ pub(crate) struct Observer {
 }
 
 impl Observer {
-    /// `each_poll` is for the flight recorder.
-    fn new(on: bool, each_poll: bool, too_late: u64, place: &WatchPlace, now: Instant) -> Self {
+    /// Returns that of the worker that moves into a place of a pool.
+    pub(crate) fn of(pool: &Pool, index: usize, now: Instant) -> Self {
+        // No time passes in models.
+        let on = pool.config.observe && cfg!(not(loom));
         let now = nanos(now);
+        let flight = Flight::new(on.then(|| pool.full_flight_record.clone()), now);
         Self {
-            // No time passes in models.
-            on: on && cfg!(not(loom)),
-            watch: place.open().clone(),
+            on,
+            watch: pool.fork_slot(index).watch.open().clone(),
             now: Cell::new(now),
             poll_time: Cell::new(PollTime::new(now)),
-            mark: Cell::new(if each_poll { PollMark::TIMED } else { PollMark::PLAIN }),
+            mark: Cell::new(if flight.is_full() { PollMark::TIMED } else { PollMark::PLAIN }),
             start: Cell::new(now),
             untimed: Cell::new(0),
             timed: Cell::new(0),
             spent: Cell::new(0),
             counted: Cell::new(now),
             until_stamp: [const { Cell::new(1) }; 4],
-            too_late,
-            flight: Flight::new(each_poll && on, now),
+            too_late: pool.dumper.wake_latency(),
+            flight,
         }
-    }
-
-    /// Returns that of the worker that moves into a place of a pool.
-    pub(crate) fn of(pool: &Pool, index: usize, now: Instant) -> Self {
-        let Config { observe, flight_recorder, .. } = pool.config;
-        let too_late = pool.dumper.wake_latency();
-        Self::new(observe, flight_recorder, too_late, &pool.fork_slot(index).watch, now)
     }
 
     /// A task is being spawned by this worker; with `late`, its age is noted when it is listed.
@@ -136,7 +131,7 @@ impl Observer {
     #[cold]
     #[inline(never)]
     fn begins_timed_poll(&self, notes: &Notes) {
-        if self.flight.each_poll {
+        if self.flight.look_at_switch() {
             self.start.set(self.read_clock());
         } else {
             self.mark.set(PollMark::PLAIN);
@@ -188,12 +183,8 @@ impl Observer {
             true => WokenBy::Io,
             false => WokenBy::Task,
         };
-        if self.flight.each_poll {
-            self.flight.note(
-                &self.watch,
-                self.read_clock(),
-                What::Wake { by, task: runnable.id().number() },
-            );
+        if self.flight.is_full() {
+            self.records_wake(runnable, by);
         }
         let until = &self.until_stamp[by as usize];
         let left = until.get() - 1;
@@ -201,6 +192,14 @@ impl Observer {
         if left == 0 {
             self.stamps(runnable, by);
         }
+    }
+
+    #[cold]
+    fn records_wake(&self, runnable: &Runnable, by: WokenBy) {
+        // What an event or a timer wakes is woken by no task, even if it is fired in the middle of one that computes.
+        let waker = if by == WokenBy::Task { task::try_id().map_or(0, Id::number) } else { 0 };
+        let what = What::Wake { by, task: runnable.id().number(), waker };
+        self.flight.note(&self.watch, self.read_clock(), what);
     }
 
     #[cold]
@@ -217,8 +216,25 @@ impl Observer {
     }
 
     /// The worker has taken tasks from another.
-    pub(crate) fn steals(&self) {
-        self.flight.stole();
+    pub(crate) fn steals(&self, victim: usize) {
+        self.flight.stole(victim);
+    }
+
+    /// The worker has taken a job from another.
+    pub(crate) fn steals_job(&self, victim: usize) {
+        if self.flight.is_full() {
+            self.flight.note(&self.watch, self.read_clock(), What::Steal(victim as u32));
+        }
+    }
+
+    /// The worker has slept from then to then, while it looked for work.
+    pub(crate) fn slept(&self, from: Instant, to: Instant) {
+        self.flight.slept(nanos(from), nanos(to));
+    }
+
+    /// Returns true if anything is noted here.
+    pub(crate) fn is_on(&self) -> bool {
+        self.on
     }
 
     /// Adds the time since the last call to what was spent on polls.

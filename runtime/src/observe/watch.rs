@@ -6,6 +6,7 @@ use super::histogram::Recorder;
 use super::hours::Hours;
 use super::ring::Ring;
 use super::site_counts::SiteCounts;
+use crate::primitives::Mutex;
 use crate::primitives::plain::{AtomicBool, AtomicU64, Ordering};
 
 /// The observations of one place for a worker. The thread in the place writes, with plain stores, but for what the
@@ -22,6 +23,10 @@ pub(crate) struct Watch {
     pub(super) hours: Hours,
     pub(super) sites: SiteCounts,
     pub(super) ring: OnceLock<Ring>,
+    /// What is recorded while each poll and each wake-up is.
+    pub(super) full_ring: OnceLock<Ring>,
+    /// Held by a thread that writes into a ring that several threads share: that of those that are no workers.
+    pub(super) writes: Mutex<()>,
     /// When the thread last read the clock, in nanoseconds.
     clock: AtomicU64,
     /// When the computation began in which the thread polls tasks in place or has done so, in nanoseconds; 0 for none.

@@ -20,6 +20,7 @@ use crate::hooks::Hooks;
 use crate::local::PinnedThreads;
 use crate::observe::{Dumper, FlightDumps, WatchPlace};
 use crate::poller::Poller;
+use crate::primitives::plain::AtomicBool as PlainBool;
 use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
 use crate::stuck::Reports;
 use crate::task::{Origin, OwnedTasks, Runnable};
@@ -89,6 +90,8 @@ pub(crate) struct Pool {
     pub(crate) threads: Threads,
     pub(crate) reports: Reports,
     pub(crate) dumper: Dumper,
+    /// Whether each poll and each wake-up is recorded.
+    pub(crate) full_flight_record: std::sync::Arc<PlainBool>,
     pub(crate) pinned: PinnedThreads,
     /// Another runtime beside this one, from its start to its end.
     pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
@@ -128,6 +131,7 @@ impl Pool {
             threads: Threads::new(),
             reports: Reports::new(config.hooks.long_poll.clone(), &config.thread_name),
             dumper: Dumper::new(config.flight_dumps.clone(), &config.thread_name),
+            full_flight_record: std::sync::Arc::new(PlainBool::new(config.flight_recorder)),
             pinned: PinnedThreads::default(),
             companion: Mutex::new(None),
             foreign: CachePadded::default(),

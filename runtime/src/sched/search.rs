@@ -137,14 +137,12 @@ impl Worker {
     fn steal(&self, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<Runnable> {
         let slots = &self.pool.slots;
         let start = self.next_random() as usize % slots.len();
-        let (after, before) = (&slots[start..], &slots[..start]);
-        let stolen = after
-            .iter()
-            .chain(before)
-            .filter(|slot| !std::ptr::eq(&****slot, self.slot()))
-            .find_map(|slot| take(slot))?;
+        let (victim, stolen) = (start..slots.len())
+            .chain(0..start)
+            .filter(|&index| index != self.index)
+            .find_map(|index| Some((index, take(&slots[index])?)))?;
         self.slot().counters.steals.bump();
-        self.observer.steals();
+        self.observer.steals(victim);
         Some(stolen)
     }
 
@@ -168,7 +166,7 @@ impl Worker {
         fence(Ordering::SeqCst);
         self.look_once_more(place);
         self.slot().counters.parks.bump();
-        self.spin.measure_sleep(|| match seat {
+        let slept = self.spin.measure_sleep(self.observer.is_on(), || match seat {
             Some(seat) => self.sleep_in_seat(seat),
             None => {
                 self.parker.park();
@@ -176,6 +174,9 @@ impl Worker {
                 true
             }
         });
+        if let Some((from, to)) = slept {
+            self.observer.slept(from, to);
+        }
     }
 
     /// The worker is awake, and calls no waker before it says so: that may block.
