@@ -350,6 +350,48 @@ fn a_running_task_says_whether_it_computes_or_blocks_in_place() {
     }
 }
 
+/// They were in no list, although they may wait for long.
+#[test]
+fn tasks_that_wait_for_their_first_poll_behind_a_stuck_worker_are_listed() {
+    const TASKS: usize = 100;
+    let runtime = Builder::new().workers(1).max_spares(0).build().unwrap();
+    let gate = util::OpenOnDrop(Gate::new());
+    let closed = gate.0.clone();
+    let (send, spawned) = std::sync::mpsc::channel();
+    let stuck = runtime.spawn(async move {
+        for number in 0..TASKS {
+            send.send(windlass::spawn(async move { number })).unwrap();
+        }
+        drop(send);
+        closed.wait();
+    });
+    let tasks: Vec<_> = spawned.iter().collect();
+    let infos = || -> Vec<_> {
+        let mut infos = runtime.handle().tasks();
+        infos.retain(|info| tasks.iter().any(|task| task.id() == info.id));
+        infos
+    };
+    wait_until("all are listed", || infos().len() == TASKS);
+    let infos = infos();
+    assert_eq!(infos.len(), TASKS, "they stay in the list");
+    for info in infos {
+        assert_eq!((info.state, info.polls), (TaskState::Queued, 0));
+        assert!(info.location.file().ends_with("observe_tasks.rs") && info.age < util::PATIENCE);
+    }
+    gate.0.open();
+    wait_for(stuck).unwrap();
+    for (number, task) in tasks.into_iter().enumerate() {
+        assert_eq!(wait_for(task).unwrap(), number);
+    }
+    let is_it = |site: &&SiteMetrics| site.spawned == TASKS as u64;
+    wait_until("all are counted", || {
+        let sites = runtime.metrics().sites;
+        let site = sites.iter().find(is_it).expect("their site");
+        (site.alive, site.polls) == (0, TASKS as u64)
+    });
+    assert!(runtime.handle().tasks().is_empty());
+}
+
 /// The clock behind it stood still while a worker computed.
 #[test]
 fn a_task_that_is_polled_in_place_has_not_run_since_the_computation_began() {

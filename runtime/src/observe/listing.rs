@@ -27,6 +27,7 @@ pub(crate) fn note_waits() {
 
 /// Returns every task that can be seen without stopping a worker.
 pub(super) fn tasks(pool: &Pool) -> Vec<TaskInfo> {
+    pool.list_stalled(nanos(Instant::now()));
     // The unlisted first: one that becomes listed meanwhile is found there, and left out here.
     let slots = pool.slots.iter().enumerate();
     let unlisted: Vec<_> =

@@ -169,6 +169,29 @@ impl Pool {
         }
     }
 
+    /// Lists the tasks that wait behind stalled workers for their first poll, so that they can be looked at.
+    ///
+    /// A queue shows nobody what is in it, so the tasks are taken from it as a thief takes them, and go to the injector,
+    /// for any worker. They stay in the list from then on.
+    pub(crate) fn list_stalled(&self, now: u64) {
+        if self.poller.is_manual() {
+            // Its tasks are its thread's.
+            return;
+        }
+        for slot in self.slots.iter().filter(|slot| slot.is_polling() && slot.is_seen_stalled()) {
+            let mut has_moved = false;
+            for _ in 0..slot.stealer.len() {
+                let Some(runnable) = slot.stealer.take() else { break };
+                runnable.list(now);
+                self.injector.push(runnable);
+                has_moved = true;
+            }
+            if has_moved {
+                self.after_push();
+            }
+        }
+    }
+
     /// Partner of the fences in `Worker::sleep` and `Worker::found`: either we see the sleeper (or
     /// that nobody searches), or it sees what was pushed.
     pub(super) fn after_push(&self) {

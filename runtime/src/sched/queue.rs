@@ -43,6 +43,11 @@ mod real {
             settle(|| self.0.steal_batch_and_pop(&to.0))
         }
 
+        /// Takes one.
+        pub(crate) fn take(&self) -> Option<Runnable> {
+            settle(|| self.0.steal())
+        }
+
         pub(crate) fn is_empty(&self) -> bool {
             self.0.is_empty()
         }
@@ -139,6 +144,10 @@ mod model {
 
     impl Stealer {
         pub(crate) fn steal_into(&self, _to: &LocalQueue) -> Option<Runnable> {
+            self.take()
+        }
+
+        pub(crate) fn take(&self) -> Option<Runnable> {
             self.0.lock().pop_front()
         }
 

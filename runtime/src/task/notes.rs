@@ -181,6 +181,12 @@ impl Notes {
         self.birth_high.store((birth >> 32) as u8, Ordering::Relaxed);
     }
 
+    /// A task is listed that was not polled yet. Its age counts from now.
+    pub(crate) fn listed(&self, now: u64) {
+        self.kind.store(NOTHING, Ordering::Relaxed);
+        self.spawned(now);
+    }
+
     /// The task is a closure of the blocking pool.
     pub(crate) fn set_blocking(&self) {
         self.kind.store(BLOCKING, Ordering::Relaxed);
