@@ -459,3 +459,46 @@ fn without_observation_no_times_are_made_up() {
     wait_for(stuck).unwrap();
     wait_for(unlisted).unwrap().unwrap();
 }
+
+/// A task on the only worker goes on while 100,000 others are listed.
+#[test]
+fn a_list_of_many_idle_tasks_holds_up_no_worker() {
+    const TASKS: usize = 100_000;
+    let runtime = runtime(1);
+    (0..TASKS).for_each(|_| drop(runtime.spawn(pending::<()>())));
+    wait_until("all are idle", || runtime.metrics().injector_len == 0);
+    let ticks = Arc::new(AtomicUsize::new(0));
+    let stop = Arc::new(AtomicBool::new(false));
+    let ticker = {
+        let (ticks, stop) = (ticks.clone(), stop.clone());
+        runtime.spawn(async move {
+            while !stop.load(Ordering::Relaxed) {
+                ticks.fetch_add(1, Ordering::Relaxed);
+                windlass::yield_now().await;
+            }
+        })
+    };
+    // It also spawns tasks that wait, and so needs the locks of the list.
+    let spawner = {
+        let (ticks, stop) = (ticks.clone(), stop.clone());
+        runtime.spawn(async move {
+            while !stop.load(Ordering::Relaxed) {
+                windlass::spawn(windlass::yield_now()).await.unwrap();
+                ticks.fetch_add(1, Ordering::Relaxed);
+            }
+        })
+    };
+    wait_until("both tick", || ticks.load(Ordering::Relaxed) > 10);
+    // On a crowded machine, the worker may not get its turn during a list.
+    let (mut lists, mut with_ticks) = (0, 0);
+    while with_ticks < 3 {
+        let start = ticks.load(Ordering::Relaxed);
+        assert!(runtime.handle().tasks().len() >= TASKS);
+        with_ticks += usize::from(ticks.load(Ordering::Relaxed) > start);
+        lists += 1;
+        assert!(lists < 100, "lists hold up the worker");
+    }
+    stop.store(true, Ordering::Relaxed);
+    wait_for(ticker).unwrap();
+    wait_for(spawner).unwrap();
+}

@@ -180,7 +180,7 @@ fn a_task_is_aborted_in_its_first_poll() {
 /// the list, and the list is empty afterwards.
 ///
 /// Seen to fail with: `Cell::list` that does not call `State::listed` (the task is bound twice); `Cell::list` that calls it for a
-/// task that was refused (the list forgets the task); `bind` that does not look at `closed`.
+/// task that was refused (the list forgets the task).
 #[test]
 fn a_queued_task_is_listed_while_the_list_closes() {
     check(4, || {
