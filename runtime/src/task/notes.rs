@@ -366,6 +366,17 @@ mod tests {
         assert_eq!(size_of::<Notes>(), 24);
     }
 
+    /// Without the notes, a task would have the place where it was spawned, which a shutdown's report needs.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn what_is_noted_takes_16_bytes_more_than_a_task_would_without() {
+        let without = size_of::<&'static Location<'static>>();
+        assert!(size_of::<Notes>() - without <= 16, "{} bytes more", size_of::<Notes>() - without);
+        let words = size_of::<super::super::header::Header>() / size_of::<usize>();
+        // State, functions, id; the notes; the joiner's waker; the neighbours in the list.
+        assert_eq!(words, 3 + 3 + 2 + 2, "nothing else came along");
+    }
+
     #[test]
     fn a_deadline_is_known_within_a_tenth_of_a_millisecond_and_far_ones_are_far() {
         let notes = notes();
