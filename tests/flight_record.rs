@@ -108,7 +108,7 @@ fn a_steal_names_its_victim() {
 
 #[test]
 fn sleep_is_told_from_searching() {
-    let runtime = runtime(1);
+    let runtime = full(1);
     wait_for(runtime.spawn(windlass::timer::sleep(std::time::Duration::from_millis(5)))).unwrap();
     wait_until("the worker has slept", || {
         let events = record(runtime.handle());

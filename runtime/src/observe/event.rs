@@ -20,7 +20,7 @@ pub(crate) enum What {
     Poll { site: SiteId, task: u64 },
     /// It polled this many tasks, none of them for long.
     Polls(u32),
-    /// It looked for work, and slept in the meantime unless it found some before.
+    /// It looked for work, and slept in the meantime unless it found some before. When it slept is recorded if each poll is.
     Idle(Parked),
     /// It took tasks from the worker with this index, or a job.
     Steal(u32),

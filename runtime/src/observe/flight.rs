@@ -120,13 +120,19 @@ impl Flight {
     /// The worker has found work after a search, and perhaps a sleep.
     pub(super) fn idled(&self, watch: &Watch, now: u64) {
         let since = self.until.replace(now);
-        let near = |time: u64| u32::try_from(time).unwrap_or(u32::MAX - 1);
-        let parked = self.slept.take().map_or(Parked::NONE, |(from, to)| Parked {
-            after: near(from.saturating_sub(since)),
-            before: near(now.saturating_sub(to)),
-        });
+        let parked = if self.is_full() { self.parked(since, now) } else { Parked::NONE };
         self.lasted(watch, now, now.saturating_sub(since), What::Idle(parked));
         self.note_found(watch, now);
+    }
+
+    /// Returns when the worker slept in a search of this time.
+    #[cold]
+    fn parked(&self, since: u64, now: u64) -> Parked {
+        let near = |time: u64| u32::try_from(time).unwrap_or(u32::MAX - 1);
+        self.slept.take().map_or(Parked::NONE, |(from, to)| Parked {
+            after: near(from.saturating_sub(since)),
+            before: near(now.saturating_sub(to)),
+        })
     }
 
     /// The worker has looked at the OS between polls.

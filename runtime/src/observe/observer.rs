@@ -227,14 +227,16 @@ impl Observer {
         }
     }
 
-    /// The worker has slept from then to then, while it looked for work.
-    pub(crate) fn slept(&self, from: Instant, to: Instant) {
-        self.flight.slept(nanos(from), nanos(to));
+    /// The worker is about to sleep, while it looks for work. Returns the time if that is recorded.
+    #[inline]
+    pub(crate) fn sleeps(&self) -> Option<Instant> {
+        self.flight.is_full().then(Instant::now)
     }
 
-    /// Returns true if anything is noted here.
-    pub(crate) fn is_on(&self) -> bool {
-        self.on
+    /// The worker has slept from then until now.
+    #[cold]
+    pub(crate) fn slept(&self, from: Instant) {
+        self.flight.slept(nanos(from), nanos(Instant::now()));
     }
 
     /// Adds the time since the last call to what was spent on polls.

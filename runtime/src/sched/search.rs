@@ -166,7 +166,8 @@ impl Worker {
         fence(Ordering::SeqCst);
         self.look_once_more(place);
         self.slot().counters.parks.bump();
-        let slept = self.spin.measure_sleep(self.observer.is_on(), || match seat {
+        let slept_from = self.observer.sleeps();
+        self.spin.measure_sleep(|| match seat {
             Some(seat) => self.sleep_in_seat(seat),
             None => {
                 self.parker.park();
@@ -174,8 +175,8 @@ impl Worker {
                 true
             }
         });
-        if let Some((from, to)) = slept {
-            self.observer.slept(from, to);
+        if let Some(from) = slept_from {
+            self.observer.slept(from);
         }
     }
 

@@ -78,22 +78,15 @@ impl Spin {
 
     /// Runs `sleep` and learns from how long it took, unless it ended for a reason that was known
     /// before (`false`).
-    pub(crate) fn measure_sleep(
-        &self,
-        is_observed: bool,
-        sleep: impl FnOnce() -> bool,
-    ) -> Option<(Instant, Instant)> {
-        if !self.allowed && !is_observed {
+    pub(crate) fn measure_sleep(&self, sleep: impl FnOnce() -> bool) {
+        if !self.allowed {
             sleep();
-            return None;
+            return;
         }
         let start = Instant::now();
-        let for_events = sleep();
-        let end = Instant::now();
-        if self.allowed && for_events && end.saturating_duration_since(start) < SHORT_SLEEP {
+        if sleep() && start.elapsed() < SHORT_SLEEP {
             self.learn(1);
         }
-        Some((start, end))
     }
 
     /// Takes a sample of the worker's CPU time, in nanoseconds, after this many polls.
@@ -133,7 +126,7 @@ mod tests {
         assert!(spin.score.get() <= 0);
         assert_eq!(spin.wait_for(|| true), None, "off, whatever there is");
         spin.score.set(0);
-        let _ = spin.measure_sleep(false, || true);
+        spin.measure_sleep(|| true);
         assert_eq!(spin.wait_for(|| true), Some(()));
     }
 
@@ -154,7 +147,7 @@ mod tests {
     #[test]
     fn where_it_is_not_allowed_nothing_turns_it_on() {
         let spin = Spin::new(false);
-        let _ = spin.measure_sleep(false, || true);
+        spin.measure_sleep(|| true);
         assert_eq!(spin.wait_for(|| true), None);
     }
 }
