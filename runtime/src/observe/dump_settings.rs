@@ -195,6 +195,10 @@ impl FlightDumps {
     }
 }
 
+// A panic of the callback leaves no broken invariant that could be observed through the settings.
+impl std::panic::UnwindSafe for FlightDumps {}
+impl std::panic::RefUnwindSafe for FlightDumps {}
+
 impl fmt::Debug for FlightDumps {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlightDumps")
