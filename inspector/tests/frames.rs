@@ -202,7 +202,7 @@ fn stuck_jobs_and_a_full_blocking_pool_are_shown_while_they_last() {
     let release = Release::new();
     let (left, right) = (release.blocks(), release.blocks());
     let handle = program.handle().clone();
-    let caller = std::thread::spawn(move || handle.install(|| drop(windlass::join(left, right))));
+    let caller = std::thread::spawn(move || handle.install(|| windlass::join(left, right)));
     let closures = [release.blocks(), release.blocks()].map(|f| program.spawn_blocking(f));
     let lasting = |frame: &Value, within: &str| {
         let stuck = frame["stuck"].as_array().unwrap().iter();
