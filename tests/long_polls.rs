@@ -261,7 +261,7 @@ fn a_report_lasts_as_long_as_the_poll_that_it_is_on() {
     let now = &kept(&runtime, |kept| kept.task() == Some(id))[0];
     assert!(now.elapsed() > first.elapsed(), "it goes on");
     gates[0].0.open();
-    wait_until("the first is over", || lasts()[0] == false);
+    wait_until("the first is over", || !lasts()[0]);
     find_task(&reports, id);
     assert_eq!(lasts(), [false, true]);
     gates[1].0.open();

@@ -137,13 +137,23 @@ impl Worker {
     fn steal(&self, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<Runnable> {
         let slots = &self.pool.slots;
         let start = self.next_random() as usize % slots.len();
-        let (victim, stolen) = (start..slots.len())
-            .chain(0..start)
-            .filter(|&index| index != self.index)
-            .find_map(|index| Some((index, take(&slots[index])?)))?;
+        let (after, before) = (&slots[start..], &slots[..start]);
+        let mut place = start;
+        let stolen = after
+            .iter()
+            .chain(before)
+            .filter(|slot| !std::ptr::eq(&****slot, self.slot()))
+            .find_map(|slot| take(slot).inspect(|_| place = self.place_of(slot)))?;
         self.slot().counters.steals.bump();
-        self.observer.steals(victim);
+        self.observer.steals(place);
         Some(stolen)
+    }
+
+    /// Returns the index of a slot. Looked for only after a theft, because a search tries many slots in vain.
+    #[cold]
+    fn place_of(&self, slot: &Slot) -> usize {
+        let is_it = |other: &Slot| std::ptr::eq(other, slot);
+        self.pool.slots.iter().position(|other| is_it(other)).unwrap_or_default()
     }
 
     pub(crate) fn next_random(&self) -> u32 {
