@@ -233,6 +233,64 @@ fn a_full_blocking_pool_is_reported_while_all_workers_sleep() {
     closures.into_iter().for_each(|closure| wait_for(closure).unwrap());
 }
 
+/// Returns what is known now of the reports on something.
+fn kept(runtime: &Runtime, wanted: impl Fn(&LongPoll) -> bool) -> Vec<LongPoll> {
+    let mut kept = runtime.handle().long_polls();
+    kept.retain(wanted);
+    kept
+}
+
+#[test]
+fn a_report_lasts_as_long_as_the_poll_that_it_is_on() {
+    let (runtime, reports) = reporting(2);
+    let gates = [0; 2].map(|_| OpenOnDrop(Gate::new()));
+    let inner = gates.each_ref().map(|gate| gate.0.clone());
+    let task = runtime.spawn(async move {
+        for gate in inner {
+            wait_at(&gate);
+            windlass::yield_now().await;
+        }
+    });
+    let id = task.id();
+    let lasts = || -> Vec<_> {
+        kept(&runtime, |kept| kept.task() == Some(id)).iter().map(LongPoll::lasts).collect()
+    };
+    let first = find_task(&reports, id);
+    assert!(first.lasts());
+    assert_eq!(lasts(), [true]);
+    let now = &kept(&runtime, |kept| kept.task() == Some(id))[0];
+    assert!(now.elapsed() > first.elapsed(), "it goes on");
+    gates[0].0.open();
+    wait_until("the first is over", || !lasts()[0]);
+    find_task(&reports, id);
+    assert_eq!(lasts(), [false, true]);
+    gates[1].0.open();
+    wait_for(task).unwrap();
+    assert_eq!(lasts(), [false, false]);
+}
+
+#[test]
+fn a_report_on_a_full_blocking_pool_lasts_until_nothing_waits() {
+    let (runtime, reports) = reporting_with(Builder::new().workers(1).max_blocking(1));
+    let is_full = |report: &LongPoll| report.kind() == LongPollKind::BlockingPool;
+    let lasts = || -> Vec<_> { kept(&runtime, is_full).iter().map(LongPoll::lasts).collect() };
+    for round in 0..2 {
+        let gate = OpenOnDrop(Gate::new());
+        let block = || {
+            let gate = gate.0.clone();
+            runtime.spawn_blocking(move || wait_at(&gate))
+        };
+        let closures = [block(), block()];
+        find(&reports, is_full);
+        let known = lasts();
+        assert_eq!((known.len(), known[round]), (round + 1, true), "each time is reported");
+        assert!(known[..round].iter().all(|lasts| !lasts), "{known:?}");
+        gate.0.open();
+        closures.into_iter().for_each(|closure| wait_for(closure).unwrap());
+        assert!(!lasts()[round]);
+    }
+}
+
 #[test]
 fn block_on_in_a_task_of_one_thread_is_reported_once_for_each_place() {
     let (runtime, reports) = reporting(1);
@@ -347,8 +405,8 @@ fn the_environment_sets_the_time_and_what_is_written_is_limited() {
     let start = Instant::now();
     let (passed, text) = run_again(name, "30ms");
     assert!(passed, "{text}");
-    // With the feature, there is nobody to listen.
-    if cfg!(not(feature = "tracing")) {
+    // With one of the features, there is nobody to listen.
+    if cfg!(not(any(feature = "tracing", feature = "log"))) {
         let lines = text.lines().filter(|line| line.starts_with("windlass: task ")).count();
         // Two sites, each once a second.
         let most = if start.elapsed() < Duration::from_secs(1) { 2 } else { 5 };

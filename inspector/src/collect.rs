@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use windlass_runtime::observe::{Histogram, SiteMetrics, TaskInfo, TaskState, WaitsFor};
 use windlass_runtime::{Handle, LongPoll, LongPollKind, Metrics, StackFrame, WorkerMetrics, task};
 
-use crate::model::{Site, Snapshot, Spread, State, Stuck, Task, Times, Totals, Waits, Worker};
+use crate::model::{
+    Site, Snapshot, Spread, State, Stuck, StuckIn, Task, Times, Totals, Waits, Worker,
+};
 use crate::text::duration;
 
 /// A poll that lasts longer than this is listed as stuck.
@@ -67,17 +69,21 @@ impl Collector {
 }
 
 fn workers(metrics: &Metrics, tasks: &[Task]) -> Vec<Worker> {
-    let running: HashMap<usize, (u64, Duration)> = tasks
-        .iter()
-        .filter_map(|task| match task.state {
-            State::Running(worker) => Some((worker, (task.id, task.since))),
-            _ => None,
-        })
-        .collect();
+    // Of two that one worker polls, the one around computes and the other is polled in place: it is the innermost that counts.
+    let mut running: HashMap<usize, &Task> = HashMap::new();
+    for task in tasks {
+        if let State::Running(worker) = task.state {
+            let known = running.entry(worker).or_insert(task);
+            if known.computes {
+                *known = task;
+            }
+        }
+    }
     let worker = |(index, worker): (usize, &WorkerMetrics)| Worker {
         index,
         spare: index >= metrics.workers.len(),
-        task: running.get(&index).copied(),
+        task: running.get(&index).map(|task| (task.id, task.since)),
+        computes: running.get(&index).is_some_and(|task| task.computes),
         polls: worker.polls,
         steals: worker.steals,
         parks: worker.parks,
@@ -197,6 +203,8 @@ fn tasks(infos: Vec<TaskInfo>) -> Vec<Task> {
                 name: info.name,
                 site,
                 state,
+                may_last: info.is_computing || info.is_blocked,
+                computes: info.is_computing,
                 since,
                 age: info.age,
                 polls: info.polls.into(),
@@ -244,25 +252,28 @@ fn waits(waits_for: &WaitsFor, now: Instant) -> Waits {
 /// Returns what is stuck, the longest first, and then what was, the latest first.
 ///
 /// Which polls last is seen in the listing, whether or not the program has asked for reports. What a report adds is the
-/// stack, and what has not been a task's poll.
+/// stack, and what has not been a task's poll. Only polls count that should be short: a computation or a call of
+/// `block_in_place` is stuck only if a report says so.
 fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
     let mut told = vec![false; reports.len()];
     let mut lasting: Vec<_> = tasks
         .iter()
         .filter_map(|task| match task.state {
-            State::Running(worker) if task.since >= STUCK => Some((task, worker)),
+            State::Running(worker) if task.since >= STUCK && !task.may_last => Some((task, worker)),
             _ => None,
         })
         .map(|(task, worker)| {
-            // The latest report on the task is on this poll if it began after the poll did.
-            let report = (0..reports.len()).rev().find(|&index| {
-                let report = &reports[index];
-                report.task().map(number) == Some(task.id) && report.worker() == Some(worker)
+            // A report that lasts is on the poll that the worker is in.
+            let report = reports.iter().position(|report| {
+                report.lasts()
+                    && report.task().map(number) == Some(task.id)
+                    && report.worker() == Some(worker)
             });
             if let Some(index) = report {
                 told[index] = true;
             }
             Stuck {
+                within: StuckIn::Poll,
                 task: Some(task.id),
                 name: task.name.clone(),
                 site: task.site.to_string(),
@@ -273,35 +284,45 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
             }
         })
         .collect();
-    lasting.sort_by_key(|stuck| std::cmp::Reverse(stuck.lasted));
-    // Of those that are over, the latest of each place is enough.
-    let over = reports.iter().zip(&told).rev().filter(|(_, told)| !**told);
     let mut past: Vec<Stuck> = Vec::new();
-    for stuck in over.map(|(report, _)| over_by_now(report)) {
+    for stuck in
+        reports.iter().zip(told).rev().filter(|(_, told)| !told).map(|(it, _)| reported(it))
+    {
         let same = |other: &Stuck| other.name == stuck.name && other.site == stuck.site;
-        if past.len() < PAST && !lasting.iter().chain(&past).any(same) {
+        if stuck.lasts {
+            lasting.push(stuck);
+        } else if past.len() < PAST && !lasting.iter().chain(&past).any(same) {
+            // Of those that are over, the latest of each place is enough.
             past.push(stuck);
         }
     }
+    lasting.sort_by_key(|stuck| std::cmp::Reverse(stuck.lasted));
     lasting.extend(past);
     lasting
 }
 
-fn over_by_now(report: &LongPoll) -> Stuck {
-    let (name, site) = match report.kind() {
+/// Returns what a report is on.
+fn reported(report: &LongPoll) -> Stuck {
+    let of_task =
+        || (report.name().map(str::to_owned), report.location().map(place).unwrap_or_default());
+    let (within, (name, site)) = match report.kind() {
         LongPollKind::BlockingPool => {
-            (Some("the blocking pool".to_owned()), format!("{} closures waited", report.waiting()))
+            let verb = if report.lasts() { "wait" } else { "waited" };
+            let site = format!("{} closures {verb}", report.waiting());
+            (StuckIn::BlockingPool, (Some("the blocking pool".to_owned()), site))
         }
-        LongPollKind::Job => (Some("a fork-join job".to_owned()), String::new()),
-        _ => (report.name().map(str::to_owned), report.location().map(place).unwrap_or_default()),
+        LongPollKind::Job => (StuckIn::Leaf, (None, String::new())),
+        LongPollKind::Leaf => (StuckIn::Leaf, of_task()),
+        _ => (StuckIn::Poll, of_task()),
     };
     Stuck {
+        within,
         task: report.task().map(number),
         name,
         site,
         worker: report.worker(),
         lasted: report.elapsed(),
-        lasts: false,
+        lasts: report.lasts(),
         stack: stack(report),
     }
 }

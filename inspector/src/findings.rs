@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::model::{Snapshot, Spread};
+use crate::model::{Snapshot, Spread, StuckIn};
 use crate::text::{duration, thousands};
 use crate::waits::Graph;
 
@@ -54,18 +54,34 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
     for stuck in recent.stuck.iter().filter(|stuck| stuck.lasts).take(OF_A_KIND) {
         let who = match &stuck.name {
             Some(name) => format!("task “{name}” ({})", stuck.site),
+            None if stuck.task.is_none() && stuck.site.is_empty() => "a fork-join job".to_owned(),
             None => format!("a task of {}", stuck.site),
         };
         let worker = stuck
             .worker
             .map_or_else(|| "its thread".to_owned(), |worker| format!("worker {worker}"));
         let lasted = duration(stuck.lasted);
-        add(
-            Severity::Bad,
-            format!(
-                "{who} has kept {worker} in one poll for {lasted}: move what blocks to spawn_blocking, what computes to compute"
+        match stuck.within {
+            StuckIn::Poll => add(
+                Severity::Bad,
+                format!(
+                    "{who} has kept {worker} in one poll for {lasted}: move what blocks to spawn_blocking, what computes to compute"
+                ),
             ),
-        );
+            StuckIn::Leaf => add(
+                Severity::Note,
+                format!(
+                    "{who} has computed on {worker} without a split point for {lasted}: with join or scope, others could help"
+                ),
+            ),
+            StuckIn::BlockingPool => add(
+                Severity::Bad,
+                format!(
+                    "the blocking pool has been full for {lasted}, {}: raise Builder::max_blocking, or find out what its closures wait for",
+                    stuck.site
+                ),
+            ),
+        }
     }
     for circle in graph.circles.iter().take(OF_A_KIND) {
         let name = |id: &u64| {

@@ -95,6 +95,7 @@ impl Frame {
             });
             json.key("stuck").array(&now.stuck, |json, stuck| {
                 json.object(|json| {
+                    json.key("within").string(stuck.within.word());
                     json.key("task").number_or_null(stuck.task);
                     json.key("name").string_or_null(stuck.name.as_deref().map(cut));
                     json.key("site").string(cut(&stuck.site));
@@ -139,14 +140,16 @@ impl Shares {
         let start = Worker::default();
         let old = before.workers.iter().find(|old| old.index == worker.index).unwrap_or(&start);
         let spent = |now: Duration, old: Duration| now.saturating_sub(old).as_secs_f64();
-        let blocked = match worker.task {
+        let lasting = match worker.task {
             Some((_, since)) if since >= BLOCKED => since.min(interval).as_secs_f64(),
             _ => 0.0,
         };
-        // The time in which it was busy has all of them in it. A computation counts when it has ended.
+        // The time in which it was busy has all of them in it. A computation counts when it has ended, and while it is
+        // under way as far as it is seen.
         let busy = spent(worker.busy, old.busy);
-        let blocked = blocked.min(busy.max(0.0));
-        let computing = spent(worker.computing, old.computing).min(busy - blocked);
+        let lasting = lasting.min(busy.max(0.0));
+        let (blocked, under_way) = if worker.computes { (0.0, lasting) } else { (lasting, 0.0) };
+        let computing = spent(worker.computing, old.computing).max(under_way).min(busy - blocked);
         let poll = busy - blocked - computing;
         let os = spent(worker.os, old.os);
         let idle = spent(worker.idle, old.idle);
@@ -203,6 +206,7 @@ fn write_task(json: &mut Json, task: &Task) {
             _ => None,
         };
         json.key("worker").number_or_null(worker);
+        json.key("may_last").bool(task.may_last);
         json.key("since").number(nanos(task.since));
         json.key("age").number(nanos(task.age));
         json.key("polls").number(task.polls);

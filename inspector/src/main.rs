@@ -34,7 +34,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
     if arguments.next()? != "top" {
         return None;
     }
-    // Shells that know their width do not always tell; a wider line is cut by the terminal or wrapped.
+    // For when the terminal does not tell: a wider line is cut or wrapped.
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let mut options = Options {
         url: String::new(),
@@ -43,6 +43,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
         sort: "busy".to_owned(),
         filter: String::new(),
         width: columns.unwrap_or(160),
+        fit: true,
     };
     while let Some(argument) = arguments.next() {
         match argument.as_str() {

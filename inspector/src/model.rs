@@ -37,6 +37,8 @@ pub(crate) struct Worker {
     pub(crate) spare: bool,
     /// The task in its poll, and since when.
     pub(crate) task: Option<(u64, Duration)>,
+    /// That task computes.
+    pub(crate) computes: bool,
     pub(crate) polls: u64,
     pub(crate) steals: u64,
     pub(crate) parks: u64,
@@ -148,6 +150,10 @@ pub(crate) struct Task {
     pub(crate) name: Option<String>,
     pub(crate) site: Arc<str>,
     pub(crate) state: State,
+    /// It is running, and may take long: it computes, or blocks in place.
+    pub(crate) may_last: bool,
+    /// It is running, and computes.
+    pub(crate) computes: bool,
     /// How long it has been in its state: waiting, or in its poll.
     pub(crate) since: Duration,
     pub(crate) age: Duration,
@@ -167,15 +173,38 @@ pub(crate) struct Waits {
     pub(crate) joins: Option<u64>,
 }
 
-/// A poll that lasts, or has lasted, too long.
+/// What is stuck.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum StuckIn {
+    /// A task, in a poll.
+    #[default]
+    Poll,
+    /// A computation, between two split points.
+    Leaf,
+    /// Closures, which wait for a thread of the blocking pool.
+    BlockingPool,
+}
+
+impl StuckIn {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Poll => "poll",
+            Self::Leaf => "leaf",
+            Self::BlockingPool => "blocking pool",
+        }
+    }
+}
+
+/// A poll that lasts, or has lasted, too long, or something else that does.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stuck {
+    pub(crate) within: StuckIn,
     pub(crate) task: Option<u64>,
     pub(crate) name: Option<String>,
     pub(crate) site: String,
     pub(crate) worker: Option<usize>,
     pub(crate) lasted: Duration,
-    /// Still in that poll.
+    /// It has not ended.
     pub(crate) lasts: bool,
     /// What the thread is doing, the innermost call first.
     pub(crate) stack: Vec<String>,

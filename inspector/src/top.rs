@@ -9,6 +9,7 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use crate::http::escape;
+use crate::sys;
 use crate::text::{duration, thousands};
 use crate::value::Value;
 
@@ -32,6 +33,9 @@ pub struct Options {
     pub filter: String,
     /// The characters of a line, at most.
     pub width: usize,
+    /// Fits frames to the terminal that standard output is, if its size is known: no line is wider, and there are no more
+    /// lines than it shows.
+    pub fit: bool,
 }
 
 /// Shows frames until the connection ends, or one.
@@ -55,14 +59,23 @@ pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
         }
         let frame = Value::parse(text)
             .ok_or_else(|| io::Error::other("the inspector has sent what is not JSON"))?;
-        let text = render(&frame, options.width);
+        // Each time: somebody may have resized it.
+        let size = if options.fit { sys::terminal_size() } else { None };
+        let text = render(&frame, size.map_or(options.width, |(columns, _)| columns));
         if options.once {
             return out.write_all(text.as_bytes());
         }
+        let text = first_lines(&text, size.map_or(usize::MAX, |(_, lines)| lines - 1));
         // To the top left, each line with the rest of the old one taken out, and what is below.
         write!(out, "\x1b[H{}\x1b[J", text.replace('\n', "\x1b[K\n"))?;
         out.flush()?;
     }
+}
+
+/// Returns this many lines of a text.
+fn first_lines(text: &str, lines: usize) -> &str {
+    let end = text.match_indices('\n').nth(lines.saturating_sub(1)).map(|(at, _)| at + 1);
+    if lines == 0 { "" } else { &text[..end.unwrap_or(text.len())] }
 }
 
 /// Asks for the events and returns the stream after the head of the response.
@@ -277,6 +290,14 @@ mod tests {
     }
 
     #[test]
+    fn no_more_lines_are_drawn_than_there_are_in_the_terminal() {
+        let text = "a\nb\nc\n";
+        for (lines, shown) in [(0, ""), (1, "a\n"), (2, "a\nb\n"), (3, text), (usize::MAX, text)] {
+            assert_eq!(first_lines(text, lines), shown, "{lines} lines");
+        }
+    }
+
+    #[test]
     fn what_is_no_url_of_an_inspector_is_refused() {
         for url in [
             "",
@@ -292,6 +313,7 @@ mod tests {
                 sort: "busy".to_owned(),
                 filter: String::new(),
                 width: 80,
+                fit: false,
             };
             let error = run(&options, &mut Vec::new()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{url}");

@@ -145,6 +145,107 @@ fn a_task_that_is_stuck_is_shown_while_it_is_stuck() {
     windlass::block_on(stuck).unwrap();
 }
 
+/// Opens a gate that is spun at, whatever happens.
+struct Release(Arc<AtomicBool>);
+
+impl Release {
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// Returns what blocks its thread until this is dropped.
+    fn blocks(&self) -> impl FnOnce() + Send + 'static {
+        let open = self.0.clone();
+        move || {
+            while !open.load(Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// They were taken for stuck, with the advice to move to `compute` what was there already.
+#[test]
+fn a_computation_and_what_blocks_in_place_are_not_stuck() {
+    let program = windlass::Builder::new().workers(2).report_long_polls(Duration::MAX);
+    let program = program.build().unwrap();
+    let beside = Served::with(|builder: Builder| builder.runtime(program.handle().clone()));
+    let release = Release::new();
+    let (computes, blocks) = (release.blocks(), release.blocks());
+    let compute = {
+        let _entered = program.handle().enter();
+        windlass::compute(computes)
+    };
+    let block = program.spawn(async move { task::block_in_place(blocks) });
+    let frame = frame_with(&beside, "n=500", |frame| {
+        let last = |row: &&Value| row["since"].as_u64() >= Some(200_000_000);
+        rows(frame).iter().filter(last).count() == 2
+    });
+    assert_eq!(frame["stuck"].as_array().unwrap().len(), 0, "{}", frame["stuck"]);
+    assert_eq!(frame["findings"].as_array().unwrap().len(), 0, "{}", frame["findings"]);
+    drop(release);
+    windlass::block_on(async { (compute.await.unwrap(), block.await.unwrap()) });
+}
+
+/// They always counted as over.
+#[test]
+fn stuck_jobs_and_a_full_blocking_pool_are_shown_while_they_last() {
+    let program = windlass::Builder::new().workers(2).max_blocking(1);
+    let program = program.report_long_polls(Duration::from_millis(100)).build().unwrap();
+    let beside = Served::with(|builder: Builder| builder.runtime(program.handle().clone()));
+    let release = Release::new();
+    let (left, right) = (release.blocks(), release.blocks());
+    let handle = program.handle().clone();
+    let caller = std::thread::spawn(move || handle.install(|| windlass::join(left, right)));
+    let closures = [release.blocks(), release.blocks()].map(|f| program.spawn_blocking(f));
+    let lasting = |frame: &Value, within: &str| {
+        let stuck = frame["stuck"].as_array().unwrap().iter();
+        stuck.filter(|stuck| stuck["within"] == within && stuck["lasts"] == true).count()
+    };
+    let frame = frame_with(&beside, "", |frame| {
+        lasting(frame, "leaf") == 2 && lasting(frame, "blocking pool") == 1
+    });
+    let texts = frame["findings"].to_string();
+    assert!(texts.contains("the blocking pool has been full"), "{texts}");
+    assert!(
+        texts.contains("a fork-join job has computed") && !texts.contains("one poll"),
+        "{texts}"
+    );
+    drop(release);
+    caller.join().unwrap();
+    windlass::block_on(async {
+        for closure in closures {
+            closure.await.unwrap();
+        }
+    });
+    frame_with(&beside, "", |frame| {
+        lasting(frame, "leaf") == 0 && lasting(frame, "blocking pool") == 0
+    });
+}
+
+/// Each running task counted as stuck since the process began.
+#[test]
+fn a_runtime_without_observation_has_no_stuck_tasks_by_default() {
+    let program = windlass::Builder::new().workers(2).observe(false);
+    let program = program.report_long_polls(Duration::from_secs(3600)).build().unwrap();
+    let beside = Served::with(|builder: Builder| builder.runtime(program.handle().clone()));
+    let release = Release::new();
+    let blocks = release.blocks();
+    let stuck = program.spawn(async move { blocks() });
+    let frame = frame_with(&beside, "n=500", |frame| {
+        rows(frame).iter().any(|row| row["state"] == "running")
+    });
+    assert_eq!(frame["stuck"].as_array().unwrap().len(), 0, "{}", frame["stuck"]);
+    drop(release);
+    windlass::block_on(stuck).unwrap();
+}
+
 #[test]
 fn a_runtime_with_all_workers_stuck_is_seen_from_another() {
     let program = windlass::Builder::new().workers(1).max_spares(0).thread_name("program");

@@ -175,3 +175,38 @@ fn a_task_is_aborted_in_its_first_poll() {
         assert!(owner.is_over());
     });
 }
+
+/// Property: a task that somebody lists in its queue, before its first poll, is either refused or cancelled by the closing of
+/// the list, and the list is empty afterwards.
+///
+/// Seen to fail with: `Cell::list` that does not call `State::listed` (the task is bound twice); `Cell::list` that calls it for a
+/// task that was refused (the list forgets the task).
+#[test]
+fn a_queued_task_is_listed_while_the_list_closes() {
+    check(4, || {
+        let drops = Drops::default();
+        let owner = Owner::new();
+        let (runnable, mut handle) = owner.late_task({
+            let guard = drops.guard();
+            async move {
+                let _guard = guard;
+                future::pending::<()>().await
+            }
+        });
+        let lister = {
+            let owner = owner.clone();
+            thread::spawn(move || {
+                owner.list(&runnable);
+                runnable
+            })
+        };
+        owner.close();
+        // The queue hands it on.
+        lister.join().unwrap().run();
+        owner.run_all();
+        assert!(handle.is_finished(), "neither refused nor cancelled");
+        assert!(output(&mut handle).is_err_and(|error| error.is_cancelled()));
+        assert_eq!(drops.count(), 1);
+        assert!(owner.is_over());
+    });
+}

@@ -34,6 +34,8 @@ struct Inner {
     spawned: u64,
     /// The closures that are running, a place for each thread.
     running: Vec<Option<Origin>>,
+    /// How often closures have begun to wait for a thread, after none did.
+    fills: u64,
     closed: bool,
 }
 
@@ -42,6 +44,10 @@ impl Inner {
     fn has_thread(&self, pool: &Pool) -> bool {
         let may_start = self.threads < pool.config.max_blocking;
         !self.closed && (self.queue.len() < self.idle || may_start)
+    }
+
+    fn waiting(&self) -> usize {
+        self.queue.len().saturating_sub(self.idle)
     }
 }
 
@@ -81,10 +87,11 @@ impl BlockingPool {
         self.inner.lock().running.iter().flatten().cloned().collect()
     }
 
-    /// Returns the number of closures that wait for a thread.
-    pub(crate) fn waiting(&self) -> usize {
+    /// Returns the number of closures that wait for a thread, and the number of the time that some do; `None` if none
+    /// does.
+    pub(crate) fn fill(&self) -> Option<(usize, u64)> {
         let inner = self.inner.lock();
-        inner.queue.len().saturating_sub(inner.idle)
+        Some((inner.waiting(), inner.fills)).filter(|(waiting, _)| *waiting > 0)
     }
 
     pub(crate) fn counts(&self) -> BlockingCounts {
@@ -167,6 +174,9 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable, patience: Patience) -> VecDeque<R
         drop(inner);
         pool.blocking.changed.notify_one();
         return nothing();
+    }
+    if inner.waiting() == 1 {
+        inner.fills += 1;
     }
     if inner.threads == pool.config.max_blocking {
         drop(inner);

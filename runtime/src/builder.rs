@@ -11,6 +11,7 @@ use crate::fork::support::ThreadStart;
 use crate::hooks::Hooks;
 #[cfg(not(loom))]
 use crate::manual::Loop;
+use crate::observe::FlightDumps;
 use crate::poller::{self, Clock, Poller};
 use crate::runtime::Runtime;
 #[cfg(not(loom))]
@@ -47,6 +48,7 @@ pub struct Builder {
     without_first: bool,
     pub(crate) observe: bool,
     pub(crate) flight_recorder: bool,
+    pub(crate) flight_dumps: Option<FlightDumps>,
 }
 
 impl Builder {
@@ -76,6 +78,7 @@ impl Builder {
             without_first: false,
             observe: true,
             flight_recorder: false,
+            flight_dumps: None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::io;
 use crate::builder::Builder;
 use crate::cpus;
 use crate::fork::policy::NEXT_JOB;
+use crate::observe;
 use crate::sched::policy::{self, GUESTS, MAX_WORKERS, MIN_STUCK_AFTER, SPARES, STACK_BYTES};
 use crate::sched::{Config, MOST_WORKERS};
 use crate::stuck;
@@ -60,6 +61,10 @@ impl Builder {
             "thread_name contains a NUL character, which no thread's name may have".to_owned(),
         )?;
         let long_polls = stuck::check(self.long_polls)?;
+        let flight_recorder = observe::check_recorder(self.flight_recorder)?;
+        if let Some(dumps) = &self.flight_dumps {
+            dumps.check(self.observe)?;
+        }
         Ok(Config {
             workers,
             spares,
@@ -77,7 +82,8 @@ impl Builder {
             hooks: self.hooks,
             long_polls,
             observe: self.observe,
-            flight_recorder: self.flight_recorder,
+            flight_recorder,
+            flight_dumps: self.flight_dumps,
             spawner: self.spawner,
         })
     }

@@ -25,7 +25,7 @@ pub(crate) use smol::Smol;
 pub(crate) use split::SplitPeer;
 pub(crate) use time::TimePeer;
 pub(crate) use tokio::{CurrentThread, Tokio};
-pub(crate) use windlass::Windlass;
+pub(crate) use windlass::{Unobserved, Windlass};
 
 /// Worker threads of every multi-threaded peer.
 pub(crate) const WORKERS: usize = 2;

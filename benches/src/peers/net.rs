@@ -6,7 +6,8 @@ use std::net::SocketAddr;
 use ::smol::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use ::tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use super::{CurrentThread, Peer, Smol, Tokio, Windlass};
+use super::windlass::Runs;
+use super::{CurrentThread, Peer, Smol, Tokio};
 
 /// Any free port of the loopback interface.
 const ANY: &str = "127.0.0.1:0";
@@ -144,7 +145,7 @@ impl NetPeer for Smol {
     }
 }
 
-impl NetPeer for Windlass {
+impl<const OBSERVED: bool> NetPeer for Runs<OBSERVED> {
     type Listener = ::windlass::net::TcpListener;
     type Stream = ::windlass::net::TcpStream;
 

@@ -6,14 +6,20 @@ use ::windlass::{Builder, Runtime};
 use super::{Joined, Peer, SizedPeer, WORKERS};
 
 /// A runtime of its own, not the global one, so that it can be stopped.
-pub(crate) struct Windlass(Runtime);
+pub(crate) struct Runs<const OBSERVED: bool>(Runtime);
 
-impl Peer for Windlass {
-    const NAME: &'static str = "windlass";
+/// As by default.
+pub(crate) type Windlass = Runs<true>;
+
+/// The same without observation, to see what that costs.
+pub(crate) type Unobserved = Runs<false>;
+
+impl<const OBSERVED: bool> Peer for Runs<OBSERVED> {
+    const NAME: &'static str = if OBSERVED { "windlass" } else { "windlass-unobserved" };
     type Join<T: Send + 'static> = Joined<JoinHandle<T>>;
 
     fn start() -> Self {
-        Windlass::with_workers(WORKERS)
+        Self::with_workers(WORKERS)
     }
 
     #[inline]
@@ -53,8 +59,9 @@ impl Peer for Windlass {
     }
 }
 
-impl SizedPeer for Windlass {
+impl<const OBSERVED: bool> SizedPeer for Runs<OBSERVED> {
     fn with_workers(workers: usize) -> Self {
-        Windlass(Builder::new().workers(workers).build().expect("windlass starts"))
+        let builder = Builder::new().workers(workers).observe(OBSERVED);
+        Self(builder.build().expect("windlass starts"))
     }
 }

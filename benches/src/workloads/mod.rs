@@ -21,6 +21,7 @@ pub(crate) mod growth;
 mod idle_cpu;
 mod idle_memory;
 mod mutex;
+mod observed;
 mod ping_pong;
 pub(crate) mod requests;
 mod spawn_inside;
@@ -97,6 +98,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         ],
     },
     Section { title: "Growth", lists: &[growth::WORKLOADS] },
+    Section { title: "What observing costs", lists: &[observed::WORKLOADS] },
 ];
 
 /// The heat tables of the report, in their order.

@@ -16,7 +16,7 @@ pub(super) const WORKLOADS: &[Workload] = &[Workload {
 
 const TASKS: usize = 100_000;
 
-fn run<P: Peer>(budget: &Budget) -> Metrics {
+pub(super) fn run<P: Peer>(budget: &Budget) -> Metrics {
     let peer = P::start();
     passes(budget, || {
         let elapsed = peer.run_task(async {

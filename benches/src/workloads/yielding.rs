@@ -26,7 +26,7 @@ pub(super) const WORKLOADS: &[Workload] = &[
 /// Yields in one pass, divided among the tasks.
 const YIELDS: usize = 200_000;
 
-fn run<P: Peer, const TASKS: usize>(budget: &Budget) -> Metrics {
+pub(super) fn run<P: Peer, const TASKS: usize>(budget: &Budget) -> Metrics {
     let peer = P::start();
     passes(budget, || yields(&peer, TASKS, YIELDS / TASKS))
 }

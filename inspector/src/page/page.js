@@ -255,7 +255,7 @@ function draw(frame) {
   const { total, matching, rows } = frame.tasks;
   setText(byId('tasks-count'), matching < total || rows.length < total
     ? `${count(rows.length)} of ${count(matching)}${matching < total ? ` that match, of ${count(total)}` : ''}` : count(total));
-  drawTasks(rows, (row) => (row.state === 'running' && row.since >= slow ? 'running stuck' : row.state));
+  drawTasks(rows, (row) => (row.state === 'running' && row.since >= slow && !row.may_last ? 'running stuck' : row.state));
 }
 
 function terms(id, pairs) {
@@ -297,7 +297,11 @@ function stuckPolls(list) {
     articles[index].dataset.drawn = 'yes';
     articles[index].className = lasting;
     setText(line.children[0], poll.name || (poll.task === null ? 'a computation' : `task ${poll.task}`));
-    setText(line.children[1], poll.lasts ? `in this poll for ${time(poll.lasted)}` : `was in one poll for more than ${time(poll.lasted)}`);
+    const [now, then] = {
+      leaf: ['computes without a split point for', 'has computed without a split point for'],
+      'blocking pool': ['full for', 'was full for'],
+    }[poll.within] || ['in this poll for', 'was in one poll for'];
+    setText(line.children[1], poll.lasts ? `${now} ${time(poll.lasted)}` : `${then} more than ${time(poll.lasted)}`);
     const worker = poll.worker === null ? '' : ` · worker ${poll.worker}`;
     setText(line.children[2], `${poll.site}${worker}${poll.name && poll.task !== null ? ` · task ${poll.task}` : ''}`);
     details.hidden = poll.stack.length === 0;

@@ -1,4 +1,4 @@
-//! What differs between operating systems: where random bytes come from.
+//! What differs between operating systems: where random bytes come from, and how large the terminal is.
 
 #[cfg(unix)]
 mod unix;
@@ -6,6 +6,6 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use unix::random;
+pub(crate) use unix::{random, terminal_size};
 #[cfg(windows)]
-pub(crate) use windows::random;
+pub(crate) use windows::{random, terminal_size};

@@ -18,3 +18,8 @@ pub(crate) fn random() -> io::Result<[u8; 16]> {
     }
     Ok(bytes)
 }
+
+/// Returns `None`: asking the console takes unsafe code and a dependency. `COLUMNS` is what there is.
+pub(crate) fn terminal_size() -> Option<(usize, usize)> {
+    None
+}

@@ -244,6 +244,7 @@ impl Worker {
         let _aside = context::set_aside();
         self.computation.in_place.set(true);
         self.pacing.restart(start);
+        self.observer.interrupts(start, self.computation.began());
         let mut now = start;
         let (mut polls, mut polls_before) = (0_u32, 0);
         if look_out {

@@ -117,9 +117,14 @@ impl Worker {
             (start..slots)
                 .chain(0..start)
                 .filter(|&index| index != self.index())
-                .find_map(|index| steal(&self.pool.fork_slot(index).offers, index))
+                .find_map(|index| Some((steal(&self.pool.fork_slot(index).offers, index)?, index)))
         };
-        let forked = || from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal));
+        let forked = || {
+            let (job, victim) =
+                from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal))?;
+            self.observer.steals_job(victim);
+            Some(job)
+        };
         let may_steal = || self.computation.computing.get() || self.pool.has_room();
         let job = self.take_posted().or_else(|| may_steal().then(forked).flatten())?;
         let job = self.keep_unless_reserved(job)?;

@@ -44,6 +44,11 @@ impl Owner {
         self.owned.bind(0, runnable.0.header())
     }
 
+    /// Takes a late task into the list before its first poll, unless that is closed.
+    pub fn list(&self, runnable: &Runnable) {
+        runnable.0.list(0);
+    }
+
     /// Takes a task into the list and runs it; cancels it if the list is closed.
     pub fn bind_and_run(&self, runnable: Runnable) {
         if self.bind(&runnable) {
@@ -97,6 +102,10 @@ impl Schedule for Member {
     }
 
     fn bind(self, task: NonNull<Header>) -> bool {
+        self.get().owned.bind(0, task)
+    }
+
+    fn list(self, task: NonNull<Header>) -> bool {
         self.get().owned.bind(0, task)
     }
 

@@ -80,6 +80,7 @@ impl Pool {
             long_polls: None,
             observe: false,
             flight_recorder: false,
+            flight_dumps: None,
             spawner: None,
         };
         let poller = Poller::new(workers, manual, Clock::of_the_os())

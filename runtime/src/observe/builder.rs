@@ -1,6 +1,10 @@
 //! The settings of what is observed.
 
+use std::ffi::OsStr;
+use std::io;
+
 use crate::builder::Builder;
+use crate::builder_check;
 
 impl Builder {
     /// Sets whether the runtime counts what [`Handle::metrics`](crate::Handle::metrics) and
@@ -26,6 +30,9 @@ impl Builder {
     /// Without it, [`Handle::flight_record`](crate::Handle::flight_record) still tells when a worker slept, stole, took
     /// events and fired timers, which polls were long, and how many short ones came between.
     ///
+    /// The environment variable `WINDLASS_FLIGHT_RECORDER`, `on` or `off`, overrides the setting, and
+    /// [`Handle::set_flight_recorder`](crate::Handle::set_flight_recorder) changes it while the runtime runs.
+    ///
     /// # Examples
     ///
     /// ```
@@ -38,5 +45,40 @@ impl Builder {
     pub fn flight_recorder(mut self, on: bool) -> Self {
         self.flight_recorder = on;
         self
+    }
+}
+
+/// Returns whether each poll is recorded: as the environment says, or else as the builder does.
+pub(crate) fn check_recorder(builder: bool) -> io::Result<bool> {
+    match std::env::var_os("WINDLASS_FLIGHT_RECORDER") {
+        Some(value) => parse(&value),
+        None => Ok(builder),
+    }
+}
+
+fn parse(value: &OsStr) -> io::Result<bool> {
+    let text = value.to_str().unwrap_or_default().trim();
+    builder_check::check(
+        ["on", "off"].contains(&text),
+        format!(
+            "the environment variable WINDLASS_FLIGHT_RECORDER is {value:?}: give \"on\" to record each poll and each \
+             wake-up, or \"off\""
+        ),
+    )?;
+    Ok(text == "on")
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_says_on_or_off_and_nothing_else() {
+        assert!(parse(OsStr::new(" on ")).unwrap());
+        assert!(!parse(OsStr::new("off")).unwrap());
+        for bad in ["", "1", "true", "full"] {
+            let message = parse(OsStr::new(bad)).unwrap_err().to_string();
+            assert!(message.contains("WINDLASS_FLIGHT_RECORDER"), "{message}");
+        }
     }
 }

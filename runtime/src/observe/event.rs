@@ -20,10 +20,10 @@ pub(crate) enum What {
     Poll { site: SiteId, task: u64 },
     /// It polled this many tasks, none of them for long.
     Polls(u32),
-    /// It slept and looked for work.
-    Idle,
-    /// It took tasks from another worker.
-    Steal,
+    /// It looked for work, and slept in the meantime unless it found some before. When it slept is recorded if each poll is.
+    Idle(Parked),
+    /// It took tasks from the worker with this index, or a job.
+    Steal(u32),
     /// It took events from the OS and fired timers between polls.
     Os,
     /// It handed out this many events and timers.
@@ -32,12 +32,24 @@ pub(crate) enum What {
     Timers,
     /// It computed.
     Compute,
-    /// It woke a task.
-    Wake { by: WokenBy, task: u64 },
+    /// It woke a task. With `waker`, it did so in the poll of the task with this id, of which 40 bits are known; else 0.
+    Wake { by: WokenBy, task: u64, waker: u64 },
     /// Its thread moved in: as a worker, or as a spare for one that is stuck.
     Start,
     /// Its thread left.
     End,
+}
+
+/// When a worker slept within a search: the nanoseconds from the begin of the search until it slept, and from when it was
+/// last awake to the end. They stop at four seconds. `NONE` if it did not sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parked {
+    pub(super) after: u32,
+    pub(super) before: u32,
+}
+
+impl Parked {
+    pub(super) const NONE: Self = Self { after: u32::MAX, before: u32::MAX };
 }
 
 const TIME_BITS: u32 = 56;
@@ -48,17 +60,23 @@ impl Event {
         let (kind, small, large) = match self.what {
             What::Poll { site, task } => (0, site.index() as u64, task),
             What::Polls(polls) => (1, 0, polls.into()),
-            What::Idle => (2, 0, 0),
-            What::Steal => (3, 0, 0),
+            What::Idle(Parked { after, before }) => {
+                (2, 0, (u64::from(after) << 32) | u64::from(before))
+            }
+            What::Steal(victim) => (3, 0, victim.into()),
             What::Os => (4, 0, 0),
             What::Dispatch(events) => (5, 0, events.into()),
             What::Timers => (6, 0, 0),
             What::Compute => (7, 0, 0),
-            What::Wake { by, task } => (8, by as u64, task),
+            What::Wake { by, task, .. } => (8, by as u64, task),
             What::Start => (9, 0, 0),
             What::End => (10, 0, 0),
         };
-        let lasted = self.lasted.min((1 << LASTED_BITS) - 1);
+        let lasted = match self.what {
+            // It has no length, and so there is room for something else.
+            What::Wake { waker, .. } => waker % (1 << LASTED_BITS),
+            _ => self.lasted.min((1 << LASTED_BITS) - 1),
+        };
         [(self.at % (1 << TIME_BITS)) | (kind << TIME_BITS), lasted | (small << LASTED_BITS), large]
     }
 
@@ -67,18 +85,24 @@ impl Event {
         let what = match first >> TIME_BITS {
             0 => What::Poll { site: SiteId::from_index(small), task: large },
             1 => What::Polls(large as u32),
-            2 => What::Idle,
-            3 => What::Steal,
+            2 => What::Idle(Parked { after: (large >> 32) as u32, before: large as u32 }),
+            3 => What::Steal(large as u32),
             4 => What::Os,
             5 => What::Dispatch(large as u32),
             6 => What::Timers,
             7 => What::Compute,
-            8 => What::Wake { by: WokenBy::ALL[small % WokenBy::ALL.len()], task: large },
+            8 => {
+                let by = WokenBy::ALL[small % WokenBy::ALL.len()];
+                What::Wake { by, task: large, waker: second % (1 << LASTED_BITS) }
+            }
             9 => What::Start,
             _ => What::End,
         };
-        let (at, lasted) = (first % (1 << TIME_BITS), second % (1 << LASTED_BITS));
-        Self { at, lasted, what }
+        let lasted = match what {
+            What::Wake { .. } => 0,
+            _ => second % (1 << LASTED_BITS),
+        };
+        Self { at: first % (1 << TIME_BITS), lasted, what }
     }
 }
 
@@ -92,18 +116,21 @@ mod tests {
         let all = [
             What::Poll { site, task: u64::MAX },
             What::Polls(u32::MAX),
-            What::Idle,
-            What::Steal,
+            What::Idle(Parked::NONE),
+            What::Idle(Parked { after: 5, before: 700 }),
+            What::Steal(1_023),
             What::Os,
             What::Dispatch(7),
             What::Timers,
             What::Compute,
-            What::Wake { by: WokenBy::Foreign, task: 3 },
+            What::Wake { by: WokenBy::Foreign, task: 3, waker: 0 },
+            What::Wake { by: WokenBy::Task, task: u64::MAX, waker: (1 << 40) - 1 },
             What::Start,
             What::End,
         ];
         for what in all {
-            let event = Event { at: 123_456_789_012_345, lasted: 987_654_321, what };
+            let lasted = if matches!(what, What::Wake { .. }) { 0 } else { 987_654_321 };
+            let event = Event { at: 123_456_789_012_345, lasted, what };
             assert_eq!(Event::unpack(event.pack()), event);
         }
     }

@@ -4,40 +4,68 @@
 //! work. Recording adds no readings of the clock, unless each poll and wake-up is to be recorded.
 
 use std::cell::Cell;
+use std::sync::Arc;
 
 use windlass_timer::in_nanos;
 
-use super::event::{Event, What};
+use super::event::{Event, Parked, What};
 use super::ring::Ring;
 use super::watch::Watch;
+use crate::primitives::plain::{AtomicBool, Ordering};
 
 use super::policy::{RECORDED_POLL, RECORDED_TOGETHER};
 
 /// The writer's half of a flight record.
 pub(super) struct Flight {
     /// Each poll and each wake-up is recorded.
-    pub(super) each_poll: bool,
+    each_poll: Cell<bool>,
+    /// Whether they are to be recorded from now on; `None` if nothing is.
+    switch: Option<Arc<AtomicBool>>,
     /// What was recorded last ended at this time, after this many polls.
     until: Cell<u64>,
     polls: Cell<u64>,
     /// Events and steals that are recorded when the time is known.
     dispatched: Cell<usize>,
-    stole: Cell<bool>,
+    /// The worker that was stolen from.
+    stole: Cell<Option<u32>>,
+    /// When the worker first slept in this search, and when it was last awake.
+    slept: Cell<Option<(u64, u64)>>,
 }
 
 impl Flight {
-    pub(super) fn new(each_poll: bool, now: u64) -> Self {
-        Self {
-            each_poll,
+    /// `switch` says whether each poll is recorded; `None` if nothing is observed.
+    pub(super) fn new(switch: Option<Arc<AtomicBool>>, now: u64) -> Self {
+        let flight = Self {
+            each_poll: Cell::new(false),
+            switch,
             until: Cell::new(now),
             polls: Cell::new(0),
             dispatched: Cell::new(0),
-            stole: Cell::new(false),
-        }
+            stole: Cell::new(None),
+            slept: Cell::new(None),
+        };
+        flight.look_at_switch();
+        flight
+    }
+
+    /// Looks whether each poll is to be recorded. Returns true if so.
+    pub(super) fn look_at_switch(&self) -> bool {
+        let switch = self.switch.as_ref();
+        let is_on = switch.is_some_and(|switch| switch.load(Ordering::Relaxed));
+        self.each_poll.set(is_on);
+        is_on
+    }
+
+    /// Returns true if each poll and each wake-up is recorded.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.each_poll.get()
     }
 
     fn write(&self, watch: &Watch, event: Event) {
-        watch.ring.get_or_init(|| Ring::new(self.each_poll)).write(event.pack());
+        let is_full = self.is_full();
+        let ring = if is_full { &watch.full_ring } else { &watch.ring };
+        ring.get_or_init(|| Ring::new(is_full)).write(event.pack());
     }
 
     /// Something happened at this time.
@@ -56,13 +84,19 @@ impl Flight {
     }
 
     /// The worker has taken tasks from another.
-    pub(super) fn stole(&self) {
-        self.stole.set(true);
+    pub(super) fn stole(&self, victim: usize) {
+        self.stole.set(Some(victim as u32));
+    }
+
+    /// The worker has slept from then to then, while it looked for work.
+    pub(super) fn slept(&self, from: u64, to: u64) {
+        let (first, _) = self.slept.get().unwrap_or((from, to));
+        self.slept.set(Some((first, to)));
     }
 
     /// A poll was timed, the last of this many.
     pub(super) fn timed(&self, watch: &Watch, now: u64, time: u64, poll: What, polls: u64) {
-        if self.each_poll || time >= in_nanos(RECORDED_POLL) {
+        if self.is_full() || time >= in_nanos(RECORDED_POLL) {
             self.polled(watch, now.saturating_sub(time), polls.saturating_sub(1));
             self.lasted(watch, now, time, poll);
             self.until.set(now);
@@ -76,7 +110,7 @@ impl Flight {
     pub(super) fn polled(&self, watch: &Watch, now: u64, polls: u64) {
         let done = polls.saturating_sub(self.polls.replace(polls));
         let lasted = now.saturating_sub(self.until.replace(now));
-        if done > 0 && lasted > 0 && !self.each_poll {
+        if done > 0 && lasted > 0 && !self.is_full() {
             let what = What::Polls(done.try_into().unwrap_or(u32::MAX));
             self.lasted(watch, now, lasted, what);
         }
@@ -84,9 +118,20 @@ impl Flight {
 
     /// The worker has found work after a search, and perhaps a sleep.
     pub(super) fn idled(&self, watch: &Watch, now: u64) {
-        let lasted = now.saturating_sub(self.until.replace(now));
-        self.lasted(watch, now, lasted, What::Idle);
+        let since = self.until.replace(now);
+        let parked = if self.is_full() { self.parked(since, now) } else { Parked::NONE };
+        self.lasted(watch, now, now.saturating_sub(since), What::Idle(parked));
         self.note_found(watch, now);
+    }
+
+    /// Returns when the worker slept in a search of this time.
+    #[cold]
+    fn parked(&self, since: u64, now: u64) -> Parked {
+        let near = |time: u64| u32::try_from(time).unwrap_or(u32::MAX - 1);
+        self.slept.take().map_or(Parked::NONE, |(from, to)| Parked {
+            after: near(from.saturating_sub(since)),
+            before: near(now.saturating_sub(to)),
+        })
     }
 
     /// The worker has looked at the OS between polls.
@@ -101,8 +146,8 @@ impl Flight {
             let what = What::Dispatch(dispatched.try_into().unwrap_or(u32::MAX));
             self.note(watch, now, what);
         }
-        if self.stole.take() {
-            self.note(watch, now, What::Steal);
+        if let Some(victim) = self.stole.take() {
+            self.note(watch, now, What::Steal(victim));
         }
     }
 }

@@ -4,11 +4,14 @@ use std::time::Instant;
 
 use windlass_timer::nanos;
 
+use super::event::{Event, What};
 use super::policy::STAMP_EVERY;
+use super::ring::Ring;
 use super::watch::Watch;
 use crate::poller::fires;
+use crate::primitives::plain::Ordering;
 use crate::sched::Pool;
-use crate::task::{Notes, Runnable, WokenBy};
+use crate::task::{self, Id, Notes, Runnable, WokenBy};
 
 windlass_sync::thread_cell!(static UNTIL_STAMP: u32 = 1);
 
@@ -34,19 +37,35 @@ impl Pool {
 
     /// A task is woken by another thread than a worker; by the poller's, because of an event or a timer.
     pub(crate) fn observe_wake(&self, runnable: &Runnable, from_poller: bool) {
-        let left = UNTIL_STAMP.with(|until| until.replace(until.get() - 1)) - 1;
-        if left > 0 {
-            return;
-        }
-        let by = match (from_poller, fires()) {
+        let by = || match (from_poller, fires()) {
             (true, true) => WokenBy::Timer,
             (true, false) => WokenBy::Io,
             (false, _) => WokenBy::Foreign,
         };
+        if self.full_flight_record.load(Ordering::Relaxed) {
+            self.record_wake(runnable, by());
+        }
+        let left = UNTIL_STAMP.with(|until| until.replace(until.get() - 1)) - 1;
+        if left > 0 {
+            return;
+        }
+        let by = by();
         UNTIL_STAMP.with(|until| until.set(STAMP_EVERY[by as usize]));
         if self.watch_outside().is_some() {
             runnable.notes().set_woken(by, nanos(Instant::now()));
         }
+    }
+
+    #[cold]
+    fn record_wake(&self, runnable: &Runnable, by: WokenBy) {
+        let Some(watch) = self.watch_outside() else { return };
+        // A closure of the blocking pool, or a task of a single thread.
+        let waker = if by == WokenBy::Foreign { task::try_id().map_or(0, Id::number) } else { 0 };
+        let what = What::Wake { by, task: runnable.id().number(), waker };
+        let ring = watch.full_ring.get_or_init(|| Ring::new(true));
+        let _writes = watch.writes.lock();
+        let event = Event { at: nanos(Instant::now()), lasted: 0, what };
+        ring.write(event.pack());
     }
 
     /// A closure is queued for the blocking pool.

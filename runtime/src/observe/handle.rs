@@ -4,6 +4,7 @@ use std::io;
 
 use super::{TaskInfo, listing, trace};
 use crate::handle::Handle;
+use crate::primitives::plain::Ordering;
 
 impl Handle {
     /// Returns what each task of the runtime does, and what it waits for.
@@ -12,8 +13,10 @@ impl Handle {
     /// entry is what was found at one moment, but not the same moment for all of them.
     ///
     /// The list has every task that has waited at least once, was spawned from outside of a task or has a name, and every
-    /// task that is being polled. Tasks that were spawned in a task and wait for their first poll are not in it:
-    /// [`Metrics::sites`](crate::Metrics::sites) counts them, as `alive`. Closures of `spawn_blocking`, tasks of a
+    /// task that is being polled. Tasks that were spawned in a task and wait for their first poll are in it if they wait behind
+    /// a worker that the monitor has seen stuck: they move to the queue that all workers take from. Behind one that makes
+    /// progress they are not: their turn comes in a moment, and until then [`Metrics::sites`](crate::Metrics::sites) counts
+    /// them, as `alive`, and `queue_len` of [`WorkerMetrics`](crate::WorkerMetrics) those of each worker. Closures of `spawn_blocking`, tasks of a
     /// `LocalSet`-like executor ([`spawn_local`](crate::task::spawn_local), [`spawn_pinned`](crate::task::spawn_pinned)) and
     /// the futures of `block_on` are not in it either.
     ///
@@ -54,5 +57,26 @@ impl Handle {
     /// ```
     pub fn flight_record(&self, mut writer: impl io::Write) -> io::Result<()> {
         trace::write(self.pool(), &mut writer)
+    }
+
+    /// Sets whether the flight recorder also records each poll and each wake-up from now on, as
+    /// [`Builder::flight_recorder`](crate::Builder::flight_recorder) does from the start.
+    ///
+    /// A worker notices within a millisecond or so while it runs tasks, and otherwise when it gets the next one. What was
+    /// recorded before stays. Has no effect with [`Builder::observe(false)`](crate::Builder::observe).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// runtime.handle().set_flight_recorder(true);
+    /// runtime.block_on(async { windlass::spawn(async {}).await.unwrap() });
+    /// runtime.handle().set_flight_recorder(false);
+    /// let mut trace = Vec::new();
+    /// runtime.handle().flight_record(&mut trace)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn set_flight_recorder(&self, on: bool) {
+        self.pool().full_flight_record.store(on, Ordering::Relaxed);
     }
 }

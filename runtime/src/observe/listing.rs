@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use windlass_sync::waits;
 use windlass_timer::{epoch, nanos};
 
-use super::{TaskInfo, TaskState, WaitsFor};
+use super::{TaskInfo, TaskState, WaitsFor, Watch};
 use crate::poller::{Direction, peer};
-use crate::sched::{Pool, Slot};
+use crate::sched::{Polled, Pool, Slot};
 use crate::task::{self, Id, Notes, TaskRef, Waits};
 
 /// Has the futures of the crates below say what they wait for.
@@ -27,9 +27,11 @@ pub(crate) fn note_waits() {
 
 /// Returns every task that can be seen without stopping a worker.
 pub(super) fn tasks(pool: &Pool) -> Vec<TaskInfo> {
+    pool.list_stalled(nanos(Instant::now()));
     // The unlisted first: one that becomes listed meanwhile is found there, and left out here.
     let slots = pool.slots.iter().enumerate();
-    let unlisted: Vec<_> = slots.filter_map(|(worker, slot)| unlisted(worker, slot)).collect();
+    let unlisted: Vec<_> =
+        slots.filter_map(|(worker, slot)| unlisted(pool, worker, slot)).collect();
     let listed = pool.owned.all();
     let mut tasks: Vec<_> = listed.iter().filter_map(|task| listed_task(pool, task)).collect();
     let known: std::collections::HashSet<_> = tasks.iter().map(|task| task.id).collect();
@@ -38,16 +40,18 @@ pub(super) fn tasks(pool: &Pool) -> Vec<TaskInfo> {
 }
 
 /// The task that a worker polls for the first time.
-fn unlisted(worker: usize, slot: &Slot) -> Option<TaskInfo> {
+fn unlisted(pool: &Pool, worker: usize, slot: &Slot) -> Option<TaskInfo> {
     let (site, id) = slot.unlisted()?;
-    let since = began(slot);
-    let age = nanos(Instant::now()).saturating_sub(since);
+    let now = nanos(Instant::now());
+    let since = began(pool, slot, Polled::Innermost, now);
     Some(TaskInfo {
         id,
         name: None,
         location: site.get().location,
-        age: Duration::from_nanos(age),
+        age: Duration::from_nanos(now.saturating_sub(since)),
         state: TaskState::Running { worker, since: instant(since) },
+        is_computing: slot.activity.is_computing(),
+        is_blocked: slot.activity.is_blocked(),
         polls: 1,
         busy: Duration::ZERO,
         waits_for: WaitsFor::Nothing,
@@ -58,32 +62,47 @@ fn unlisted(worker: usize, slot: &Slot) -> Option<TaskInfo> {
 /// A task of the list; `None` if it has ended since.
 fn listed_task(pool: &Pool, task: &TaskRef) -> Option<TaskInfo> {
     let header = task.header();
-    let notes = &header.notes;
     let state = header.state.load();
     if state.is_complete() {
         return None;
     }
-    let polled_by = |slot: &Slot| slot.is_in_poll_of(task.as_pointer());
-    let running = pool.slots.iter().position(|slot| polled_by(slot));
+    let now = nanos(Instant::now());
+    let polled_by = |(worker, slot): (usize, &Slot)| {
+        slot.in_poll_of(task.as_pointer()).map(|polled| (worker, polled))
+    };
+    let slots = pool.slots.iter().map(|slot| &***slot);
+    let running = slots.enumerate().find_map(polled_by);
+    let (mut is_computing, mut is_blocked) = (false, false);
     let state = match running {
-        Some(worker) => TaskState::Running { worker, since: instant(began(&pool.slots[worker])) },
+        Some((worker, polled)) => {
+            let slot = &pool.slots[worker];
+            is_computing = polled == Polled::Around || slot.activity.is_computing();
+            is_blocked = polled == Polled::Innermost && slot.activity.is_blocked();
+            TaskState::Running { worker, since: instant(began(pool, slot, polled, now)) }
+        }
         None if state.is_scheduled() => TaskState::Queued,
         None => TaskState::Idle,
     };
-    let now = nanos(Instant::now());
     let origin = task.origin();
     let is_idle = state == TaskState::Idle;
-    let waited = if is_idle { notes.since_poll(now) } else { 0 };
+    // Where nothing is observed, nothing is noted, and what futures say is never taken back.
+    let notes = Some(&header.notes).filter(|_| pool.config.observe);
+    let of_notes = |read: fn(&Notes, u64) -> u64| {
+        Duration::from_nanos(notes.map_or(0, |notes| read(notes, now)))
+    };
+    let waits = || notes.map_or(WaitsFor::Unknown, |notes| waits_for(notes, now));
     Some(TaskInfo {
         id: header.id,
         name: origin.name,
         location: origin.location,
-        age: Duration::from_nanos(notes.age(now)),
+        age: of_notes(Notes::age),
         state,
-        polls: notes.polls(),
-        busy: Duration::from_nanos(notes.busy()),
-        waits_for: if is_idle { waits_for(notes, now) } else { WaitsFor::Nothing },
-        waiting_for: Duration::from_nanos(waited),
+        is_computing,
+        is_blocked,
+        polls: header.notes.polls(),
+        busy: Duration::from_nanos(header.notes.busy()),
+        waits_for: if is_idle { waits() } else { WaitsFor::Nothing },
+        waiting_for: if is_idle { of_notes(Notes::since_poll) } else { Duration::ZERO },
     })
 }
 
@@ -103,9 +122,13 @@ fn waits_for(notes: &Notes, now: u64) -> WaitsFor {
     }
 }
 
-/// When the poll began that a worker is in, at the earliest.
-fn began(slot: &Slot) -> u64 {
-    slot.watch.get().map_or(0, super::Watch::clock)
+/// When the poll began that a worker is in, at the earliest; now if that is not observed.
+fn began(pool: &Pool, slot: &Slot, polled: Polled, now: u64) -> u64 {
+    let clock = match polled {
+        Polled::Innermost if !slot.activity.is_computing() => Watch::clock,
+        _ => Watch::clock_around,
+    };
+    slot.watch.get().filter(|_| pool.config.observe).map_or(now, clock)
 }
 
 fn instant(nanos: u64) -> Instant {

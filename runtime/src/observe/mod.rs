@@ -13,6 +13,8 @@
 // written without read-modify-writes, and neither shares a cache line with another worker's.
 
 mod builder;
+mod dump;
+mod dump_settings;
 mod event;
 mod flight;
 mod foreign;
@@ -20,6 +22,7 @@ mod handle;
 mod histogram;
 mod hours;
 mod listing;
+mod nest;
 mod observer;
 mod openmetrics;
 mod policy;
@@ -31,12 +34,16 @@ mod task_info;
 mod trace;
 mod watch;
 
+pub use dump::{DumpCause, FlightDump};
+pub use dump_settings::FlightDumps;
 pub use histogram::{CountHistogram, Histogram};
 pub use site_metrics::{SiteMetrics, WakeLatency};
 pub use task_info::{TaskInfo, TaskState, WaitsFor};
 
 pub use crate::poller::Direction;
 
+pub(crate) use builder::check_recorder;
+pub(crate) use dump::Dumper;
 pub(crate) use histogram::Recorder;
 pub(crate) use listing::note_waits;
 pub(crate) use observer::Observer;

@@ -18,11 +18,11 @@ use windlass_timer::{in_nanos, nanos};
 use super::event::What;
 use super::flight::Flight;
 use super::hours::Doing;
-use super::watch::{Watch, WatchPlace};
+use super::watch::Watch;
 use crate::poller::fires;
 use crate::sched::policy::POLLS_PER_CLOCK;
-use crate::sched::{Config, Pool, Worker};
-use crate::task::{Before, Header, Notes, PollMark, PollTime, Runnable, WokenBy};
+use crate::sched::{Pool, Worker};
+use crate::task::{self, Before, Header, Id, Notes, PollMark, PollTime, Runnable, WokenBy};
 
 use super::policy::{LONGEST_WAIT, STAMP_EVERY, TIME_EVERY};
 
@@ -46,34 +46,33 @@ pub(crate) struct Observer {
     counted: Cell<u64>,
     /// Wake-ups left until the next stamp.
     until_stamp: [Cell<u32>; 4],
+    /// The nanoseconds from a wake-up to the poll that are too many.
+    too_late: u64,
     flight: Flight,
 }
 
 impl Observer {
-    /// `each_poll` is for the flight recorder.
-    fn new(on: bool, each_poll: bool, place: &WatchPlace, now: Instant) -> Self {
+    /// Returns that of the worker that moves into a place of a pool.
+    pub(crate) fn of(pool: &Pool, index: usize, now: Instant) -> Self {
+        // No time passes in models.
+        let on = pool.config.observe && cfg!(not(loom));
         let now = nanos(now);
+        let flight = Flight::new(on.then(|| pool.full_flight_record.clone()), now);
         Self {
-            // No time passes in models.
-            on: on && cfg!(not(loom)),
-            watch: place.open().clone(),
+            on,
+            watch: pool.fork_slot(index).watch.open().clone(),
             now: Cell::new(now),
             poll_time: Cell::new(PollTime::new(now)),
-            mark: Cell::new(if each_poll { PollMark::TIMED } else { PollMark::PLAIN }),
+            mark: Cell::new(if flight.is_full() { PollMark::TIMED } else { PollMark::PLAIN }),
             start: Cell::new(now),
             untimed: Cell::new(0),
             timed: Cell::new(0),
             spent: Cell::new(0),
             counted: Cell::new(now),
             until_stamp: [const { Cell::new(1) }; 4],
-            flight: Flight::new(each_poll && on, now),
+            too_late: pool.dumper.wake_latency(),
+            flight,
         }
-    }
-
-    /// Returns that of the worker that moves into a place of a pool.
-    pub(crate) fn of(pool: &Pool, index: usize, now: Instant) -> Self {
-        let Config { observe, flight_recorder, .. } = pool.config;
-        Self::new(observe, flight_recorder, &pool.fork_slot(index).watch, now)
     }
 
     /// A task is being spawned by this worker; with `late`, its age is noted when it is listed.
@@ -126,7 +125,7 @@ impl Observer {
     #[cold]
     #[inline(never)]
     fn begins_timed_poll(&self, notes: &Notes) {
-        if self.flight.each_poll {
+        if self.flight.look_at_switch() {
             self.start.set(self.read_clock());
         } else {
             self.mark.set(PollMark::PLAIN);
@@ -151,6 +150,9 @@ impl Observer {
         if waited < in_nanos(LONGEST_WAIT) {
             let weight = u64::from(STAMP_EVERY[by]);
             self.watch.wake_latency[by].record(waited, weight);
+            if waited >= self.too_late {
+                self.watch.set_late(waited);
+            }
             self.watch.sites.of(notes.site()).wait.add(waited * weight);
         }
     }
@@ -175,12 +177,8 @@ impl Observer {
             true => WokenBy::Io,
             false => WokenBy::Task,
         };
-        if self.flight.each_poll {
-            self.flight.note(
-                &self.watch,
-                self.read_clock(),
-                What::Wake { by, task: runnable.id().number() },
-            );
+        if self.flight.is_full() {
+            self.records_wake(runnable, by);
         }
         let until = &self.until_stamp[by as usize];
         let left = until.get() - 1;
@@ -188,6 +186,14 @@ impl Observer {
         if left == 0 {
             self.stamps(runnable, by);
         }
+    }
+
+    #[cold]
+    fn records_wake(&self, runnable: &Runnable, by: WokenBy) {
+        // What an event or a timer wakes is woken by no task, even if it is fired in the middle of one that computes.
+        let waker = if by == WokenBy::Task { task::try_id().map_or(0, Id::number) } else { 0 };
+        let what = What::Wake { by, task: runnable.id().number(), waker };
+        self.flight.note(&self.watch, self.read_clock(), what);
     }
 
     #[cold]
@@ -204,8 +210,27 @@ impl Observer {
     }
 
     /// The worker has taken tasks from another.
-    pub(crate) fn steals(&self) {
-        self.flight.stole();
+    pub(crate) fn steals(&self, victim: usize) {
+        self.flight.stole(victim);
+    }
+
+    /// The worker has taken a job from another.
+    pub(crate) fn steals_job(&self, victim: usize) {
+        if self.flight.is_full() {
+            self.flight.note(&self.watch, self.read_clock(), What::Steal(victim as u32));
+        }
+    }
+
+    /// The worker is about to sleep, while it looks for work. Returns the time if that is recorded.
+    #[inline]
+    pub(crate) fn sleeps(&self) -> Option<Instant> {
+        self.flight.is_full().then(Instant::now)
+    }
+
+    /// The worker has slept from then until now.
+    #[cold]
+    pub(crate) fn slept(&self, from: Instant) {
+        self.flight.slept(nanos(from), nanos(Instant::now()));
     }
 
     /// Adds the time since the last call to what was spent on polls.
@@ -293,12 +318,22 @@ impl Observer {
         }
     }
 
+    /// The worker interrupts a computation, which began at that time, to poll tasks in place.
+    pub(crate) fn interrupts(&self, now: Instant, began: Option<Instant>) {
+        if self.on {
+            self.watch.set_computes_since(began.map_or(0, nanos));
+            // What is polled now did not begin with the computation.
+            self.note_time(nanos(now));
+        }
+    }
+
     /// The worker has computed until now, for this long.
     pub(crate) fn computed(&self, now: Instant, time: Duration) {
         if self.on {
             let (now, time) = (nanos(now), in_nanos(time));
             self.watch.fork_join_time.record(time, 1);
             self.flight.lasted(&self.watch, now, time, What::Compute);
+            self.watch.set_computes_since(0);
             self.note_time(now);
             // What comes next did not begin before this.
             self.start.set(now);

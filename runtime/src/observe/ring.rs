@@ -68,6 +68,11 @@ impl Ring {
         self.written.store(event + 1, Ordering::Release);
     }
 
+    /// Returns true if events have been replaced.
+    pub(crate) fn has_lost(&self) -> bool {
+        self.written.load(Ordering::Relaxed) >= self.capacity()
+    }
+
     /// Returns the events that are there, from the oldest to the newest, without those that are overwritten meanwhile.
     pub(crate) fn read(&self) -> Vec<Words> {
         // Acquire pairs with the Release in `write`.

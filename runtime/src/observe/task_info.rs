@@ -9,6 +9,9 @@ use crate::task::Id;
 
 /// A task as [`Handle::tasks`](crate::Handle::tasks) has found it.
 ///
+/// With [`Builder::observe(false)`](crate::Builder::observe), tasks note nothing: times and counts are zero, and what an idle
+/// task waits for is [`Unknown`](WaitsFor::Unknown).
+///
 /// # Examples
 ///
 /// ```
@@ -37,6 +40,12 @@ pub struct TaskInfo {
     pub age: Duration,
     /// Whether it waits, is ready or is running.
     pub state: TaskState,
+    /// It is running, and in a computation: a closure of [`compute`](crate::compute), or a `join` or `scope` of the task.
+    /// Such a poll may take long without holding up other tasks.
+    pub is_computing: bool,
+    /// It is running, and in a call of [`block_in_place`](crate::task::block_in_place), so that other tasks do not wait for
+    /// it.
+    pub is_blocked: bool,
     /// How often it has been polled. Starts again from 0 after 2³² polls.
     pub polls: u32,
     /// The time spent in its polls. Each poll of more than some microseconds is measured; short ones are sampled, so the
@@ -61,7 +70,8 @@ pub enum TaskState {
         /// The index of the worker, as [`worker_index`](crate::worker_index) returns it.
         worker: usize,
         /// When the poll began, at the earliest. A worker does not read the clock for each short poll, so the poll may have
-        /// begun later, by the time of up to 16 short polls.
+        /// begun later, by the time of up to 16 short polls. Without [observation](crate::Builder::observe) that is not
+        /// known, and this is the time of the listing.
         since: Instant,
     },
 }

@@ -6,15 +6,19 @@ use std::time::Instant;
 
 use windlass_timer::nanos;
 
-use super::event::{Event, What};
+use super::event::{Event, Parked, What};
+use super::nest::{begin, nest};
+use super::watch::WatchPlace;
 use crate::sched::{Pool, Slot};
 use crate::task::WokenBy;
 
 /// Writes what the workers of a pool did lately.
 pub(super) fn write(pool: &Pool, writer: &mut impl Write) -> io::Result<()> {
     // All is collected first: the writer may take its time, and meanwhile events are overwritten.
-    let workers: Vec<_> = pool.slots.iter().enumerate().map(|(i, slot)| record(i, slot)).collect();
-    let first = workers.iter().flat_map(|(_, events)| events.first()).map(begin).min();
+    let workers: Vec<_> = pool.slots.iter().map(|slot| (slot, record(&slot.watch))).collect();
+    let others = record(&pool.outside);
+    let all = workers.iter().map(|(_, events)| events).chain([&others]);
+    let first = all.filter_map(|events| events.first()).map(begin).min();
     let mut trace = Trace { writer, is_first: true, from: first.unwrap_or(0) };
     trace.writer.write_all(b"{\"traceEvents\":[")?;
     let name = &pool.config.thread_name;
@@ -23,31 +27,30 @@ pub(super) fn write(pool: &Pool, writer: &mut impl Write) -> io::Result<()> {
         Json(name)
     ))?;
     for (worker, (slot, events)) in workers.iter().enumerate() {
-        if events.is_empty() {
-            continue;
-        }
         let role = if worker < pool.config.workers { "worker" } else { "spare" };
-        trace.event(&format_args!(
-            "\"ph\":\"M\",\"pid\":1,\"tid\":{worker},\"name\":\"thread_name\",\
-             \"args\":{{\"name\":\"{role} {worker}\"}}"
-        ))?;
-        for event in events {
-            trace.worker_event(worker, event)?;
-        }
-        trace.under_way(worker, slot, events.last())?;
+        trace.thread(worker, &format_args!("{role} {worker}"), events)?;
+        trace.under_way(worker, slot, events)?;
     }
+    trace.thread(workers.len(), &"other threads", &others)?;
     trace.writer.write_all(b"],\"displayTimeUnit\":\"ns\"}\n")
 }
 
-fn record(_worker: usize, slot: &Slot) -> (&Slot, Vec<Event>) {
-    let words = slot.watch.get().and_then(|watch| watch.ring.get()).map(|ring| ring.read());
-    let mut events: Vec<_> = words.into_iter().flatten().map(Event::unpack).collect();
-    events.sort_by_key(begin);
-    (slot, events)
-}
-
-fn begin(event: &Event) -> u64 {
-    event.at.saturating_sub(event.lasted)
+/// Returns the events of a worker, or of all other threads, in the order in which a viewer wants them.
+fn record(place: &WatchPlace) -> Vec<Event> {
+    let Some(watch) = place.get() else { return Vec::new() };
+    // There are two rings if what is recorded was switched. The events of one tell nothing about a time of which the other
+    // has lost what it had.
+    let mut events = Vec::new();
+    let mut from = 0;
+    for ring in [&watch.ring, &watch.full_ring].into_iter().filter_map(|ring| ring.get()) {
+        let read: Vec<_> = ring.read().into_iter().map(Event::unpack).collect();
+        if ring.has_lost() {
+            from = read.first().map_or(from, |first| from.max(first.at));
+        }
+        events.extend(read);
+    }
+    events.retain(|event| event.at >= from);
+    nest(events)
 }
 
 /// A trace that is being written.
@@ -69,6 +72,38 @@ impl<W: Write> Trace<'_, W> {
         nanos.saturating_sub(self.from) as f64 / 1_000.0
     }
 
+    /// Writes the events of a thread, if there are any, and its name.
+    fn thread(&mut self, thread: usize, name: &dyn Display, events: &[Event]) -> io::Result<()> {
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.event(&format_args!(
+            "\"ph\":\"M\",\"pid\":1,\"tid\":{thread},\"name\":\"thread_name\",\
+             \"args\":{{\"name\":\"{name}\"}}"
+        ))?;
+        for event in events {
+            self.worker_event(thread, event)?;
+            if let What::Idle(parked) = event.what {
+                self.park(thread, event, parked)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes when the thread slept within a search, if it did.
+    fn park(&mut self, thread: usize, search: &Event, parked: Parked) -> io::Result<()> {
+        let from = begin(search).saturating_add(parked.after.into());
+        let to = search.at.saturating_sub(parked.before.into());
+        if parked == Parked::NONE || from >= to {
+            return Ok(());
+        }
+        let (start, lasted) = (self.micros(from), (to - from) as f64 / 1_000.0);
+        self.event(&format_args!(
+            "\"ph\":\"X\",\"pid\":1,\"tid\":{thread},\"ts\":{start:.3},\"dur\":{lasted:.3},\
+             \"name\":\"parked\",\"args\":{{}}"
+        ))
+    }
+
     fn worker_event(&mut self, worker: usize, event: &Event) -> io::Result<()> {
         let mut args = String::new();
         let name = match event.what {
@@ -84,8 +119,11 @@ impl<W: Write> Trace<'_, W> {
                 let _ = write!(args, "\"polls\":{polls}");
                 format!("{polls} polls")
             }
-            What::Idle => "idle".to_owned(),
-            What::Steal => "steal".to_owned(),
+            What::Idle(_) => "idle".to_owned(),
+            What::Steal(victim) => {
+                let _ = write!(args, "\"victim\":{victim}");
+                "steal".to_owned()
+            }
             What::Os => "OS".to_owned(),
             What::Dispatch(events) => {
                 let _ = write!(args, "\"events\":{events}");
@@ -93,8 +131,11 @@ impl<W: Write> Trace<'_, W> {
             }
             What::Timers => "timers fire".to_owned(),
             What::Compute => "compute".to_owned(),
-            What::Wake { by, task } => {
+            What::Wake { by, task, waker } => {
                 let _ = write!(args, "\"task\":{task},\"from\":\"{}\"", origin(by));
+                if waker > 0 {
+                    let _ = write!(args, ",\"by_task\":{waker}");
+                }
                 "wake".to_owned()
             }
             What::Start => "thread starts".to_owned(),
@@ -116,8 +157,10 @@ impl<W: Write> Trace<'_, W> {
     }
 
     /// What the worker does at this moment is not in its record yet.
-    fn under_way(&mut self, worker: usize, slot: &Slot, last: Option<&Event>) -> io::Result<()> {
+    fn under_way(&mut self, worker: usize, slot: &Slot, events: &[Event]) -> io::Result<()> {
         let now = nanos(Instant::now());
+        // The one that ended last began before others that are within it.
+        let last = events.iter().max_by_key(|event| event.at);
         let Some(last) = last.filter(|last| last.what != What::End && last.at < now) else {
             return Ok(());
         };

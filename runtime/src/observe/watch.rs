@@ -6,6 +6,7 @@ use super::histogram::Recorder;
 use super::hours::Hours;
 use super::ring::Ring;
 use super::site_counts::SiteCounts;
+use crate::primitives::Mutex;
 use crate::primitives::plain::{AtomicBool, AtomicU64, Ordering};
 
 /// The observations of one place for a worker. The thread in the place writes, with plain stores, but for what the
@@ -22,8 +23,16 @@ pub(crate) struct Watch {
     pub(super) hours: Hours,
     pub(super) sites: SiteCounts,
     pub(super) ring: OnceLock<Ring>,
+    /// What is recorded while each poll and each wake-up is.
+    pub(super) full_ring: OnceLock<Ring>,
+    /// Held by a thread that writes into a ring that several threads share: that of those that are no workers.
+    pub(super) writes: Mutex<()>,
     /// When the thread last read the clock, in nanoseconds.
     clock: AtomicU64,
+    /// When the computation began in which the thread polls tasks in place or has done so, in nanoseconds; 0 for none.
+    computes_since: AtomicU64,
+    /// How long a task had waited that was polled too late, in nanoseconds; 0 if none was since somebody looked.
+    late: AtomicU64,
     /// The monitor has seen the worker stuck in a poll, and the worker has not answered.
     stuck: AtomicBool,
 }
@@ -37,6 +46,35 @@ impl Watch {
     /// Returns when the thread last read the clock: a poll that it is in has begun shortly after that.
     pub(super) fn clock(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
+    }
+
+    /// The thread interrupts a computation that began at this time, or has ended one if it is 0.
+    pub(super) fn set_computes_since(&self, began: u64) {
+        self.computes_since.store(began, Ordering::Relaxed);
+    }
+
+    /// Returns when the poll began that the thread computes in, at the earliest. What is polled in place reads the clock, and
+    /// began later.
+    pub(super) fn clock_around(&self) -> u64 {
+        match self.computes_since.load(Ordering::Relaxed) {
+            0 => self.clock(),
+            began => began,
+        }
+    }
+
+    /// A task was polled this many nanoseconds after it was woken, which is too late.
+    pub(super) fn set_late(&self, waited: u64) {
+        self.late.store(waited, Ordering::Relaxed);
+    }
+
+    /// Returns true if a task was polled too late since the last call of `take_late`.
+    pub(super) fn is_late(&self) -> bool {
+        self.late.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns how late that was.
+    pub(super) fn take_late(&self) -> Option<u64> {
+        self.is_late().then(|| self.late.swap(0, Ordering::Relaxed))
     }
 
     /// The monitor has seen the worker stuck in a poll.

@@ -29,7 +29,7 @@ pub(crate) use activity::Interrupted;
 pub(crate) use monitor::Monitor;
 pub(crate) use pool::{Config, Pool};
 pub(crate) use sleepers::MOST_WORKERS;
-pub(crate) use slot::{Counter, Counters, Slot};
+pub(crate) use slot::{Counter, Counters, Polled, Slot};
 #[cfg(loom)]
 pub(crate) use status::Duty;
 pub(crate) use status::WaitKind;

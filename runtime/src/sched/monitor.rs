@@ -128,6 +128,7 @@ impl Monitor {
         self.last_resort = false;
         let moved = self.note_progress(pool, now);
         self.long_polls.look(pool, &self.seen, now);
+        pool.dumper.look(pool, now);
         // Work that comes and goes all the time is not worth switching off and on for.
         if !moved && self.switch_off(pool) {
             return;
@@ -279,7 +280,8 @@ impl Monitor {
     /// Stops looking if all workers sleep.
     fn switch_off(&mut self, pool: &Pool) -> bool {
         let long_polls = &self.long_polls;
-        let is_needed = || pool.awake() > 0 || pool.has_caller() || long_polls.is_needed(pool);
+        let has_reports = || long_polls.is_needed(pool) || pool.dumper.is_needed(pool);
+        let is_needed = || pool.awake() > 0 || pool.has_caller() || has_reports();
         if is_needed() || self.dismiss_spares(pool) {
             return false;
         }
@@ -288,7 +290,7 @@ impl Monitor {
         // Partner of the fences in `Worker::announce_offer`, of a guest, and in `Pool::moves_in`, of a thread that is
         // about to be started: either it sees *off*, or we see it.
         fence(Ordering::SeqCst);
-        let has_reports = self.long_polls.is_needed(pool);
+        let has_reports = self.long_polls.is_needed(pool) || pool.dumper.is_needed(pool);
         if pool.sleepers.sleeping_settled() < pool.present() || pool.has_caller() || has_reports {
             switch.store(true, Ordering::Relaxed);
             return false;

@@ -18,8 +18,9 @@ use crate::companion::Companion;
 use crate::fork::{Forecast, Guests, Posted};
 use crate::hooks::Hooks;
 use crate::local::PinnedThreads;
-use crate::observe::WatchPlace;
+use crate::observe::{Dumper, FlightDumps, WatchPlace};
 use crate::poller::Poller;
+use crate::primitives::plain::AtomicBool as PlainBool;
 use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
 use crate::stuck::Reports;
 use crate::task::{Origin, OwnedTasks, Runnable};
@@ -52,6 +53,8 @@ pub(crate) struct Config {
     /// Whether anything beyond plain counters is counted, and whether each poll is recorded.
     pub(crate) observe: bool,
     pub(crate) flight_recorder: bool,
+    /// When the flight record is dumped.
+    pub(crate) flight_dumps: Option<FlightDumps>,
     /// Starts the workers' threads, if the program does that itself.
     pub(crate) spawner: Option<Spawner>,
 }
@@ -88,6 +91,9 @@ pub(crate) struct Pool {
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
     pub(crate) reports: Reports,
+    pub(crate) dumper: Dumper,
+    /// Whether each poll and each wake-up is recorded.
+    pub(crate) full_flight_record: std::sync::Arc<PlainBool>,
     pub(crate) pinned: PinnedThreads,
     /// Another runtime beside this one, from its start to its end.
     pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
@@ -127,6 +133,8 @@ impl Pool {
             blocking: BlockingPool::new(),
             threads: Threads::new(),
             reports: Reports::new(config.hooks.long_poll.clone(), &config.thread_name),
+            dumper: Dumper::new(config.flight_dumps.clone(), &config.thread_name),
+            full_flight_record: std::sync::Arc::new(PlainBool::new(config.flight_recorder)),
             pinned: PinnedThreads::default(),
             companion: Mutex::new(None),
             foreign: CachePadded::default(),
@@ -161,6 +169,29 @@ impl Pool {
         fence(Ordering::SeqCst);
         if !self.call_for_root() {
             self.call_somebody();
+        }
+    }
+
+    /// Lists the tasks that wait behind stalled workers for their first poll, so that they can be looked at.
+    ///
+    /// A queue shows nobody what is in it, so the tasks are taken from it as a thief takes them, and go to the injector,
+    /// for any worker. They stay in the list from then on.
+    pub(crate) fn list_stalled(&self, now: u64) {
+        if self.poller.is_manual() {
+            // Its tasks are its thread's.
+            return;
+        }
+        for slot in self.slots.iter().filter(|slot| slot.is_polling() && slot.is_seen_stalled()) {
+            let mut has_moved = false;
+            for _ in 0..slot.stealer.len() {
+                let Some(runnable) = slot.stealer.take() else { break };
+                runnable.list(now);
+                self.injector.push(runnable);
+                has_moved = true;
+            }
+            if has_moved {
+                self.after_push();
+            }
         }
     }
 
@@ -372,6 +403,7 @@ impl Pool {
             long_polls: None,
             observe: true,
             flight_recorder: false,
+            flight_dumps: None,
             spawner: None,
         };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())

@@ -109,6 +109,13 @@ impl Schedule for PoolRef {
         bound
     }
 
+    fn list(self, task: NonNull<Header>) -> bool {
+        // SAFETY: the caller holds the pool.
+        let (pool, shard) = unsafe { self.get() };
+        // SAFETY: as above.
+        unsafe { &*pool }.owned.bind(shard, task)
+    }
+
     fn timed(self, task: &Header) {
         context::with_worker(|worker| {
             if let Some(worker) = worker {

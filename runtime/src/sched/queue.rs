@@ -37,6 +37,11 @@ impl Stealer {
         settle(|| self.0.steal_batch_and_pop(&to.0))
     }
 
+    /// Takes one.
+    pub(crate) fn take(&self) -> Option<Runnable> {
+        settle(|| self.0.steal())
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

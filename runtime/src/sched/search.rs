@@ -139,14 +139,22 @@ impl Worker {
         let slots = &self.pool.slots;
         let start = self.next_random() as usize % slots.len();
         let (after, before) = (&slots[start..], &slots[..start]);
+        let mut place = start;
         let stolen = after
             .iter()
             .chain(before)
             .filter(|slot| !std::ptr::eq(&****slot, self.slot()))
-            .find_map(|slot| take(slot))?;
+            .find_map(|slot| take(slot).inspect(|_| place = self.place_of(slot)))?;
         self.slot().counters.steals.bump();
-        self.observer.steals();
+        self.observer.steals(place);
         Some(stolen)
+    }
+
+    /// Returns the index of a slot. Looked for only after a theft, because a search tries many slots in vain.
+    #[cold]
+    fn place_of(&self, slot: &Slot) -> usize {
+        let is_it = |other: &Slot| std::ptr::eq(other, slot);
+        self.pool.slots.iter().position(|other| is_it(other)).unwrap_or_default()
     }
 
     pub(crate) fn next_random(&self) -> u32 {
@@ -169,6 +177,7 @@ impl Worker {
         fence(Ordering::SeqCst);
         self.look_once_more(place);
         self.slot().counters.parks.bump();
+        let slept_from = self.observer.sleeps();
         self.spin.measure_sleep(|| match seat {
             Some(seat) => self.sleep_in_seat(seat),
             None => {
@@ -177,6 +186,9 @@ impl Worker {
                 true
             }
         });
+        if let Some(from) = slept_from {
+            self.observer.slept(from);
+        }
     }
 
     /// The worker is awake, and calls no waker before it says so: that may block.

@@ -159,8 +159,19 @@ impl Slot {
 
     /// Returns true if the worker is in a poll of the task.
     pub(crate) fn is_in_poll_of(&self, task: NonNull<Header>) -> bool {
-        let is_it = |polled: &PlainPtr<Header>| polled.load(Plain::Relaxed) == task.as_ptr();
-        self.is_polling() && self.polled.iter().any(is_it)
+        self.in_poll_of(task).is_some()
+    }
+
+    /// Returns how the worker polls the task, if it does.
+    pub(crate) fn in_poll_of(&self, task: NonNull<Header>) -> Option<Polled> {
+        let [outer, inner] = self.polled.each_ref().map(|polled| polled.load(Plain::Relaxed));
+        if !self.is_polling() {
+            None
+        } else if inner == task.as_ptr() || (outer == task.as_ptr() && inner.is_null()) {
+            Some(Polled::Innermost)
+        } else {
+            (outer == task.as_ptr()).then_some(Polled::Around)
+        }
     }
 
     #[inline]
@@ -185,6 +196,15 @@ impl Slot {
     pub(crate) fn has_work(&self) -> bool {
         !self.stealer.is_empty() || !self.lifo.is_empty()
     }
+}
+
+/// How a worker polls a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Polled {
+    /// The task's code is running.
+    Innermost,
+    /// The task computes, and another one is polled in place at one of its split points.
+    Around,
 }
 
 /// The counters of a worker. Each is written by its owner only and lies on the owner's cache line, so counting costs a

@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::panic::Location;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::reports::What;
 use super::trace::StackTrace;
 use crate::task::Id;
 
@@ -39,6 +40,9 @@ use crate::task::Id;
 #[derive(Debug, Clone)]
 pub struct LongPoll {
     pub(super) kind: LongPollKind,
+    pub(super) what: What,
+    pub(super) since: Instant,
+    pub(super) lasts: bool,
     pub(super) task: Option<Id>,
     pub(super) name: Option<String>,
     pub(super) location: Option<&'static Location<'static>>,
@@ -144,6 +148,13 @@ impl LongPoll {
     /// ```
     pub fn worker(&self) -> Option<usize> {
         self.worker
+    }
+
+    /// Returns true if it has not ended: when it was reported, or when [`Handle::long_polls`](crate::Handle::long_polls)
+    /// was called that returned it. Whether a [`BlockOn`](LongPollKind::BlockOn) has ended is not known after the report:
+    /// then it counts as over.
+    pub fn lasts(&self) -> bool {
+        self.lasts
     }
 
     /// Returns how long it has lasted so far. The time is counted from when it was first seen, so that it is a little

@@ -55,17 +55,33 @@ pub(crate) struct Suspect {
     since: Instant,
 }
 
-enum What {
+/// What it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum What {
     /// A worker whose progress stood here.
     Worker {
         index: usize,
         progress: u64,
     },
-    BlockingPool,
+    /// The blocking pool, the time that it is full that has this number.
+    BlockingPool {
+        fill: u64,
+    },
     BlockOn {
         task: Id,
         location: &'static Location<'static>,
     },
+}
+
+impl What {
+    /// Returns true if it has not ended, as far as that can be seen.
+    fn lasts(self, pool: &Pool) -> bool {
+        match self {
+            Self::Worker { index, progress } => is_in_code(&pool.slots[index], progress),
+            Self::BlockingPool { fill } => pool.blocking.fill().is_some_and(|(_, now)| now == fill),
+            Self::BlockOn { .. } => false,
+        }
+    }
 }
 
 impl Suspect {
@@ -73,14 +89,17 @@ impl Suspect {
         Self { what: What::Worker { index, progress }, since }
     }
 
-    pub(super) fn blocking(since: Instant) -> Self {
-        Self { what: What::BlockingPool, since }
+    pub(super) fn blocking(fill: u64, since: Instant) -> Self {
+        Self { what: What::BlockingPool { fill }, since }
     }
 
     /// Looks closer. `None` if it is over.
     fn examine(&self, pool: &Pool) -> Option<LongPoll> {
         let report = |kind| LongPoll {
             kind,
+            what: self.what,
+            since: self.since,
+            lasts: true,
             task: None,
             name: None,
             location: None,
@@ -117,9 +136,9 @@ impl Suspect {
                     ..report(kind)
                 })
             }
-            What::BlockingPool => {
-                let waiting = pool.blocking.waiting();
-                (waiting > 0).then(|| LongPoll { waiting, ..report(LongPollKind::BlockingPool) })
+            What::BlockingPool { fill } => {
+                let (waiting, _) = pool.blocking.fill().filter(|(_, now)| *now == fill)?;
+                Some(LongPoll { waiting, ..report(LongPollKind::BlockingPool) })
             }
             What::BlockOn { task, location } => {
                 let (task, location) = (Some(task), Some(location));
@@ -202,9 +221,16 @@ impl Reports {
         drop(queue);
     }
 
-    /// Returns the latest reports, oldest first.
-    fn recent(&self) -> Vec<LongPoll> {
-        self.0.inner.lock().recent.iter().cloned().collect()
+    /// Returns the latest reports, oldest first, with what is known of them now.
+    fn recent(&self, pool: &Pool) -> Vec<LongPoll> {
+        let mut recent: Vec<_> = self.0.inner.lock().recent.iter().cloned().collect();
+        for report in &mut recent {
+            report.lasts = report.what.lasts(pool);
+            if report.lasts {
+                report.elapsed = report.since.elapsed();
+            }
+        }
+        recent
     }
 
     /// Returns how many suspects were dropped because the queue was full.
@@ -263,7 +289,8 @@ impl fmt::Debug for Reports {
 
 impl Handle {
     /// Returns the latest reports of [long polls](crate::Builder::report_long_polls), up to 64, oldest first. They are kept
-    /// whoever they were reported to, but those that were not shown because of their number have no stack.
+    /// whoever they were reported to, but those that were not shown because of their number have no stack. For those that
+    /// [have not ended](LongPoll::lasts), the time is that until now.
     ///
     /// # Examples
     ///
@@ -275,7 +302,7 @@ impl Handle {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn long_polls(&self) -> Vec<LongPoll> {
-        self.pool().reports.recent()
+        self.pool().reports.recent(self.pool())
     }
 
     /// Returns how many long polls were not reported, because too many waited to be: the callback of

@@ -11,6 +11,7 @@
 use std::time::{Duration, Instant};
 
 use super::reports::Suspect;
+use crate::observe::DumpCause;
 use crate::primitives::Arc;
 use crate::sched::{Pool, Slot};
 
@@ -18,62 +19,126 @@ use super::policy::LOOKS_PER_REPORT;
 
 /// What the monitor remembers of what was stuck.
 pub(crate) struct LongPollWatch {
-    after: Option<Duration>,
-    /// The progress at which each worker was last reported.
-    reported: Vec<Option<u64>>,
-    /// Since when closures have waited for a thread of the blocking pool, and whether that was reported.
-    full: Option<(Instant, bool)>,
-    /// A worker is awake that was not reported: it may be stuck, or soon be.
+    /// When a report is due, and when a dump of the flight record is.
+    report: Option<Threshold>,
+    dump: Option<Threshold>,
+    /// The closures that wait for a thread of the blocking pool, if some do.
+    full: Option<Full>,
+    /// A worker is awake that nothing was told of: it may be stuck, or soon be.
     is_open: bool,
+}
+
+/// When something is told of a worker that is stuck.
+struct Threshold {
+    after: Duration,
+    /// The progress at which each worker was when it was last told.
+    told: Vec<Option<u64>>,
+}
+
+impl Threshold {
+    fn new(after: Duration, workers: usize) -> Self {
+        Self { after, told: vec![None; workers] }
+    }
+
+    /// Returns true if it has not been told of the worker at this progress.
+    fn is_open(&self, index: usize, progress: u64) -> bool {
+        self.told[index] != Some(progress)
+    }
+
+    /// Returns true, once, if the worker has been at this progress for long enough, and `is_stuck`.
+    fn is_due(
+        &mut self,
+        index: usize,
+        progress: u64,
+        elapsed: Duration,
+        is_stuck: impl FnOnce() -> bool,
+    ) -> bool {
+        let is_due = elapsed >= self.after && self.is_open(index, progress) && is_stuck();
+        if is_due {
+            self.told[index] = Some(progress);
+        }
+        is_due
+    }
+}
+
+/// A time in which closures wait for a thread of the blocking pool.
+#[derive(Clone, Copy)]
+struct Full {
+    /// Its number.
+    fill: u64,
+    since: Instant,
+    reported: bool,
 }
 
 impl LongPollWatch {
     pub(crate) fn new(pool: &Pool) -> Self {
-        let after = pool.config.long_polls;
-        Self { after, reported: vec![None; pool.slots.len()], full: None, is_open: false }
+        let threshold = |after| Threshold::new(after, pool.slots.len());
+        Self {
+            report: pool.config.long_polls.map(threshold),
+            dump: pool.dumper.long_polls().map(threshold),
+            full: None,
+            is_open: false,
+        }
     }
 
-    /// Reports what is stuck. `seen` has the progress of each worker, and since when that stands.
+    /// Reports what is stuck, and has the flight record dumped. `seen` has the progress of each worker, and since when that stands.
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, seen: &[(u64, Instant)], now: Instant) {
-        let Some(after) = self.after else { return };
+        if self.thresholds().next().is_none() {
+            return;
+        }
         self.is_open = false;
         for (index, slot) in pool.slots.iter().enumerate() {
             let (progress, since) = seen[index];
             let elapsed = now.saturating_duration_since(since);
-            if elapsed >= after
-                && self.reported[index] != Some(progress)
-                && is_in_code(slot, progress)
-            {
-                self.reported[index] = Some(progress);
+            let is_stuck = || is_in_code(slot, progress);
+            let is_due =
+                |threshold: &mut Threshold| threshold.is_due(index, progress, elapsed, is_stuck);
+            if self.report.as_mut().is_some_and(is_due) {
                 pool.reports.submit(pool, Suspect::worker(index, progress, since));
             }
-            self.is_open |= slot.is_awake() && self.reported[index] != Some(progress);
+            let is_poll = || is_stuck() && !slot.activity.is_computing();
+            let is_due =
+                |threshold: &mut Threshold| threshold.is_due(index, progress, elapsed, is_poll);
+            if self.dump.as_mut().is_some_and(is_due) {
+                let cause = DumpCause::LongPoll { worker: index, lasted: elapsed };
+                pool.dumper.trigger(pool, cause, now);
+            }
+            let is_open = |threshold: &Threshold| threshold.is_open(index, progress);
+            let may_be_told = slot.is_awake() && self.thresholds().any(is_open);
+            self.is_open |= may_be_told;
         }
-        self.look_at_blocking(pool, after, now);
+        if let Some(after) = self.report.as_ref().map(|report| report.after) {
+            self.look_at_blocking(pool, after, now);
+        }
+    }
+
+    fn thresholds(&self) -> impl Iterator<Item = &Threshold> {
+        self.report.iter().chain(&self.dump)
     }
 
     fn look_at_blocking(&mut self, pool: &Arc<Pool>, after: Duration, now: Instant) {
-        if pool.blocking.waiting() == 0 {
-            self.full = None;
-            return;
-        }
-        let (since, reported) = *self.full.get_or_insert((now, false));
-        if !reported && now.saturating_duration_since(since) >= after {
-            self.full = Some((since, true));
-            pool.reports.submit(pool, Suspect::blocking(since));
+        let fill = pool.blocking.fill().map(|(_, fill)| fill);
+        let before = self.full.filter(|full| Some(full.fill) == fill);
+        self.full = before.or(fill.map(|fill| Full { fill, since: now, reported: false }));
+        if let Some(full) = &mut self.full {
+            if !full.reported && now.saturating_duration_since(full.since) >= after {
+                full.reported = true;
+                pool.reports.submit(pool, Suspect::blocking(full.fill, full.since));
+            }
         }
     }
 
     /// True if there is something to look at although all workers sleep.
     pub(crate) fn is_needed(&self, pool: &Pool) -> bool {
-        let reported = self.full.is_some_and(|(_, reported)| reported);
-        self.after.is_some() && !reported && pool.blocking.waiting() > 0
+        let reported = |fill| self.full.is_some_and(|full| full.reported && full.fill == fill);
+        self.report.is_some() && pool.blocking.fill().is_some_and(|(_, fill)| !reported(fill))
     }
 
     /// Returns how long the monitor may rest, at most.
     pub(crate) fn longest_pause(&self) -> Duration {
-        let is_open = self.is_open || self.full.is_some_and(|(_, reported)| !reported);
-        self.after.filter(|_| is_open).map_or(Duration::MAX, |after| after / LOOKS_PER_REPORT)
+        let is_open = self.is_open || self.full.is_some_and(|full| !full.reported);
+        let shortest = self.thresholds().map(|threshold| threshold.after).min();
+        shortest.filter(|_| is_open).map_or(Duration::MAX, |after| after / LOOKS_PER_REPORT)
     }
 }
 

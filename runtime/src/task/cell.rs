@@ -60,6 +60,7 @@ where
         schedule: Self::schedule,
         take_output: Self::take_output,
         drop_output: Self::drop_output,
+        list: Self::list,
         name: Self::name,
         free: Self::free,
     };
@@ -136,6 +137,21 @@ where
         };
         // SAFETY: we run the task, and the future is gone.
         unsafe { Self::complete(header, result, lending.end()) }
+    }
+
+    /// [`Vtable::list`]: binds the task to its owner's list. Returns false if that is closed.
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the task's `Runnable`, and the task is not bound.
+    unsafe fn list(header: NonNull<Header>) -> bool {
+        // SAFETY: the `Runnable` keeps the task alive.
+        let cell = unsafe { Self::of(header) };
+        let bound = cell.scheduler.list(header);
+        if bound {
+            cell.header.state.listed();
+        }
+        bound
     }
 
     /// Ends a poll that returned `Pending`.

@@ -21,6 +21,8 @@ pub(crate) struct Vtable {
     pub(crate) take_output: unsafe fn(NonNull<Header>, *mut ()),
     /// Drops the output in place.
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
+    /// Binds a task that is not bound yet to its owner's list. The caller owns its `Runnable`.
+    pub(crate) list: unsafe fn(NonNull<Header>) -> bool,
     /// Returns a copy of the task's name.
     pub(crate) name: unsafe fn(NonNull<Header>) -> Option<String>,
     /// Frees the task.

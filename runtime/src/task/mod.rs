@@ -116,6 +116,12 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
         unreachable!("this owner's tasks are bound when they are spawned");
     }
 
+    /// Adds a task with [`Listing::Late`] that has not been polled yet to the owner's list. Returns false if the owner refuses
+    /// further tasks; the task is then cancelled when it is run. Called by whoever has its `Runnable`, and the owner is alive.
+    fn list(self, _task: NonNull<Header>) -> bool {
+        unreachable!("this owner's tasks are bound when they are spawned");
+    }
+
     /// Adds to the payload of a panic what the scheduler knows about its cause. Called by the task's runner.
     fn explain(self, payload: Box<dyn Any + Send>) -> Box<dyn Any + Send> {
         payload
@@ -196,6 +202,18 @@ impl Runnable {
         // SAFETY: alive, as in `run`.
         let header = unsafe { self.0.as_ref() };
         header.state.load().is_unlisted().then(|| (header.notes.site(), header.id))
+    }
+
+    /// Adds a task that no list has, and that was not polled yet, to its owner's list, which is alive. Does nothing if that is
+    /// closed, or has the task.
+    pub(crate) fn list(&self, now: u64) {
+        if self.unlisted().is_some() {
+            // SAFETY: we are the `Runnable` of a task that is not bound.
+            let listed = unsafe { (self.0.as_ref().vtable.list)(self.0) };
+            if listed {
+                self.notes().listed(now);
+            }
+        }
     }
 
     /// For queues that store a bare pointer; [`Runnable::new`] is the way back.

@@ -181,6 +181,12 @@ impl Notes {
         self.birth_high.store((birth >> 32) as u8, Ordering::Relaxed);
     }
 
+    /// A task is listed that was not polled yet. Its age counts from now.
+    pub(crate) fn listed(&self, now: u64) {
+        self.kind.store(NOTHING, Ordering::Relaxed);
+        self.spawned(now);
+    }
+
     /// The task is a closure of the blocking pool.
     pub(crate) fn set_blocking(&self) {
         self.kind.store(BLOCKING, Ordering::Relaxed);
@@ -358,6 +364,17 @@ mod tests {
     #[test]
     fn notes_are_three_words() {
         assert_eq!(size_of::<Notes>(), 24);
+    }
+
+    /// Without the notes, a task would have the place where it was spawned, which a shutdown's report needs.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn what_is_noted_takes_16_bytes_more_than_a_task_would_without() {
+        let without = size_of::<&'static Location<'static>>();
+        assert!(size_of::<Notes>() - without <= 16, "{} bytes more", size_of::<Notes>() - without);
+        let words = size_of::<super::super::header::Header>() / size_of::<usize>();
+        // State, functions, id; the notes; the joiner's waker; the neighbours in the list.
+        assert_eq!(words, 3 + 3 + 2 + 2, "nothing else came along");
     }
 
     #[test]

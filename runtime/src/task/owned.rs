@@ -164,37 +164,12 @@ impl OwnedTasks {
     }
 
     /// Returns every task in the list, with a reference each, which keeps it for the caller to look at.
-    ///
-    /// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of
-    /// the visited tasks that is still in it; if none is, they have all ended, and its first task has not been visited.
     pub(crate) fn all(&self) -> Vec<TaskRef> {
         let mut all = Vec::new();
         for shard in &self.shards {
-            let first = all.len();
-            loop {
-                let list = shard.lock();
-                let is_listed = |task: &&TaskRef| {
-                    // SAFETY: the lock is held, and the reference keeps the task alive.
-                    let is_linked = unsafe { links(task.0, |links| links.prev.is_some()) };
-                    is_linked || list.head == Some(task.0)
-                };
-                let mut next = match all[first..].iter().rev().find(is_listed) {
-                    // SAFETY: the lock is held; tasks in the list are alive.
-                    Some(task) => unsafe { links(task.0, |links| links.next) },
-                    None => list.head,
-                };
-                for _ in 0..VISITED_TASKS {
-                    let Some(header) = next else { break };
-                    // SAFETY: tasks in the list are alive.
-                    unsafe { header.as_ref() }.state.retain();
-                    all.push(TaskRef(header));
-                    // SAFETY: the lock is held.
-                    next = unsafe { links(header, |links| links.next) };
-                }
-                if next.is_none() {
-                    break;
-                }
-            }
+            let mut walk = Walk::new(shard);
+            while walk.step() {}
+            all.append(&mut walk.visited);
         }
         all
     }
@@ -222,6 +197,68 @@ impl OwnedTasks {
     }
 }
 
+/// A walk over the tasks of a shard, in steps.
+///
+/// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of the visited
+/// tasks that is still in it; if none is, they have all ended, and its first task has not been visited. Whoever has ended never
+/// comes back, so each visited task is asked once whether it has, and the walk takes no longer than there are tasks.
+struct Walk<'a> {
+    shard: &'a Mutex<List>,
+    visited: Vec<TaskRef>,
+    /// Those visited that may still be in the list: their places among them all.
+    open: Vec<usize>,
+    /// How often a task was asked, for tests.
+    #[cfg(test)]
+    asked: usize,
+}
+
+impl<'a> Walk<'a> {
+    fn new(shard: &'a Mutex<List>) -> Self {
+        Self {
+            shard,
+            visited: Vec::new(),
+            open: Vec::new(),
+            #[cfg(test)]
+            asked: 0,
+        }
+    }
+
+    /// Visits some tasks under one hold of the lock. Returns false if there are no more.
+    fn step(&mut self) -> bool {
+        let list = self.shard.lock();
+        let mut left = VISITED_TASKS;
+        let mut next = loop {
+            let Some(&last) = self.open.last() else { break list.head };
+            if left == 0 {
+                // Many have ended, and others want the lock.
+                return true;
+            }
+            left -= 1;
+            #[cfg(test)]
+            {
+                self.asked += 1;
+            }
+            let task = self.visited[last].0;
+            // SAFETY: the lock is held, and the reference keeps the task alive.
+            let Links { next, prev } = unsafe { links(task, |links| Links { ..*links }) };
+            if prev.is_some() || list.head == Some(task) {
+                break next;
+            }
+            self.open.pop();
+        };
+        for _ in 0..VISITED_TASKS {
+            let Some(header) = next else { return false };
+            // SAFETY: tasks in the list are alive.
+            unsafe { header.as_ref() }.state.retain();
+            self.open.push(self.visited.len());
+            self.visited.push(TaskRef(header));
+            // SAFETY: the lock is held.
+            next = unsafe { links(header, |links| links.next) };
+        }
+        next.is_some()
+    }
+}
+
 /// Calls `f` with a task's links.
 ///
 /// # Safety
@@ -239,5 +276,48 @@ fn for_each(list: &List, mut f: impl FnMut(NonNull<Header>)) {
         f(header);
         // SAFETY: the borrow of the list proves that its lock is held; its tasks are alive.
         next = unsafe { links(header, |links| links.next) };
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::future::pending;
+    use std::panic::Location;
+
+    use super::*;
+    use crate::sched::Pool;
+    use crate::shutdown;
+
+    /// Each time that the lock was taken again, all that had been visited were asked, if all had ended meanwhile.
+    #[test]
+    fn a_walk_past_tasks_that_end_meanwhile_takes_time_in_proportion_to_their_number() {
+        const TASKS: usize = 100 * VISITED_TASKS;
+        let pool = Pool::for_tests(1);
+        // They are spread over the shards for tasks of other threads.
+        for _ in 0..TASKS * FOREIGN_TASK_SHARDS {
+            drop(pool.spawn(pending::<()>(), Origin::new(Location::caller(), None)));
+        }
+        let owned = &pool.owned;
+        let shard = owned.shards() - 1;
+        let mut walk = Walk::new(&owned.shards[shard]);
+        let (mut steps, mut removed) = (0, 0);
+        while walk.step() {
+            steps += 1;
+            for task in &walk.visited[removed..] {
+                owned.remove(shard, task.0);
+            }
+            removed = walk.visited.len();
+            assert!(steps < 10 * TASKS);
+        }
+        assert!(walk.visited.len() >= TASKS, "all were visited");
+        assert!(walk.asked <= 2 * walk.visited.len(), "{} questions", walk.asked);
+        // The others have left the list as if they had ended.
+        for task in &walk.visited[..removed] {
+            assert!(owned.bind(shard, task.0));
+        }
+        drop(walk);
+        shutdown::begin(&pool);
+        crate::sched::Worker::new(pool.clone(), 0).unwrap().run();
+        assert!(pool.is_over());
     }
 }

@@ -49,7 +49,7 @@ const JOIN_INTEREST: usize = 1 << 4;
 /// it and wakes it. While it is clear, the waker's place belongs to the `JoinHandle`. Can't be
 /// set or cleared any more once COMPLETE is set.
 const JOIN_WAKER: usize = 1 << 5;
-/// Set from the spawn of a task that is not bound to its owner's list yet until the end of its first
+/// Set from the spawn of a task that is not bound to its owner's list yet until somebody lists it in its queue, or the end of its first
 /// poll. Cleared by the runner only; can't be set while the task is idle.
 const UNLISTED: usize = 1 << 6;
 /// One reference.
@@ -190,6 +190,13 @@ impl State {
             UNLISTED => Start::PollUnlisted,
             _ => Start::Cancel,
         }
+    }
+
+    /// The task is bound to its owner's list before its first poll, says the holder of the `Runnable`.
+    pub(crate) fn listed(&self) {
+        // Relaxed: the next to ask is the one to whom the `Runnable` is handed on.
+        let before = self.0.fetch_and(!UNLISTED, Ordering::Relaxed);
+        debug_assert_eq!(before & (SCHEDULED | COMPLETE | UNLISTED), SCHEDULED | UNLISTED);
     }
 
     /// SCHEDULED → idle, or back into the queue if a wake-up came since the poll began. Of the lendable

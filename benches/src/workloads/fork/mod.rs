@@ -10,9 +10,9 @@ mod pool;
 use std::hint::black_box;
 use std::time::Instant;
 
-use super::{Aim, Row, Workload};
+use super::{Aim, Row, Run, Workload};
 use crate::measure::{Budget, Metrics, Pass, passes};
-use pool::{Chili, ForkPeer, Forks, Forte, Rayon, Sequential};
+use pool::{Chili, ForkPeer, Forks, Forte, Rayon, Sequential, Unobserved};
 
 pub(super) use kernels::WORKLOADS as KERNELS;
 pub(super) use leaves::WORKLOADS as LEAVES;
@@ -31,6 +31,10 @@ macro_rules! fork_peers {
         ]
     };
 }
+
+/// fib(32), without observation and with it.
+pub(super) const OBSERVED: &[(&str, Run)] =
+    &[(Unobserved::NAME, fibonacci::<Unobserved, 32>), (Forks::NAME, fibonacci::<Forks, 32>)];
 
 pub(super) const WORKLOADS: &[Workload] = &[
     Workload {

@@ -124,14 +124,19 @@ impl ForkPeer for Forte {
     }
 }
 
-pub(crate) struct Forks;
+pub(crate) struct ForksOn<const OBSERVED: bool>;
 
-impl ForkPeer for Forks {
-    const NAME: &'static str = "windlass";
+pub(crate) type Forks = ForksOn<true>;
+/// Without observation, to see what that costs.
+pub(crate) type Unobserved = ForksOn<false>;
+
+impl<const OBSERVED: bool> ForkPeer for ForksOn<OBSERVED> {
+    const NAME: &'static str = if OBSERVED { "windlass" } else { "windlass-unobserved" };
     type Scope<'s> = ();
 
     fn run<R: Send>(f: impl FnOnce(&mut ()) -> R + Send) -> R {
-        let runtime = windlass::Builder::new().workers(WORKERS).build().expect("windlass starts");
+        let builder = windlass::Builder::new().workers(WORKERS).observe(OBSERVED);
+        let runtime = builder.build().expect("windlass starts");
         runtime.handle().install(|| f(&mut ()))
     }
 

@@ -1,0 +1,225 @@
+//! Dumps of the flight record that the runtime takes by itself.
+//!
+//! The monitor, on the poller's thread, notices a cause and calls [`Dumper::trigger`], which starts a thread. The thread takes
+//! the record, lets go of the runtime, and writes. There is one such thread at a time: a cause that comes while it writes, or
+//! sooner than the settings allow, is ignored.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc as StdArc;
+use std::time::{Duration, Instant};
+
+use windlass_timer::in_nanos;
+
+use super::dump_settings::{FlightDumps, Target};
+use super::trace;
+use crate::events;
+use crate::primitives::plain::{AtomicU64, Ordering};
+use crate::primitives::{Arc, Mutex};
+use crate::sched::Pool;
+use crate::task::quietly;
+
+/// Numbers the files of this process.
+static FILES: AtomicU64 = AtomicU64::new(0);
+
+/// A flight record that the runtime has dumped by itself.
+///
+/// # Examples
+///
+/// ```
+/// use windlass::observe::FlightDumps;
+///
+/// let dumps = FlightDumps::to_callback(|dump| {
+///     println!("{}: {} bytes", dump.cause(), dump.trace().len());
+/// });
+/// # drop(dumps);
+/// ```
+#[derive(Clone)]
+pub struct FlightDump {
+    cause: DumpCause,
+    trace: Vec<u8>,
+}
+
+impl FlightDump {
+    /// Returns why the record was dumped.
+    pub fn cause(&self) -> DumpCause {
+        self.cause
+    }
+
+    /// Returns the record, as [`Handle::flight_record`](crate::Handle::flight_record) writes it.
+    pub fn trace(&self) -> &[u8] {
+        &self.trace
+    }
+}
+
+impl fmt::Debug for FlightDump {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FlightDump").field("cause", &self.cause).finish_non_exhaustive()
+    }
+}
+
+/// Why a flight record was dumped.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass::observe::DumpCause;
+///
+/// let cause = DumpCause::LongPoll { worker: 1, lasted: Duration::from_millis(120) };
+/// assert_eq!(cause.to_string(), "a poll on worker 1 has not returned for 120.0ms");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DumpCause {
+    /// A poll has not returned.
+    LongPoll {
+        /// The worker.
+        worker: usize,
+        /// For how long, so far.
+        lasted: Duration,
+    },
+    /// A task was polled long after it had been woken.
+    WakeLatency {
+        /// The worker that polled it.
+        worker: usize,
+        /// The time between the two.
+        waited: Duration,
+    },
+}
+
+impl fmt::Display for DumpCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LongPoll { worker, lasted } => {
+                write!(f, "a poll on worker {worker} has not returned for {lasted:.1?}")
+            }
+            Self::WakeLatency { worker, waited } => {
+                write!(f, "a task waited {waited:.1?} for worker {worker} after it was woken")
+            }
+        }
+    }
+}
+
+/// Takes the dumps of one runtime.
+pub(crate) struct Dumper {
+    shared: Option<StdArc<Shared>>,
+    thread_name: String,
+}
+
+struct Shared {
+    settings: FlightDumps,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// When the last dump was begun.
+    last: Option<Instant>,
+    is_writing: bool,
+    /// The files that are kept, the oldest first.
+    files: VecDeque<PathBuf>,
+}
+
+impl Dumper {
+    pub(crate) fn new(settings: Option<FlightDumps>, thread_name: &str) -> Self {
+        let shared = |settings| StdArc::new(Shared { settings, state: Mutex::default() });
+        Self { shared: settings.map(shared), thread_name: format!("{thread_name}-dump") }
+    }
+
+    /// Returns after what time a poll that has not returned is a cause, if it is one.
+    pub(crate) fn long_polls(&self) -> Option<Duration> {
+        let settings = &self.shared.as_ref()?.settings;
+        Some(settings.long_polls).filter(|after| *after < Duration::MAX)
+    }
+
+    /// Returns the nanoseconds between a wake-up and the poll that are a cause; more than there can be if none are.
+    pub(super) fn wake_latency(&self) -> u64 {
+        self.shared.as_ref().map_or(u64::MAX, |shared| in_nanos(shared.settings.wake_latency))
+    }
+
+    /// Looks whether a task was polled late.
+    pub(crate) fn look(&self, pool: &Arc<Pool>, now: Instant) {
+        if self.shared.is_none() {
+            return;
+        }
+        for (worker, slot) in pool.slots.iter().enumerate() {
+            if let Some(waited) = slot.watch.get().and_then(|watch| watch.take_late()) {
+                let waited = Duration::from_nanos(waited);
+                self.trigger(pool, DumpCause::WakeLatency { worker, waited }, now);
+            }
+        }
+    }
+
+    /// Returns true if [`look`](Self::look) would find something.
+    pub(crate) fn is_needed(&self, pool: &Pool) -> bool {
+        let is_late = |watch: &super::Watch| watch.is_late();
+        self.shared.is_some() && pool.slots.iter().any(|slot| slot.watch.get().is_some_and(is_late))
+    }
+
+    /// Dumps the record for this reason, unless that was done lately.
+    #[cold]
+    pub(crate) fn trigger(&self, pool: &Arc<Pool>, cause: DumpCause, now: Instant) {
+        let Some(shared) = &self.shared else { return };
+        {
+            let mut state = shared.state.lock();
+            let every = shared.settings.every;
+            let is_soon = |last| now.saturating_duration_since(last) < every;
+            if state.is_writing || state.last.is_some_and(is_soon) {
+                return;
+            }
+            state.last = Some(now);
+            state.is_writing = true;
+        }
+        let thread = std::thread::Builder::new().name(self.thread_name.clone());
+        let (writer, pool) = (shared.clone(), pool.clone());
+        if thread.spawn(move || writer.dump(pool, cause)).is_err() {
+            // The next cause tries again.
+            shared.state.lock().is_writing = false;
+        }
+    }
+}
+
+impl Shared {
+    /// The thread's work.
+    fn dump(&self, pool: Arc<Pool>, cause: DumpCause) {
+        quietly(|| {
+            let mut trace = Vec::new();
+            // Nothing fails that is written to memory.
+            let _ = trace::write(&pool, &mut trace);
+            // Whoever gets the dump may block for ever, and the runtime must not wait for it to be freed.
+            drop(pool);
+            let dump = FlightDump { cause, trace };
+            match &self.settings.target {
+                Target::Dir(dir) => events::flight_dump(cause, &self.write(dir, &dump.trace)),
+                Target::Callback(callback) => callback(&dump),
+            }
+        });
+        self.state.lock().is_writing = false;
+    }
+
+    /// Writes a file, and deletes those that are too many.
+    fn write(&self, dir: &Path, trace: &[u8]) -> io::Result<PathBuf> {
+        fs::create_dir_all(dir)?;
+        let number = FILES.fetch_add(1, Ordering::Relaxed);
+        let name = format!("flight-{}-{number}.json", std::process::id());
+        let (path, part) = (dir.join(&name), dir.join(name + ".part"));
+        // Whoever watches the directory sees whole files.
+        let written = fs::write(&part, trace).and_then(|()| fs::rename(&part, &path));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&part);
+            return Err(error);
+        }
+        let mut state = self.state.lock();
+        state.files.push_back(path.clone());
+        let most = self.settings.files;
+        let too_many = state.files.len().saturating_sub(most);
+        let old: Vec<_> = state.files.drain(..too_many).collect();
+        drop(state);
+        old.iter().for_each(|old| drop(fs::remove_file(old)));
+        Ok(path)
+    }
+}
