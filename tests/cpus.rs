@@ -13,6 +13,9 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Barrier;
+use std::thread;
+use std::time::Duration;
 
 use util::is_child;
 
@@ -139,16 +142,44 @@ fn cpus() -> usize {
     std::thread::available_parallelism().unwrap().get()
 }
 
+/// Returns the first CPU that this process may use.
+fn first_cpu() -> String {
+    let allowed = fs::read_to_string("/proc/self/status").unwrap();
+    let list = allowed.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    list.trim().split([',', '-']).next().unwrap().to_owned()
+}
+
 #[test]
 fn an_affinity_mask_of_one_cpu_gives_one_worker() {
     const NAME: &str = "an_affinity_mask_of_one_cpu_gives_one_worker";
     if is_child() {
         return print_workers();
     }
-    let allowed = fs::read_to_string("/proc/self/status").unwrap();
-    let list = allowed.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
-    let first = list.trim().split([',', '-']).next().unwrap();
-    if let Some(workers) = workers_after(NAME, &format!("exec taskset -c {first}")) {
+    if let Some(workers) = workers_after(NAME, &format!("exec taskset -c {}", first_cpu())) {
+        assert_eq!(workers, 1);
+    }
+}
+
+/// A guest counts as a thread that computes. On one CPU there is no room for a worker beside it, and nothing else had
+/// switched the monitor on, which would have noticed that the guest blocks.
+#[test]
+fn a_guest_that_blocks_on_one_cpu_gets_a_worker_for_its_job() {
+    const NAME: &str = "a_guest_that_blocks_on_one_cpu_gets_a_worker_for_its_job";
+    if is_child() {
+        thread::spawn(|| {
+            thread::sleep(Duration::from_secs(60));
+            std::process::exit(1);
+        });
+        let runtime = windlass::Runtime::new().unwrap();
+        let _entered = runtime.enter();
+        let done = Barrier::new(2);
+        windlass::scope_in_place(|scope| {
+            scope.spawn(|_| _ = done.wait());
+            done.wait();
+        });
+        return print_workers();
+    }
+    if let Some(workers) = workers_after(NAME, &format!("exec taskset -c {}", first_cpu())) {
         assert_eq!(workers, 1);
     }
 }

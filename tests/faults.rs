@@ -25,6 +25,7 @@ fn a_future_of_a_mebibyte_is_spawned_from_a_thread_and_from_a_task() {
     if !is_child() {
         return passes_in_child(NAME, &[]);
     }
+
     /// A mebibyte that is there from the start, and is never moved by being polled.
     struct Large([u8; 1 << 20]);
     impl Future for Large {

@@ -44,6 +44,8 @@ pub(crate) struct Computation {
     pub(super) takes_short_slices: Cell<bool>,
     /// The last thing run was a stolen job.
     pub(super) stole: Cell<bool>,
+    /// The last look for jobs of others found crumbs.
+    pub(super) left_crumbs: Cell<bool>,
     /// The computation is a whole one, and not a stolen part.
     pub(super) is_whole: Cell<bool>,
     /// When the last computation ended.
@@ -71,6 +73,7 @@ impl Computation {
             waits: Cell::new(0),
             takes_short_slices: Cell::new(false),
             stole: Cell::new(false),
+            left_crumbs: Cell::new(false),
             is_whole: Cell::new(true),
             ended: Cell::new(None),
         }
@@ -120,8 +123,8 @@ impl Computation {
         self.outer.set(outer);
         outer % OUTER_JOINS_PER_CLOCK == 0
     }
+
     /// Returns true if nothing is known about the computation yet.
-    /// True if nothing is known about the computation yet.
     pub(super) fn is_probing(&self) -> bool {
         self.probes.get() > 0
     }
@@ -133,12 +136,13 @@ impl Computation {
         self.probes.set(left);
         Some(if left > 0 { 1 } else { self.rest.get() })
     }
+
     /// Returns true if the split points of this computation are far apart.
-    /// True if the split points of this computation are far apart.
     pub(super) fn is_coarse(&self) -> bool {
         // Models must not go by how fast the machine is.
         cfg!(not(loom)) && self.per_clock.get() <= COARSE_JOINS
     }
+
     /// Returns true if the split points since the last look at the clock were far apart, with `left` to go to the next
     /// look. True if the split points since the last look at the clock were far apart, with `left` to go to the next
     /// look.
@@ -189,8 +193,8 @@ impl Computation {
         self.per_clock.set(next);
         next
     }
+
     /// Returns true if this computation has split points all the time.
-    /// True if this computation has split points all the time.
     pub(super) fn is_fine(&self) -> bool {
         self.close.get() >= FINE_AFTER
     }

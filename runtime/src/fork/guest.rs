@@ -182,7 +182,8 @@ impl Pool {
             slot.activity.is_computing() && !slot.is_asleep() && !slot.is_seen_stalled()
         };
         let most = self.config.workers.max(self.config.cpus);
-        self.guests.in_use().is_empty() || self.fork_slots().filter(computes).count() < most
+        let computing = || self.fork_slots().filter(computes).take(most).count();
+        self.guests.in_use().is_empty() || computing() < most
     }
 
     /// Returns all slots in which there may be jobs to take.

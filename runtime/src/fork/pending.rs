@@ -294,6 +294,9 @@ impl Pending {
     }
 }
 
+/// There are jobs, but their owner has done them sooner than a thief would.
+pub(super) struct Crumbs;
+
 /// The thieves' side: the jobs of a worker that others may take.
 pub(crate) struct Offers {
     first: Arc<CachePadded<Offer>>,
@@ -312,23 +315,23 @@ impl Offers {
         !self.spawned.is_empty() || !self.joins.is_empty()
     }
 
-    /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere. Leaves it alone if
-    /// the owner offers another one within [`OFFER_AGE`].
-    pub(super) fn steal(&self, from: usize) -> Option<JobRef> {
+    /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere. Returns an error if
+    /// there was one, but the owner offers another one within [`OFFER_AGE`].
+    pub(super) fn steal(&self, from: usize) -> Result<Option<JobRef>, Crumbs> {
         if self.first.is_empty() && self.joins.is_empty() {
-            return None;
+            return Ok(None);
         }
         let (number, seen) = (self.first.number(), Instant::now());
         while seen.elapsed() < OFFER_AGE {
             hint::spin_loop();
         }
         if self.first.number() != number {
-            return None;
+            return Err(Crumbs);
         }
         let shared = || self.joins.steal().map(|Spawned(job)| job);
-        let job = self.first.take().or_else(shared)?;
+        let job = self.first.take().or_else(shared);
         // SAFETY: just taken out of the offer, or out of the list.
-        Some(unsafe { JobRef::new(job, from) })
+        Ok(job.map(|job| unsafe { JobRef::new(job, from) }))
     }
 
     /// Takes the oldest job that worker `from` has spawned, the offered one aside.

@@ -58,7 +58,17 @@ impl Worker {
             fence(Ordering::SeqCst);
             if self.pool.has_idle() {
                 self.pool.monitor.hurry();
+            } else {
+                self.lacks_thief();
             }
+        }
+    }
+
+    /// No worker is idle that could take a job, or there is no room for it. A guest may block with the job in its hands,
+    /// and it is the monitor that notices.
+    fn lacks_thief(&self) {
+        if self.is_guest() {
+            self.pool.monitor.switch_on();
         }
     }
 
@@ -162,7 +172,7 @@ impl Worker {
         // In a computation with long leaves, the next offer is far away.
         let look = self.computation.counts_offer() || !self.computation.is_fine();
         if !self.pool.has_idle() {
-            return;
+            return self.lacks_thief();
         }
         let now = Instant::now();
         if self.computation.has_slowed_down(now, self.pending.count()) {

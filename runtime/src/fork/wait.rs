@@ -5,7 +5,7 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 
 use super::job::JobRef;
-use super::pending::Offers;
+use super::pending::{Crumbs, Offers};
 use super::policy::{LOOK_AROUND, SPINS_PER_LOOK};
 use crate::context;
 use crate::hooks::Hooks;
@@ -113,15 +113,25 @@ impl Worker {
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
         let slots = self.pool.slots.len() + self.pool.guests.in_use().len();
         let start = self.next_random() as usize % slots;
-        let from_any = |steal: fn(&Offers, usize) -> Option<JobRef>| {
+        let from_any = |steal: &dyn Fn(&Offers, usize) -> Option<JobRef>| {
             (start..slots)
                 .chain(0..start)
                 .filter(|&index| index != self.index())
                 .find_map(|index| Some((steal(&self.pool.fork_slot(index).offers, index)?, index)))
         };
+        // Watching one owner takes long enough: the next look begins with another.
+        let crumbs = &self.computation.left_crumbs;
+        let steal = |offers: &Offers, from| {
+            let stolen = if crumbs.get() { Ok(None) } else { offers.steal(from) };
+            stolen.unwrap_or_else(|Crumbs| {
+                crumbs.set(true);
+                None
+            })
+        };
         let forked = || {
-            let (job, victim) =
-                from_any(Offers::steal_spawned).or_else(|| from_any(Offers::steal))?;
+            crumbs.set(false);
+            let spawned = from_any(&Offers::steal_spawned);
+            let (job, victim) = spawned.or_else(|| from_any(&steal))?;
             self.observer.steals_job(victim);
             Some(job)
         };
@@ -179,9 +189,17 @@ impl Worker {
     /// Returns true if another worker offers a job, and this one would take it.
     fn could_steal(&self) -> bool {
         let posted = || self.pool.posted.is_for(self.index());
-        !self.is_guest()
-            && !self.leaves_jobs()
-            && (self.pool.has_offer_besides(self.index()) || posted())
+        !self.is_guest() && !self.leaves_jobs() && (self.sees_offer() || posted())
+    }
+
+    /// Returns true if there is a job that this worker, about to sleep, would take. Crumbs are none: it would stay awake
+    /// beside them. What follows them may be a long job whose owner has not seen us sleep, so the monitor looks soon.
+    pub(crate) fn sees_offer(&self) -> bool {
+        if !self.computation.left_crumbs.get() {
+            return self.pool.has_offer_besides(self.index());
+        }
+        self.pool.monitor.hurry();
+        self.pool.posted.is_for_any()
     }
 
     /// Takes the announcement back. Returns false if another thread was faster, and its token is on the way.

@@ -302,18 +302,18 @@ impl Pool {
             && !self.poller.is_thread_in_seat()
             && self.poller.probe_seat()
     }
+
     /// Returns true if tasks wait that no particular worker answers for.
-    /// True if tasks wait that no particular worker answers for.
     pub(crate) fn has_shared_work(&self) -> bool {
         !self.lane.is_empty() || !self.injector.is_empty()
     }
+
     /// Returns true if a worker has tasks in its own queue, which it may be kept from.
-    /// True if a worker has tasks in its own queue, which it may be kept from.
     pub(crate) fn has_kept_work(&self) -> bool {
         self.slots.iter().any(|slot| slot.has_work())
     }
+
     /// Returns true if a computation waits to be begun.
-    /// True if a computation waits to be begun.
     pub(crate) fn has_root(&self) -> bool {
         !self.roots.is_empty()
     }

@@ -210,8 +210,7 @@ impl Worker {
         if status.must_retire() || pool.is_over() || pool.posted.is_for(self.index) {
             // Another worker may be popped in our place, so all are woken: each sees it, and leaves.
             pool.wake_all();
-        } else if pool.has_shared_work()
-            || (may_compute && (pool.has_root() || pool.has_offer_besides(self.index)))
+        } else if pool.has_shared_work() || (may_compute && (pool.has_root() || self.sees_offer()))
         {
             pool.call_somebody();
         } else if !may_compute && pool.sleepers.sleeping() > 1 && pool.wants_thief() {
