@@ -172,6 +172,8 @@ fn a_guest_that_blocks_on_one_cpu_gets_a_worker_for_its_job() {
         });
         let runtime = windlass::Runtime::new().unwrap();
         let _entered = runtime.enter();
+        // The runtime comes to rest. Were it not to within this time, the test would show nothing, but would not fail.
+        thread::sleep(Duration::from_millis(300));
         let done = Barrier::new(2);
         windlass::scope_in_place(|scope| {
             scope.spawn(|_| _ = done.wait());
