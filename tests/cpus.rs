@@ -168,6 +168,7 @@ fn a_guest_that_blocks_on_one_cpu_gets_a_worker_for_its_job() {
     if is_child() {
         thread::spawn(|| {
             thread::sleep(Duration::from_secs(60));
+            println!("[0 workers]");
             std::process::exit(1);
         });
         let runtime = windlass::Runtime::new().unwrap();
@@ -182,7 +183,7 @@ fn a_guest_that_blocks_on_one_cpu_gets_a_worker_for_its_job() {
         return print_workers();
     }
     if let Some(workers) = workers_after(NAME, &format!("exec taskset -c {}", first_cpu())) {
-        assert_eq!(workers, 1);
+        assert_eq!(workers, 1, "none if the job was not run");
     }
 }
 
