@@ -61,6 +61,8 @@ pub(super) struct ForeignWakers {
     taken: AtomicUsize,
     /// The poller's thread has left wakers or timers to another thread, which it has yet to ask.
     left: AtomicBool,
+    /// Another thread was asked, and has not begun.
+    asked: AtomicBool,
 }
 
 impl ForeignWakers {
@@ -164,6 +166,10 @@ impl HandOn {
         if !(foreign.is_left() || (stands_still && foreign.is_waiting())) {
             return;
         }
+        // One that was asked and has not begun sees all of it. Without this, a thread would be asked for at each look.
+        if foreign.asked.swap(true, Plain::Relaxed) {
+            return;
+        }
         foreign.left.store(false, Plain::Relaxed);
         let held = pool.clone();
         if !blocking::run_at_once(pool, move || call_for_thread(&held), origin()) {
@@ -179,6 +185,7 @@ fn call_for_thread(pool: &Pool) {
     let outer = context::role();
     // What wakers may do, and where the tasks that they wake go, does not depend on the thread.
     context::set_role(Role::Poller);
+    pool.poller().foreign.asked.store(false, Plain::Relaxed);
     pool.poller().wake_foreign();
     pool.poller().fire_due();
     context::set_role(outer);
