@@ -124,7 +124,7 @@ where
     handle
 }
 
-/// Has a thread of the pool run a closure at once. Returns false if none is idle and no other is to be had; the closure
+/// Has a thread of the pool run a closure at once. Returns false if none is idle and no other is available; the closure
 /// is dropped then.
 pub(crate) fn run_at_once(
     pool: &Arc<Pool>,

@@ -11,7 +11,7 @@
 //!
 //! **On the poller's thread**, which nobody watches, no foreign waker is called. It puts those of events into the list,
 //! leaves timers with such wakers in their wheels, and asks a thread of the blocking pool to call the ones and fire the
-//! others. Only if no thread is to be had does it do that itself.
+//! others. Only if no thread is available does it do that itself.
 //!
 //! No handshake is needed: a thread that puts wakers into the list sees to them itself, or asks for a thread that does,
 //! and whoever comes from elsewhere is an extra. The counters order nothing; the list is behind a lock.

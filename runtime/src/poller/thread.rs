@@ -1,7 +1,7 @@
 //! The poller's thread: watches over the workers, and looks at the OS when none of them can.
 //!
 //! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the pool's fast lane. It
-//! runs no user code: wakers that are not of our own tasks it hands on to another thread, if one is to be had
+//! runs no user code: wakers that are not of our own tasks it hands on to another thread, if one is available
 //! (`foreign.rs`).
 //!
 //! It sleeps with a time-out while workers are awake, and without one while all of them sleep. It sleeps on a parker of

@@ -30,7 +30,7 @@ impl Monitor {
         // finds its relief there, or is seen here to have come back.
         fence(Ordering::SeqCst);
         let came_back = relieved.progress() != self.seen[stuck].0;
-        // If no thread is to be had, the next look tries again.
+        // If no thread is available, the next look tries again.
         let sent = !came_back && super::start_worker(pool, spare).is_ok();
         if !sent && relieved.status.take_spare().is_some() {
             // The place is vacant again. If the worker was faster, it is so when the worker has said this.

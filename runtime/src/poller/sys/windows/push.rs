@@ -111,7 +111,7 @@ fn finish_elsewhere(shared: &Arc<Shared>) -> Arc<ManualResetEvent> {
         drop(shared);
         done.set();
     };
-    // If no thread is to be had, what the pool has of the OS is never given back.
+    // If no thread is available, what the pool has of the OS is never given back.
     if thread::Builder::new().spawn(finish).is_err() {
         std::mem::forget(kept);
     }
