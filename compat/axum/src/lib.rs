@@ -29,7 +29,7 @@
 //! deadline the connection is closed, the handler sees an error, and the report contains the client's address.
 //!
 //! An upgraded connection has left HTTP, so the server can't tell its client goodbye. A handler that does needs the
-//! [`Switch`], whose token is cancelled when the server is to end. The message for it is a close frame with the code 1001,
+//! [`Switch`], whose token is cancelled when the drain begins. The message to send is a close frame with the code 1001,
 //! "going away":
 //!
 //! ```
