@@ -300,7 +300,7 @@ pub use windlass_tokio as tokio;
 /// [`Drain`](serve::Drain) accepts connections and runs a task for each. When it is told to end, it empties the listener's
 /// queue, tells the connections, waits for them until a deadline, and reports those that it had to abort.
 pub mod serve {
-    pub use windlass_serve::{Drain, DrainReport, Hold, Listener, Switch};
+    pub use windlass_serve::{Drain, DrainReport, Hold, Listener, ListenerExt, Switch, TapIo};
 }
 
 #[cfg(feature = "axum")]

@@ -8,17 +8,15 @@ use std::pin::{Pin, pin};
 use std::task::Context;
 use std::time::Duration;
 
+use windlass_os::process::descriptor_limit;
 use windlass_os::signal::termination;
 use windlass_runtime::timer::now;
 use windlass_sync::CancellationToken;
 
 use crate::open::Open;
+use crate::policy::{DEADLINE, GRACE, SAME_REQUEST, default_limit};
 use crate::server::{Limits, Server};
 use crate::{DrainReport, Listener, Switch};
-
-/// Requests to end the process that arrive within this time are one: a shell or a supervisor may pass on a signal that the
-/// process has received already.
-const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 
@@ -45,7 +43,8 @@ type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// # What a peer can do
 ///
 /// A peer cannot keep a server from ending: the deadline bounds the drain, whatever the connections do. Before that, a server
-/// without a [`limit`](Self::limit) accepts connections until descriptors run out, and then pauses until one has ended. How
+/// accepts connections up to a [`limit`](Self::limit), by default three quarters of the descriptors that the process may have.
+/// If descriptors run out all the same, it pauses until a connection has ended. How
 /// long a single connection may stay idle is up to `connection`: put a time-out around its reads.
 ///
 /// # Examples
@@ -87,13 +86,15 @@ type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 pub struct Drain {
     deadline: Duration,
     grace: Duration,
-    limit: usize,
+    /// `None` until it is set: the default is computed when the server starts.
+    limit: Option<usize>,
     switch: Switch,
     triggers: Vec<Trigger>,
 }
 
 impl Drain {
-    /// Creates a server with a deadline of 30 seconds, a grace period of 50 milliseconds, and no limit on connections.
+    /// Creates a server with a deadline of 30 seconds, a grace period of 50 milliseconds, and a [`limit`](Self::limit) on
+    /// connections that leaves a quarter of the descriptors to other uses.
     ///
     /// Nothing tells it to end yet.
     ///
@@ -107,9 +108,9 @@ impl Drain {
     /// ```
     pub fn new() -> Self {
         Self {
-            deadline: Duration::from_secs(30),
-            grace: Duration::from_millis(50),
-            limit: usize::MAX,
+            deadline: DEADLINE,
+            grace: GRACE,
+            limit: None,
             switch: Switch::default(),
             triggers: Vec::new(),
         }
@@ -153,6 +154,10 @@ impl Drain {
     ///
     /// Further connections wait in the listener's queue. A server that is told to end accepts them as well.
     ///
+    /// Unless it is set, the limit is three quarters of the [`descriptor_limit`] at the time of [`serve`](Self::serve): 768
+    /// if `ulimit -n` is 1,024. The rest is for what the connections open. If each of them needs a descriptor or more of its
+    /// own, as in a proxy, set a lower limit. `usize::MAX` is no limit.
+    ///
     /// # Panics
     ///
     /// Panics if the limit is zero.
@@ -167,7 +172,7 @@ impl Drain {
     /// ```
     pub fn limit(mut self, connections: usize) -> Self {
         assert!(connections > 0, "a server without connections serves nobody");
-        self.limit = connections;
+        self.limit = Some(connections);
         self
     }
 
@@ -337,7 +342,8 @@ impl Drain {
     {
         let location = Location::caller();
         let Self { deadline, grace, limit, switch, triggers } = self;
-        let limits = Limits { deadline, grace, connections: limit };
+        let connections = limit.unwrap_or_else(|| default_limit(descriptor_limit()));
+        let limits = Limits { deadline, grace, connections };
         let open = Open::new(switch.open().clone());
         let server = Server::new(connection, switch, open);
         async move {

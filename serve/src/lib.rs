@@ -10,9 +10,11 @@
 mod drain;
 mod listener;
 mod open;
+mod policy;
 mod report;
 mod server;
 mod switch;
+mod tap;
 // Local sockets exist in this form on Unix only.
 #[cfg(unix)]
 mod unix;
@@ -21,3 +23,4 @@ pub use drain::Drain;
 pub use listener::Listener;
 pub use report::DrainReport;
 pub use switch::{Hold, Switch};
+pub use tap::{ListenerExt, TapIo};

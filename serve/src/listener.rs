@@ -11,7 +11,8 @@ use windlass_net::{TcpListener, TcpStream};
 ///
 /// # Examples
 ///
-/// A listener that sets an option on each connection:
+/// A listener that sets an option on each connection. [`ListenerExt::tap_io`](crate::ListenerExt::tap_io) does that in a
+/// line; this is what it takes to write one:
 ///
 /// ```
 /// use std::io;
@@ -40,6 +41,10 @@ use windlass_net::{TcpListener, TcpStream};
 ///
 ///     fn refuse_new(&self) -> io::Result<bool> {
 ///         self.0.refuse_new()
+///     }
+///
+///     fn local_addr(&self) -> io::Result<SocketAddr> {
+///         self.0.local_addr()
 ///     }
 /// }
 /// ```
@@ -71,6 +76,13 @@ pub trait Listener: Send + Sync + 'static {
     ///
     /// Returns an error if the OS refuses. The server continues nevertheless.
     fn refuse_new(&self) -> io::Result<bool>;
+
+    /// Returns the address that it listens at.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS does not know it.
+    fn local_addr(&self) -> io::Result<Self::Addr>;
 }
 
 impl Listener for TcpListener {
@@ -87,5 +99,9 @@ impl Listener for TcpListener {
 
     fn refuse_new(&self) -> io::Result<bool> {
         self.refuse_new()
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.local_addr()
     }
 }

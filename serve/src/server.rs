@@ -10,12 +10,8 @@ use windlass_runtime::timer::{now, timeout, timeout_at};
 use windlass_sync::CancellationToken;
 
 use crate::open::Open;
+use crate::policy::{LETTING_GO, PAUSES};
 use crate::{DrainReport, Listener, Switch};
-
-/// The first and the longest pause after an error of `accept`.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
-/// How long aborted tasks may take to drop what they own.
-const LETTING_GO: Duration = Duration::from_secs(1);
 
 /// A running server.
 pub(crate) struct Server<C> {

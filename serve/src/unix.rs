@@ -21,4 +21,8 @@ impl Listener for UnixListener {
     fn refuse_new(&self) -> io::Result<bool> {
         self.refuse_new()
     }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.local_addr()
+    }
 }

@@ -319,6 +319,10 @@ impl Listener for Exhausted {
     fn refuse_new(&self) -> io::Result<bool> {
         self.inner.refuse_new()
     }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
 }
 
 #[test]
@@ -382,6 +386,10 @@ fn nobody_connects_behind_the_back_of_a_server_that_ends() {
         fn refuse_new(&self) -> io::Result<bool> {
             self.0.refuse_new()
         }
+
+        fn local_addr(&self) -> io::Result<SocketAddr> {
+            self.0.local_addr()
+        }
     }
 
     run(|| async {
@@ -410,6 +418,10 @@ fn an_error_that_does_not_go_away_ends_the_server() {
 
         fn refuse_new(&self) -> io::Result<bool> {
             unreachable!("nobody has told it to end")
+        }
+
+        fn local_addr(&self) -> io::Result<SocketAddr> {
+            unreachable!("nobody asks")
         }
     }
 

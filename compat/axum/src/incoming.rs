@@ -8,11 +8,12 @@ use std::task::{Context, Poll};
 
 use axum::Router;
 use axum::extract::connect_info::Connected;
+use axum::handler::HandlerService;
 use axum::routing::MethodRouter;
 use tower_service::Service;
-use windlass_net::TcpListener;
+use windlass_net::{TcpListener, TcpStream};
 
-use crate::Listener;
+use crate::{Listener, TapIo};
 
 /// A connection that a service is made for.
 ///
@@ -48,6 +49,11 @@ impl<'a, L: Listener> IncomingStream<'a, L> {
         self.stream
     }
 
+    /// Returns the connection, as [`stream`](Self::stream) does: the name that it has in axum.
+    pub fn io(&self) -> &L::Stream {
+        self.stream
+    }
+
     /// Returns the address that it comes from.
     pub fn remote_addr(&self) -> &L::Addr {
         self.remote_addr
@@ -68,10 +74,20 @@ impl Connected<IncomingStream<'_, TcpListener>> for SocketAddr {
     }
 }
 
-/// A router serves every connection.
+/// A listener that does something else with a connection changes nothing about its peer.
+impl<F> Connected<IncomingStream<'_, TapIo<TcpListener, F>>> for SocketAddr
+where
+    F: Fn(&mut TcpStream) + Send + Sync + 'static,
+{
+    fn connect_info(stream: IncomingStream<'_, TapIo<TcpListener, F>>) -> Self {
+        *stream.remote_addr()
+    }
+}
+
+/// A router serves every connection, and so does a single handler.
 macro_rules! serves_all {
-    ($type:ty) => {
-        impl<L: Listener> Service<IncomingStream<'_, L>> for $type {
+    ([$($parameters:tt)*] $type:ty) => {
+        impl<L: Listener, $($parameters)*> Service<IncomingStream<'_, L>> for $type {
             type Response = Self;
             type Error = Infallible;
             type Future = Ready<Result<Self, Infallible>>;
@@ -87,5 +103,6 @@ macro_rules! serves_all {
     };
 }
 
-serves_all!(Router<()>);
-serves_all!(MethodRouter<()>);
+serves_all!([] Router<()>);
+serves_all!([] MethodRouter<()>);
+serves_all!([H: Clone, T] HandlerService<H, T, ()>);

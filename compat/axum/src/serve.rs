@@ -61,12 +61,12 @@ where
 ///
 /// | | if nothing is set |
 /// |---|---|
-/// | connections at a time | any number; see [`limit`](Self::limit) |
+/// | connections at a time | three quarters of the descriptors that the process may have, 768 of 1,024; see [`limit`](Self::limit) |
 /// | time for the head of a request, and for a handshake before it | 30 seconds; see [`header_timeout`](Self::header_timeout) |
 /// | time for a handshake that is under way when the server is told to end | 2 seconds |
 /// | time between two requests of a connection | 75 seconds; see [`idle_timeout`](Self::idle_timeout) |
 /// | time for connections to end, once told to | 30 seconds; see [`deadline`](Self::deadline) |
-/// | WebSockets when the server is told to end | waited for and closed as other connections; see the [crate](crate) |
+/// | WebSockets when the server is told to end | both ends get a close frame, 1001 (HTTP/1); see the [crate](crate) |
 /// | descriptors have run out | it pauses, and goes on when a connection ends |
 /// | a handler panics | its connection is closed (HTTP/1), or its stream is reset (HTTP/2) |
 /// | TCP_NODELAY | set |
@@ -84,6 +84,31 @@ pub struct Serve<L, M> {
 }
 
 impl<L: Listener, M> Serve<L, M> {
+    /// Returns the address that the server listens at.
+    ///
+    /// # Errors
+    ///
+    /// If the OS does not know it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use windlass::net::TcpListener;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let server = windlass_axum::serve(listener, app).with_graceful_shutdown(async {});
+    /// println!("http://{}", server.local_addr()?);
+    /// server.await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn local_addr(&self) -> io::Result<L::Addr> {
+        self.listener.local_addr()
+    }
+
     /// Tells the server to end when `signal` is ready. No request is lost by that; see [`Drain`] and
     /// [`windlass_hyper::server`]. A second signal, by a second call of this method, ends it at once.
     pub fn with_graceful_shutdown(
@@ -129,7 +154,8 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Sets how many connections may be open at a time. Those beyond wait to be accepted.
+    /// Sets how many connections may be open at a time. Those beyond wait to be accepted. `usize::MAX` is no limit; if nothing
+    /// is set, a quarter of the descriptors is left for what handlers open. See [`Drain::limit`].
     ///
     /// # Panics
     ///

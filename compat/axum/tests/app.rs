@@ -4,9 +4,12 @@ mod common;
 
 use std::future::IntoFuture;
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use axum::extract::{ConnectInfo, Path, Query, State};
+use axum::handler::HandlerWithoutStateExt;
 use axum::http::StatusCode;
 use axum::middleware::{self, Next};
 use axum::response::Sse;
@@ -14,7 +17,7 @@ use axum::response::sse::Event;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use common::{Items, ask, connect, http2, request, run, server, text};
-use windlass_axum::serve;
+use windlass_axum::{ListenerExt, serve};
 use windlass_net::TcpListener;
 use windlass_runtime::spawn;
 use windlass_runtime::timer::{sleep, timeout};
@@ -112,6 +115,41 @@ fn handlers_know_who_asks() {
     });
 }
 
+/// What one server may be made of, and what it says of itself, as with axum's own.
+#[test]
+fn handlers_alone_and_listeners_that_do_something_with_each_connection() {
+    run(|| async {
+        // A handler, without a router.
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let here = listener.local_addr().unwrap();
+        let server = serve(listener, (|| async { "alone" }).into_service());
+        assert_eq!(server.local_addr().unwrap(), here);
+        let server = server.with_graceful_shutdown(std::future::pending());
+        assert_eq!(server.local_addr().unwrap(), here);
+        drop(spawn(server.into_future()));
+        assert_eq!(common::get(&connect(here).await, "/any").await.unwrap().1, "alone");
+
+        // A listener that counts, and still knows who asks.
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = count.clone();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap().tap_io(move |stream| {
+            assert!(stream.peer_addr().is_ok());
+            counted.fetch_add(1, Relaxed);
+        });
+        let who = |ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() };
+        let app = get(who).into_make_service_with_connect_info::<SocketAddr>();
+        let server = serve(listener, app);
+        let here = server.local_addr().unwrap();
+        drop(spawn(server.into_future()));
+        for number in 1..4 {
+            let client = connect(here).await;
+            let me = client.local_addr().unwrap().to_string();
+            assert_eq!(common::get(&client, "/").await.unwrap(), (200, me));
+            assert_eq!(count.load(Relaxed), number);
+        }
+    });
+}
+
 #[cfg(unix)]
 #[test]
 fn local_sockets_and_their_peers() {
@@ -133,7 +171,9 @@ fn local_sockets_and_their_peers() {
         let listener = UnixListener::bind(&path).unwrap();
         let (tell, told) = (windlass_sync::CancellationToken::new(), ());
         let signal = tell.clone().cancelled_owned();
-        let serving = spawn(serve(listener, app).with_graceful_shutdown(signal).into_future());
+        let server = serve(listener, app).with_graceful_shutdown(signal);
+        assert_eq!(server.local_addr().unwrap().as_pathname(), Some(path.as_path()));
+        let serving = spawn(server.into_future());
         let stream = Io::new(UnixStream::connect(&path).await.unwrap());
         let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await.unwrap();
         drop((spawn(connection), told));

@@ -148,6 +148,10 @@ impl Listener for Guarded {
     fn refuse_new(&self) -> io::Result<bool> {
         self.0.refuse_new()
     }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.0.local_addr()
+    }
 }
 
 impl Connection for Unproven {

@@ -63,6 +63,10 @@ impl Listener for TlsListener {
     fn refuse_new(&self) -> io::Result<bool> {
         self.inner.refuse_new()
     }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
 }
 
 /// A connection of which the handshake is still to come. It takes place in the connection's own task.

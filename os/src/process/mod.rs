@@ -55,3 +55,20 @@ mod pipes;
 pub use child::Child;
 pub use command::Command;
 pub use pipes::{ChildStderr, ChildStdin, ChildStdout};
+
+/// Returns the number of descriptors that this process may have open at the same time, or `None` if there is no limit.
+///
+/// That is the soft limit that `ulimit -n` shows, which programs may raise as far as the hard one. On Windows there is none.
+///
+/// # Examples
+///
+/// ```
+/// match windlass::process::descriptor_limit() {
+///     Some(limit) => println!("{limit} files and connections"),
+///     None => println!("as many as fit into memory"),
+/// }
+/// ```
+pub fn descriptor_limit() -> Option<usize> {
+    let limit = crate::sys::descriptor_limit()?;
+    Some(limit.try_into().unwrap_or(usize::MAX))
+}

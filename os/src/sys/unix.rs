@@ -15,7 +15,7 @@ use libc::c_int;
 
 pub(crate) use exit::{Exit, LEAVES_ZOMBIES};
 pub use files::symlink;
-pub(crate) use files::{DirMode, read_at, read_cached, write_at};
+pub(crate) use files::{DirMode, descriptor_limit, read_at, read_cached, write_at};
 pub(crate) use input::{Input, StandardInput};
 pub(crate) use pipes::{ChildOutput, ChildStdin};
 pub(crate) use signals::Listener;

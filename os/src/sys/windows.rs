@@ -9,7 +9,7 @@ mod pipes;
 
 pub(crate) use events::{BREAK, CLOSE, INTERRUPT, LOGOFF, Listener, SHUTDOWN, TERMINATIONS};
 pub(crate) use exit::{Exit, LEAVES_ZOMBIES};
-pub(crate) use files::{DirMode, read_at, read_cached, write_at};
+pub(crate) use files::{DirMode, descriptor_limit, read_at, read_cached, write_at};
 pub use files::{symlink_dir, symlink_file};
 pub(crate) use input::{Input, StandardInput};
 pub(crate) use pipes::{ChildOutput, ChildStdin};

@@ -34,6 +34,16 @@ pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -
     None
 }
 
+/// The number of descriptors that the process may have open, if there is a limit.
+pub(crate) fn descriptor_limit() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a place that the call writes to.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
+    #[allow(clippy::useless_conversion, reason = "it is signed on some systems")]
+    let soft = u64::try_from(limit.rlim_cur).ok();
+    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(soft)?
+}
+
 /// The permissions of a new directory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DirMode(Option<u32>);

@@ -23,6 +23,11 @@ pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -
     None
 }
 
+/// Returns `None`: handles and sockets have no limit that a process can ask for.
+pub(crate) fn descriptor_limit() -> Option<u64> {
+    None
+}
+
 /// Directories have no modes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DirMode;
