@@ -25,12 +25,16 @@
 //!
 //! # WebSockets, and the end of the server
 //!
-//! A handler of WebSockets works as it is. A server that is told to end waits for its connection as for any other; at the
-//! deadline the connection is closed, the handler sees an error, and the report contains the client's address.
+//! A handler of WebSockets works as it is. When the server is told to end, it sees a client that goes away: a quarter of a
+//! second later (see [`Http::linger`]), and not in the middle of a message, `recv` returns a close frame with the code 1001,
+//! "going away". The client is told the same, by the answer to that frame or, if the handler drops the socket without
+//! one, by the server. What the client sends after that is discarded, as after any close frame. A handler that does not read is
+//! waited for until the deadline; then the connection is closed, the handler sees an error, and the report contains the
+//! client's address.
 //!
-//! An upgraded connection has left HTTP, so the server can't tell its client goodbye. A handler that does needs the
-//! [`Switch`], whose token is cancelled when the drain begins. The message to send is a close frame with the code 1001,
-//! "going away":
+//! So it is with HTTP/1, which is what most clients speak. With HTTP/2 a WebSocket is a stream in hyper's hands, and is
+//! waited for until the deadline. Handlers that are to say goodbye there, or that have more to say than a code, need the
+//! [`Switch`], whose token is cancelled when the drain begins:
 //!
 //! ```
 //! use axum::extract::State;
@@ -85,4 +89,4 @@ pub use serve::{Serve, serve};
 #[cfg(unix)]
 pub use unix::Peer;
 pub use windlass_hyper::server::Http;
-pub use windlass_serve::{Drain, DrainReport, Hold, Listener, Switch};
+pub use windlass_serve::{Drain, DrainReport, Hold, Listener, ListenerExt, Switch, TapIo};

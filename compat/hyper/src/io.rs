@@ -1,12 +1,12 @@
 //! Our streams, as hyper wants them.
 //!
-//! The unsafe code here lends hyper's buffer, which is not initialised, to the read.
+//! The unsafe code here lends hyper's buffer, which is not initialised, to the read, and looks at what was read.
 
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use windlass_net::adapter::{ReadUninit, WriteVectored};
 
 /// A stream of windlass with the traits that hyper wants: a [`TcpStream`](windlass_net::TcpStream), a `UnixStream`, or an owned half
@@ -66,6 +66,24 @@ where
         unsafe { cursor.advance(count) };
         Poll::Ready(Ok(()))
     }
+}
+
+/// Reads, and shows what has come to `see`, which is nothing at the end of the stream.
+pub(crate) fn read_seen<R: Read>(
+    io: Pin<&mut R>,
+    cx: &mut Context<'_>,
+    cursor: &mut ReadBufCursor<'_>,
+    see: impl FnOnce(&[u8]),
+) -> Poll<io::Result<()>> {
+    // SAFETY: what is initialised stays so: a `ReadBuf` is filled through a cursor of its own, which has the same contract.
+    let room = unsafe { cursor.as_mut() };
+    let mut buf = ReadBuf::uninit(room);
+    ready!(io.poll_read(cx, buf.unfilled()))?;
+    see(buf.filled());
+    let count = buf.filled().len();
+    // SAFETY: the bytes that are filled are the first of `room`.
+    unsafe { cursor.advance(count) };
+    Poll::Ready(Ok(()))
 }
 
 impl<T: WriteVectored> Write for Io<T> {

@@ -122,8 +122,8 @@ impl Exchange {
     }
 
     /// Notes that the connection goes on in other hands, once the response is sent.
-    pub(super) fn hand_over_connection(&self) {
-        self.0.upgrade.get_or_init(Upgrade::default);
+    pub(super) fn hand_over_connection(&self, is_websocket: bool) {
+        self.0.upgrade.get_or_init(|| Upgrade::new(is_websocket));
     }
 }
 

@@ -83,7 +83,8 @@ impl Http {
         self
     }
 
-    /// Sets how long an idle connection of HTTP/1 is kept once it is told to end, 250 milliseconds if nothing is set.
+    /// Sets how long an idle connection of HTTP/1 is kept once it is told to end, 250 milliseconds if nothing is set. A
+    /// WebSocket has as long to say goodbye by itself.
     ///
     /// Clients that send another request within that time learn from the answer that it is the last one. Those that send
     /// it when the connection is being closed have to send it again.
@@ -120,8 +121,13 @@ impl Http {
     ///
     /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and this
     /// future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the extended
-    /// CONNECT of RFC 8441. In both cases no time-out closes the connection any more, and the task has to mind `drain` by
-    /// itself: the protocol that it speaks has its own way to say goodbye.
+    /// CONNECT of RFC 8441. In both cases no time-out closes the connection any more.
+    ///
+    /// An upgraded connection has left HTTP, and the protocol that it speaks has its own way to say goodbye, so the task should
+    /// mind `drain` by itself. A WebSocket of HTTP/1 that has not ended after the [`linger`](Self::linger) gets help: at the
+    /// next pause between two frames, the task reads a close frame with the code 1001, "going away", as if the client had sent
+    /// it. Libraries for WebSockets answer it with a frame of the same code, which tells the client. If the task drops the
+    /// connection without an answer, the client gets the frame then.
     ///
     /// Dropping the future closes the connection, whatever it is doing. If it was upgraded, all reads and writes of it fail
     /// from then on, those that are waiting included.
@@ -173,7 +179,7 @@ impl Http {
         };
         // Here hyper's future is dropped, and its I/O too unless it was handed over.
         if let Some(upgrade) = activity.upgrade() {
-            upgrade.closed().await;
+            upgrade.closed(drain, self.limits.linger).await;
         }
         ended
     }
@@ -186,7 +192,7 @@ impl Default for Http {
 }
 
 /// The version, or `None` if the connection ended, or was to end, before it said anything.
-async fn version_in_time<I: Read + Unpin>(
+async fn version_in_time<I: Read + Write + Unpin + Send + 'static>(
     io: &mut Observed<I>,
     watch: &mut Watch,
 ) -> Result<Option<Version>, Error> {

@@ -14,6 +14,8 @@
 //! 2. HTTP/2: sends GOAWAY, as the protocol has it for the purpose: streams that have begun are answered, and
 //!    clients know which have not.
 //!
+//! A WebSocket that has not ended by itself gets a close frame, "going away"; `goodbye` has how.
+//!
 //! What is left is a request that is on its way, over the network, to a connection that was idle for the whole
 //! while. Clients see it closed without an answer, and try again on another.
 //!
@@ -26,6 +28,8 @@
 
 mod activity;
 mod error;
+mod frames;
+mod goodbye;
 mod http;
 mod observed;
 mod service;

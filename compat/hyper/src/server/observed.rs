@@ -1,4 +1,4 @@
-//! A connection's I/O, as hyper sees it.
+//! A connection's I/O, as hyper sees it, and after an upgrade whatever has it then.
 
 use std::io;
 use std::pin::Pin;
@@ -6,47 +6,118 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
+use windlass_runtime::spawn;
 
 use super::activity::Activity;
+use super::goodbye::{Closing, Goodbye};
 use super::upgrade::Cut;
+use crate::io::read_seen;
 
 /// The connection's I/O. Notes what hyper does with it, and begins with the bytes that were read before.
-pub(super) struct Observed<I> {
-    pub(super) io: I,
+pub(super) struct Observed<I: Read + Write + Unpin + Send + 'static> {
+    /// There until the drop.
+    io: Option<I>,
     /// What was read to know the version, and has not been read again.
     pub(super) head: Vec<u8>,
     taken: usize,
+    /// The last bytes that were read of HTTP.
+    tail: [u8; 4],
     pub(super) activity: Arc<Activity>,
+    /// After an upgrade to a WebSocket.
+    goodbye: Option<Box<Goodbye>>,
     /// Two, because an upgraded connection may be read by one task and written by another.
     cut_reading: Cut,
     cut_writing: Cut,
 }
 
-impl<I> Observed<I> {
+impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
     pub(super) fn new(io: I, activity: Arc<Activity>) -> Self {
-        let (cut_reading, cut_writing) = (Cut::default(), Cut::default());
-        Self { io, head: Vec::new(), taken: 0, activity, cut_reading, cut_writing }
+        Self {
+            io: Some(io),
+            head: Vec::new(),
+            taken: 0,
+            tail: [0; 4],
+            activity,
+            goodbye: None,
+            cut_reading: Cut::default(),
+            cut_writing: Cut::default(),
+        }
+    }
+
+    pub(super) fn io(&mut self) -> &mut I {
+        present(&mut self.io)
     }
 
     /// Notes a write, and returns an error if there are to be no more.
     fn note_write(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         self.activity.note_write();
+        if self.activity.upgrade().is_none() {
+            return Ok(());
+        }
+        self.follow();
         match self.activity.upgrade() {
             Some(upgrade) => self.cut_writing.check(upgrade, cx),
             None => Ok(()),
         }
     }
-}
 
-impl<I> Drop for Observed<I> {
-    fn drop(&mut self) {
-        if let Some(upgrade) = self.activity.upgrade() {
-            upgrade.close();
+    /// Follows the frames of a WebSocket, from the first read or write after the upgrade on. If hyper has read more than the
+    /// head of the request, which no client should have sent, it is not known where they begin, and they are left alone.
+    fn follow(&mut self) {
+        if self.goodbye.is_some() || &self.tail != b"\r\n\r\n" {
+            return;
+        }
+        if let Some(upgrade) = self.activity.upgrade().filter(|upgrade| upgrade.is_websocket()) {
+            self.goodbye = Some(Box::new(Goodbye::new(upgrade)));
+        }
+    }
+
+    /// Notes what was written of some bytes.
+    fn note_written<'a>(
+        &mut self,
+        written: &Poll<io::Result<usize>>,
+        buffers: impl IntoIterator<Item = &'a [u8]>,
+    ) {
+        let (Some(goodbye), Poll::Ready(Ok(count))) = (&mut self.goodbye, written) else { return };
+        let mut count = *count;
+        for buffer in buffers {
+            let part = count.min(buffer.len());
+            goodbye.note_sent(&buffer[..part]);
+            count -= part;
         }
     }
 }
 
-impl<I: Read + Unpin> Read for Observed<I> {
+fn present<I>(io: &mut Option<I>) -> &mut I {
+    io.as_mut().expect("the I/O is taken by the drop alone")
+}
+
+/// Notes the last bytes of those that were read.
+fn note_tail(tail: &mut [u8; 4], bytes: &[u8]) {
+    match bytes.last_chunk() {
+        Some(last) => *tail = *last,
+        None => {
+            tail.rotate_left(bytes.len());
+            tail[4 - bytes.len()..].copy_from_slice(bytes);
+        }
+    }
+}
+
+impl<I: Read + Write + Unpin + Send + 'static> Drop for Observed<I> {
+    fn drop(&mut self) {
+        if self.activity.upgrade().is_none() {
+            return;
+        }
+        let closing = Closing(self.activity.clone());
+        if let (Some(goodbye), Some(io)) = (self.goodbye.take(), self.io.take()) {
+            if goodbye.has_begun() {
+                drop(spawn((*goodbye).see_off(io, closing)));
+            }
+        }
+    }
+}
+
+impl<I: Read + Write + Unpin + Send + 'static> Read for Observed<I> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -57,6 +128,7 @@ impl<I: Read + Unpin> Read for Observed<I> {
         if !head.is_empty() {
             let count = head.len().min(cursor.remaining());
             cursor.put_slice(&head[..count]);
+            note_tail(&mut this.tail, &head[..count]);
             this.taken += count;
             if this.taken == this.head.len() {
                 this.head = Vec::new();
@@ -67,10 +139,17 @@ impl<I: Read + Unpin> Read for Observed<I> {
         }
         if let Some(upgrade) = this.activity.upgrade() {
             this.cut_reading.check(upgrade, cx)?;
+            this.follow();
+            let io = present(&mut this.io);
+            return match &mut this.goodbye {
+                Some(goodbye) => goodbye.poll_read(io, cx, &mut cursor),
+                None => Pin::new(io).poll_read(cx, cursor),
+            };
         }
         // hyper reads when it has room. What comes back is either bytes or the end; after the end it reads no
         // more, so to take that for bytes does no harm.
-        match Pin::new(&mut this.io).poll_read(cx, cursor)? {
+        let (io, tail) = (Pin::new(present(&mut this.io)), &mut this.tail);
+        match read_seen(io, cx, &mut cursor, |bytes| note_tail(tail, bytes))? {
             Poll::Ready(()) => this.activity.note_bytes(),
             Poll::Pending => {
                 this.activity.note_nothing();
@@ -81,27 +160,29 @@ impl<I: Read + Unpin> Read for Observed<I> {
     }
 }
 
-impl<I: Write + Unpin> Write for Observed<I> {
+impl<I: Read + Write + Unpin + Send + 'static> Write for Observed<I> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         self.note_write(cx)?;
-        Pin::new(&mut self.io).poll_write(cx, bytes)
+        let written = Pin::new(self.io()).poll_write(cx, bytes);
+        self.note_written(&written, [bytes]);
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.note_write(cx)?;
-        Pin::new(&mut self.io).poll_flush(cx)
+        Pin::new(self.io()).poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.io).poll_shutdown(cx)
+        Pin::new(self.io()).poll_shutdown(cx)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.io.is_write_vectored()
+        self.io.as_ref().is_some_and(Write::is_write_vectored)
     }
 
     fn poll_write_vectored(
@@ -110,6 +191,8 @@ impl<I: Write + Unpin> Write for Observed<I> {
         buffers: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         self.note_write(cx)?;
-        Pin::new(&mut self.io).poll_write_vectored(cx, buffers)
+        let written = Pin::new(self.io()).poll_write_vectored(cx, buffers);
+        self.note_written(&written, buffers.iter().map(|buffer| &**buffer));
+        written
     }
 }

@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HeaderValue};
+use hyper::header::{CONNECTION, HeaderMap, HeaderValue, UPGRADE};
 use hyper::service::Service;
 use hyper::{Method, Request, Response, StatusCode, Version};
 use pin_project_lite::pin_project;
@@ -72,6 +72,12 @@ impl Kind {
     }
 }
 
+/// True if a connection goes on as a WebSocket.
+fn is_websocket(headers: &HeaderMap) -> bool {
+    let upgrade = headers.get(UPGRADE).map(HeaderValue::as_bytes);
+    upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case(b"websocket"))
+}
+
 impl<F, B, E> Future for Answering<F>
 where
     F: Future<Output = Result<Response<B>, E>>,
@@ -84,7 +90,7 @@ where
         let exchange = this.exchange.take();
         if let Some(exchange) = &exchange {
             match (this.kind.is_1, this.kind.is_handed_over(response.status())) {
-                (true, true) => exchange.hand_over_connection(),
+                (true, true) => exchange.hand_over_connection(is_websocket(response.headers())),
                 (false, true) => exchange.hand_over_stream(),
                 (true, false) if exchange.is_draining() => {
                     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

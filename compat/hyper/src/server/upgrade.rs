@@ -1,28 +1,63 @@
 //! A connection of HTTP/1 that goes on as another protocol, in the hands of whatever upgraded it.
 //!
-//! hyper's future is over then, and the connection's I/O is somewhere else. Two tokens tie the two together: the I/O cancels one
-//! when it is dropped, so the server knows how long the connection lasts; the server cancels the other when it waits no
-//! longer, and the I/O fails from then on.
+//! hyper's future is over then, and the connection's I/O is somewhere else. Three tokens tie the two together: the I/O cancels
+//! one when it is dropped, so the server knows how long the connection lasts; the server cancels another when it waits no
+//! longer, and the I/O fails from then on; and the third when it is time for a WebSocket to say goodbye, see `goodbye`.
 
 use std::io;
 use std::task::Context;
+use std::time::Duration;
 
+use windlass_runtime::timer::sleep;
 use windlass_sync::CancellationToken;
 
 use super::told::Told;
 
 /// The ties between an upgraded connection and its server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Upgrade {
+    is_websocket: bool,
     cut: CancellationToken,
     closed: CancellationToken,
+    goodbye: CancellationToken,
 }
 
 impl Upgrade {
-    /// Waits until the I/O is dropped. If the wait is dropped before, the I/O is cut.
-    pub(super) async fn closed(&self) {
+    pub(super) fn new(is_websocket: bool) -> Self {
+        Self {
+            is_websocket,
+            cut: CancellationToken::new(),
+            closed: CancellationToken::new(),
+            goodbye: CancellationToken::new(),
+        }
+    }
+
+    /// Waits until the I/O is dropped. Once `drain` is cancelled, it has a `linger` until it is time to say goodbye. If
+    /// the wait is dropped before, the I/O is cut.
+    pub(super) async fn closed(&self, drain: &CancellationToken, linger: Duration) {
         let _cut = CutOnDrop(self);
-        self.closed.cancelled().await;
+        let drained = async {
+            drain.cancelled().await;
+            sleep(linger).await;
+        };
+        if self.closed.run_until_cancelled(drained).await.is_some() {
+            self.goodbye.cancel();
+            self.closed.cancelled().await;
+        }
+    }
+
+    pub(super) fn is_websocket(&self) -> bool {
+        self.is_websocket
+    }
+
+    /// Cancelled when it is time to say goodbye.
+    pub(super) fn goodbye(&self) -> &CancellationToken {
+        &self.goodbye
+    }
+
+    /// Cancelled when the server waits no longer.
+    pub(super) fn cut(&self) -> &CancellationToken {
+        &self.cut
     }
 
     /// Notes that the I/O is dropped.

@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::task::{Poll, ready};
 
-use hyper::rt::{Read, ReadBuf};
+use hyper::rt::{Read, ReadBuf, Write};
 
 use super::observed::Observed;
 
@@ -22,7 +22,7 @@ pub(super) enum Version {
 }
 
 /// Reads until the version is known, into `head`. `None` if the stream ends before it says anything.
-pub(super) async fn read_version<I: Read + Unpin>(
+pub(super) async fn read_version<I: Read + Write + Unpin + Send + 'static>(
     io: &mut Observed<I>,
 ) -> io::Result<Option<Version>> {
     loop {
@@ -33,7 +33,7 @@ pub(super) async fn read_version<I: Read + Unpin>(
         let count = poll_fn(|cx| {
             let mut room = [MaybeUninit::uninit(); CHUNK];
             let mut buf = ReadBuf::uninit(&mut room);
-            ready!(Pin::new(&mut io.io).poll_read(cx, buf.unfilled()))?;
+            ready!(Pin::new(io.io()).poll_read(cx, buf.unfilled()))?;
             io.head.extend_from_slice(buf.filled());
             Poll::Ready(Ok::<_, io::Error>(buf.filled().len()))
         })

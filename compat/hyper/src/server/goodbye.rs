@@ -1,0 +1,192 @@
+//! The end of a WebSocket whose handler knows nothing of the server's end.
+//!
+//! The handler's library speaks the protocol, and here it is bytes. But it is known where frames begin and end, so a close
+//! frame can be put between two of them. Of the two directions, the one *to the handler* is the right one: the library
+//! takes the frame for the client's, answers it with a close frame of the same code, which the client gets, tells the
+//! handler, and lets nothing more be sent. If the frame were put into the other direction, the handler would
+//! not know, and its next message would come after the close frame, which the protocol forbids.
+//!
+//! 1. A drain begins. A handler that minds the server's end says goodbye by itself, and is left alone: nothing happens
+//!    for the time that idle connections of HTTP/1 have, too.
+//! 2. When a read finds nothing, between two frames, the handler gets the close frame. Messages that have arrived come before
+//!    it, unless they never end.
+//! 3. When the handler has dropped the connection, a task sees to it that the client gets a close frame, if the handler has
+//!    not sent one, and waits for the client's. Closed at once, the connection might be reset by what the client
+//!    has sent meanwhile, and the close frame with it.
+
+use std::future::poll_fn;
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
+use windlass_runtime::timer::timeout;
+
+use super::activity::Activity;
+use super::frames::Frames;
+use super::told::Told;
+use super::upgrade::Upgrade;
+use crate::io::read_seen;
+
+/// The close frame that the handler gets: "going away", 1001, masked with zeros as it comes from a client.
+const TO_HANDLER: &[u8] = &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9];
+/// The same for the client.
+const TO_CLIENT: &[u8] = &[0x88, 0x02, 0x03, 0xe9];
+/// How many reads may find something before the handler gets its frame all the same: a client that never pauses should not
+/// hold up the end, and a few messages that have arrived should not be lost.
+const LAST_READS: u32 = 64;
+/// How long the client may take to answer the close frame: some round trips.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The two directions of a WebSocket, and how far its goodbye is.
+#[derive(Debug)]
+pub(super) struct Goodbye {
+    due: Told,
+    received: Frames,
+    sent: Sent,
+    /// What is left of the frame for the handler, once that has begun.
+    frame: Option<&'static [u8]>,
+    last_reads: u32,
+}
+
+impl Goodbye {
+    /// For a connection that nothing has been read from after the head of its request.
+    pub(super) fn new(upgrade: &Upgrade) -> Self {
+        Self {
+            due: Told::new(upgrade.goodbye().clone()),
+            received: Frames::default(),
+            sent: Sent::default(),
+            frame: None,
+            last_reads: 0,
+        }
+    }
+
+    /// Reads from the client, or at the end the close frame.
+    pub(super) fn poll_read<I: Read + Unpin>(
+        &mut self,
+        io: &mut I,
+        cx: &mut Context<'_>,
+        cursor: &mut ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.frame.is_none() {
+            // Asked before the read, so that the task is woken in any case.
+            let is_due = self.due.is_told(cx);
+            if !is_due || self.last_reads < LAST_READS || !self.may_begin() {
+                let received = &mut self.received;
+                let read = read_seen(Pin::new(io), cx, cursor, |bytes| received.note(bytes))?;
+                if read.is_ready() {
+                    self.last_reads = LAST_READS.min(self.last_reads + u32::from(is_due));
+                }
+                if read.is_ready() || !is_due || !self.may_begin() {
+                    return read.map(Ok);
+                }
+            }
+        }
+        let frame = self.frame.unwrap_or(TO_HANDLER);
+        if frame.is_empty() {
+            // A handler that reads on after a close frame learns that nothing comes any more.
+            return Poll::Ready(Ok(()));
+        }
+        let count = frame.len().min(cursor.remaining());
+        cursor.put_slice(&frame[..count]);
+        self.frame = Some(&frame[count..]);
+        Poll::Ready(Ok(()))
+    }
+
+    /// Notes what was sent to the client.
+    pub(super) fn note_sent(&mut self, bytes: &[u8]) {
+        self.sent.note(bytes);
+    }
+
+    /// True once the handler has got its close frame.
+    pub(super) fn has_begun(&self) -> bool {
+        self.frame.is_some()
+    }
+
+    /// A frame may come here, and neither end has closed.
+    fn may_begin(&self) -> bool {
+        self.received.is_between() && !self.received.has_closed() && !self.sent.frames.has_closed()
+    }
+
+    /// Sees the client off, when the handler is done with the connection.
+    pub(super) async fn see_off<I: Read + Write + Unpin>(self, mut io: I, closing: Closing) {
+        let Some(upgrade) = closing.0.upgrade() else { return };
+        let last_words = match self.sent.frames.is_between() && !self.sent.frames.has_closed() {
+            true => TO_CLIENT,
+            false => &[],
+        };
+        let farewell = async {
+            write_all(&mut io, last_words).await?;
+            poll_fn(|cx| Pin::new(&mut io).poll_shutdown(cx)).await?;
+            until_the_end(&mut io).await
+        };
+        // What goes wrong is that the client is gone.
+        let _ = upgrade.cut().run_until_cancelled(timeout(FAREWELL, farewell)).await;
+    }
+}
+
+/// What was sent: the head of the response that upgrades the connection, and frames.
+#[derive(Debug, Default)]
+struct Sent {
+    /// How many bytes of the empty line that ends the head have come.
+    of_end: usize,
+    frames: Frames,
+}
+
+impl Sent {
+    fn note(&mut self, mut bytes: &[u8]) {
+        const END: &[u8] = b"\r\n\r\n";
+        while self.of_end < END.len() {
+            let Some((byte, others)) = bytes.split_first() else { return };
+            self.of_end = match (*byte == END[self.of_end], *byte == END[0]) {
+                (true, _) => self.of_end + 1,
+                (false, true) => 1,
+                (false, false) => 0,
+            };
+            bytes = others;
+        }
+        self.frames.note(bytes);
+    }
+}
+
+/// Tells the server, when it is dropped, that an upgraded connection is closed.
+pub(super) struct Closing(pub(super) Arc<Activity>);
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        if let Some(upgrade) = self.0.upgrade() {
+            upgrade.close();
+        }
+    }
+}
+
+async fn write_all<I: Write + Unpin>(io: &mut I, mut bytes: &[u8]) -> io::Result<()> {
+    poll_fn(|cx| {
+        while !bytes.is_empty() {
+            match ready!(Pin::new(&mut *io).poll_write(cx, bytes))? {
+                0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                count => bytes = &bytes[count..],
+            }
+        }
+        Pin::new(&mut *io).poll_flush(cx)
+    })
+    .await
+}
+
+/// Reads, and forgets, until the client ends.
+async fn until_the_end<I: Read + Unpin>(io: &mut I) -> io::Result<()> {
+    poll_fn(|cx| {
+        loop {
+            let mut room = [MaybeUninit::uninit(); 1024];
+            let mut buf = ReadBuf::uninit(&mut room);
+            ready!(Pin::new(&mut *io).poll_read(cx, buf.unfilled()))?;
+            if buf.filled().is_empty() {
+                return Poll::Ready(Ok(()));
+            }
+        }
+    })
+    .await
+}
