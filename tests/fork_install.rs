@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use util::{Gate, runtime, text_of, throw, wait_for, within_patience};
+use util::{Gate, runtime, text_of, throw, wait_for, wait_until, within_patience};
 use windlass::{Handle, join, scope, scope_in_place};
 
 fn fib(n: u32) -> u64 {
@@ -170,4 +170,44 @@ fn a_scope_in_place_keeps_to_its_thread() {
         gate.wait();
     });
     assert_ne!(on.unwrap(), here);
+}
+
+/// The jobs ran on the calling thread, one after the other, if the runtime had no place left for it.
+#[test]
+fn the_jobs_of_a_scope_in_place_are_queued_if_there_is_no_place_for_its_thread() {
+    let runtime = runtime(1);
+    // More than there are places for.
+    let (inside, others) = (Gate::new(), 8);
+    let (held, began) = (Gate::new(), AtomicUsize::new(0));
+    thread::scope(|threads| {
+        for _ in 0..others {
+            threads.spawn(|| {
+                let _entered = runtime.enter();
+                // Each keeps a place, if it gets one, without having anything to share.
+                scope_in_place(|_| {
+                    began.fetch_add(1, Ordering::Relaxed);
+                    held.wait();
+                });
+            });
+        }
+        wait_until("the others to take the places", || began.load(Ordering::Relaxed) == others);
+        let _entered = runtime.enter();
+        let (here, ended) = (thread::current().id(), AtomicUsize::new(0));
+        let (inside, ended) = (&inside, &ended);
+        let caught = panic::catch_unwind(AssertUnwindSafe(|| {
+            scope_in_place(|s| {
+                s.spawn(move |s| {
+                    assert_ne!(thread::current().id(), here, "a worker runs it");
+                    inside.open();
+                    s.spawn(move |_| _ = ended.fetch_add(1, Ordering::Relaxed));
+                    s.spawn(|_| throw("in a job"));
+                });
+                // Not when it is spawned, but at the same time.
+                inside.wait();
+            });
+        }));
+        held.open();
+        assert_eq!(text_of(&*caught.unwrap_err()), "in a job");
+        assert_eq!(ended.load(Ordering::Relaxed), 1, "the scope waits for all");
+    });
 }

@@ -15,6 +15,7 @@ use super::guest::Guest;
 use super::scope::Scope;
 use crate::context::{self, Role};
 use crate::primitives::Arc;
+use crate::sched::Pool;
 use crate::task::Origin;
 
 /// `join` in a guest's place, on a worker of the current runtime, or else right here.
@@ -49,7 +50,7 @@ where
     }
 }
 
-/// `scope` in a guest's place, or else without a pool.
+/// `scope` in a guest's place, or else with the jobs on the workers of the current runtime.
 #[cold]
 pub(super) fn scope_in_place<'scope, F, R>(f: F) -> R
 where
@@ -57,7 +58,10 @@ where
 {
     match Guest::claim() {
         Some(guest) => guest.run(|worker| Scope::new(Some(worker)).complete(Some(worker), f)),
-        None => Scope::new(None).complete(None, f),
+        None => match serving_pool() {
+            Some(pool) => Scope::complete_outside(&pool, f),
+            None => Scope::new(None).complete(None, f),
+        },
     }
 }
 
@@ -75,10 +79,20 @@ where
     }
 }
 
+/// Returns the pool of the current runtime, if this thread may wait for its workers. It may not for those of a manual loop,
+/// whose only thread this may be, nor for those of a runtime that is shutting down. The poller's thread waits for none:
+/// workers that are stuck rely on it.
+fn serving_pool() -> Option<Arc<Pool>> {
+    if context::role() == Role::Poller {
+        return None;
+    }
+    let serves = |pool: &Arc<Pool>| !pool.poller().is_manual() && !pool.is_closing();
+    context::with_pool(|pool| serves(pool).then(|| pool.clone()))
+}
+
 /// Runs `f` with `input` on a worker, and blocks until it is done. A report on tasks that do not end names the caller.
 ///
-/// Returns the input if the pool is shutting down, or is a manual loop, whose only thread may be this one. Also on the
-/// poller's thread: workers that are stuck rely on it, so it must not wait for them.
+/// Returns the input if the pool is shutting down, or has no workers that this thread may wait for.
 ///
 /// # Panics
 ///
@@ -88,8 +102,7 @@ pub(super) fn on_pool<I: Send, R: Send>(
     f: fn(I) -> R,
     caller: &'static Location<'static>,
 ) -> Result<R, I> {
-    let by_hand = || context::with_pool(|pool| pool.poller().is_manual());
-    if context::role() == Role::Poller || by_hand() {
+    if serving_pool().is_none() {
         return Err(input);
     }
     let done = Arc::new(Latch::new(1));

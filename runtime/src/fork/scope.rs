@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::ptr::{self, NonNull};
 
+use super::completion::Completion;
 use super::foreign_calls;
 use super::job::Job;
 use crate::context;
@@ -54,8 +55,9 @@ where
 }
 
 /// As [`scope`], with a closure that need not be `Send`: it runs on the calling thread in any case. If the caller is no
-/// worker, and the runtime has no place left for it to take part (see [`join`](crate::join)), the jobs run there too,
-/// when they are spawned.
+/// worker, and the runtime has no place left for it to take part (see [`join`](crate::join)), the jobs are queued for the
+/// workers, and the caller blocks until they are done. If the current runtime is a [manual loop](crate::manual), each job
+/// runs on the calling thread, when it is spawned.
 ///
 /// # Panics
 ///
@@ -84,16 +86,25 @@ where
 
 /// A scope that jobs are spawned in; see [`scope`].
 pub struct Scope<'scope> {
-    /// The pool of the worker that waits for the jobs, which is in the worker; null if each job is run
-    /// by the thread that spawns it.
+    /// The pool that runs the jobs, in the frame or the worker of the thread that waits for them; null if each job is
+    /// run by the thread that spawns it.
     pool: *const Arc<Pool>,
-    owner: usize,
-    /// Jobs that have not ended.
+    owner: Owner,
+    /// Jobs that have not ended; and the closure, if its thread blocks for them.
     left: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Jobs are called with the scope, and borrow for `'scope`: neither may be stretched or shrunk.
     #[allow(clippy::type_complexity)]
     jobs: PhantomData<Box<dyn FnOnce(&Scope<'scope>) + Send + Sync + 'scope>>,
+}
+
+/// The thread that waits for the jobs of a scope.
+#[derive(Clone)]
+enum Owner {
+    /// A worker or a guest, by its index. It looks at the count of jobs that are left.
+    Forker(usize),
+    /// A thread that has no part in the pool, and blocks.
+    Outsider(Completion),
 }
 
 // SAFETY: the pool is there as long as the scope is, and is `Sync`, as is the rest.
@@ -105,11 +116,34 @@ impl<'scope> Scope<'scope> {
     pub(super) fn new(worker: Option<&Worker>) -> Self {
         Self {
             pool: worker.map_or(ptr::null(), |worker| ptr::from_ref(worker.pool())),
-            owner: worker.map_or(0, Worker::index),
+            owner: Owner::Forker(worker.map_or(0, Worker::index)),
             left: AtomicUsize::new(0),
             panic: Mutex::new(None),
             jobs: PhantomData,
         }
+    }
+
+    /// Runs the closure on the current thread, which has no part in the pool, and blocks until the workers have run all
+    /// jobs.
+    pub(super) fn complete_outside<F, R>(pool: &Arc<Pool>, f: F) -> R
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        let done = Completion::new();
+        let scope = Self {
+            pool: ptr::from_ref(pool),
+            owner: Owner::Outsider(done.clone()),
+            // The closure: the count must not come to nothing between two of its jobs.
+            left: AtomicUsize::new(1),
+            panic: Mutex::new(None),
+            jobs: PhantomData,
+        };
+        let result = scope.run(f);
+        // Release and Acquire pair with those in `job_ended`: what the jobs did is seen here, if they have ended.
+        if scope.left.fetch_sub(1, Ordering::AcqRel) > 1 {
+            done.wait();
+        }
+        scope.pass_on(result)
     }
 
     /// Spawns a job. It is called with the scope, so that it can spawn more.
@@ -170,8 +204,7 @@ impl<'scope> Scope<'scope> {
         if let Some(worker) = worker {
             worker.computation.scopes.set(worker.computation.scopes.get() + 1);
         }
-        let result = panic::catch_unwind(AssertUnwindSafe(|| f(&self)));
-        let result = result.map_err(|payload| self.keep_first(payload)).ok();
+        let result = self.run(f);
         if let Some(worker) = worker {
             // Acquire pairs with the Release in `job_ended`.
             let done = || self.left.load(Ordering::Acquire) == 0;
@@ -183,6 +216,20 @@ impl<'scope> Scope<'scope> {
                 worker.leave_joins();
             }
         }
+        self.pass_on(result)
+    }
+
+    /// Runs the closure. Keeps its panic, if it does.
+    fn run<F, R>(&self, f: F) -> Option<R>
+    where
+        F: FnOnce(&Scope<'scope>) -> R,
+    {
+        let result = panic::catch_unwind(AssertUnwindSafe(|| f(self)));
+        result.map_err(|payload| self.keep_first(payload)).ok()
+    }
+
+    /// Returns the result of the closure, or resumes the first panic. All jobs have ended.
+    fn pass_on<R>(self, result: Option<R>) -> R {
         let first = self.panic.lock().take();
         match (result, first) {
             (Some(result), None) => result,
@@ -215,10 +262,14 @@ impl<'scope> Scope<'scope> {
     /// The scope is there, with the caller's job counted. It may be gone when this returns.
     unsafe fn job_ended(scope: *const Self, worker: &Worker) {
         // SAFETY: the scope waits for the count.
-        let owner = unsafe { (*scope).owner };
-        // SAFETY: as above. Release pairs with the Acquire in `complete`.
-        if unsafe { (*scope).left.fetch_sub(1, Ordering::Release) } == 1 {
-            worker.latch_was_set(owner);
+        let owner = unsafe { (*scope).owner.clone() };
+        // SAFETY: as above. Release pairs with the Acquire in `complete`, and in the last job of a scope whose owner
+        // blocks: that one passes on what it has seen of the others.
+        if unsafe { (*scope).left.fetch_sub(1, Ordering::AcqRel) } == 1 {
+            match owner {
+                Owner::Forker(index) => worker.latch_was_set(index),
+                Owner::Outsider(done) => done.set(),
+            }
         }
     }
 }
