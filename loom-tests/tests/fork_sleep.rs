@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use loom::sync::atomic::{AtomicUsize, Ordering};
+use loom::sync::Arc;
+use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use loom::thread;
 use windlass_loom_tests::{Poison, check, check_large};
 use windlass_runtime::model::Pool;
@@ -207,6 +208,39 @@ fn a_joiner_that_is_called_for_a_job_leaves() {
         stolen.park();
         pool.close();
         joining.join().unwrap();
+        worker.join().unwrap();
+    });
+}
+
+/// Property: a worker that falls asleep beside crumbs is woken for the long job that follows them, also if its owner has
+/// offered it before it could have seen the worker asleep: the monitor is asked to look.
+///
+/// Seen to fail with: a `sees_offer` that does not hurry the monitor.
+#[test]
+fn a_worker_falls_asleep_beside_crumbs_while_a_long_job_is_offered() {
+    check_large(2, || {
+        let pool = Pool::watchful(2);
+        let place = pool.occupy(1);
+        let worker = thread::spawn(move || place.work());
+        let owner = pool.fork(0);
+        let ran = Arc::new(AtomicBool::new(false));
+        let runs = ran.clone();
+        let mut monitor = pool.monitor();
+        let leaf = || {
+            for seconds in 0.. {
+                if ran.load(Ordering::Acquire) {
+                    break;
+                }
+                // As the monitor's thread does; unless it is asked to, it may take long over it.
+                if pool.is_hurried() {
+                    monitor.look(&pool, Duration::from_secs(seconds));
+                }
+                thread::yield_now();
+            }
+        };
+        owner.join(|| (), || ());
+        owner.join(leaf, move || runs.store(true, Ordering::Release));
+        pool.close();
         worker.join().unwrap();
     });
 }

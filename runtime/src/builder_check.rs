@@ -4,7 +4,7 @@ use std::io;
 
 use crate::builder::Builder;
 use crate::cpus;
-use crate::fork::policy::NEXT_JOB;
+use crate::fork::policy::{NEXT_JOB, OFFER_AGE};
 use crate::observe;
 use crate::sched::policy::{self, GUESTS, MAX_WORKERS, MIN_STUCK_AFTER, SPARES, STACK_BYTES};
 use crate::sched::{Config, MOST_WORKERS};
@@ -74,6 +74,7 @@ impl Builder {
             cpus,
             stuck_after: self.stuck_after,
             next_job: Some(NEXT_JOB),
+            offer_age: OFFER_AGE,
             compute_share: self.compute_share,
             max_blocking: self.max_blocking,
             blocking_keep_alive: self.blocking_keep_alive,

@@ -78,6 +78,11 @@ where
     Some(guest.run(|worker| join::on_worker(worker, a, b)))
 }
 
+/// `scope_in_place` of a thread outside for which there is no guest's place.
+pub(crate) fn scope_outside<'scope>(pool: &Arc<Pool>, f: impl FnOnce(&Scope<'scope>)) {
+    Scope::complete_outside(pool, f);
+}
+
 /// The computation on the current worker has come to a split point at which the clock is read.
 pub(crate) fn split_point() {
     context::with_forker(|worker| worker.expect("computations run on workers").split_point());

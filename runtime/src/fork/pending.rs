@@ -8,13 +8,13 @@
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::collections::VecDeque;
 use std::ptr::{self, NonNull};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 
 use super::job::{Job, JobRef};
 use super::offer::Offer;
-use super::policy::{FIRST_COUNT, FIRST_PLACES, OFFER_AGE};
+use super::policy::{FIRST_COUNT, FIRST_PLACES};
 use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
 use crate::primitives::{Arc, hint};
 
@@ -297,6 +297,21 @@ impl Pending {
 /// There are jobs, but their owner has done them sooner than a thief would.
 pub(super) struct Crumbs;
 
+/// Lets some time pass, in which an owner may come back to its job.
+fn watch_for(age: Duration) {
+    if cfg!(loom) {
+        // Time does not pass in models, but others may run.
+        if !age.is_zero() {
+            hint::spin_loop();
+        }
+        return;
+    }
+    let seen = Instant::now();
+    while seen.elapsed() < age {
+        hint::spin_loop();
+    }
+}
+
 /// The thieves' side: the jobs of a worker that others may take.
 pub(crate) struct Offers {
     first: Arc<CachePadded<Offer>>,
@@ -316,15 +331,13 @@ impl Offers {
     }
 
     /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere. Returns an error if
-    /// there was one, but the owner offers another one within [`OFFER_AGE`].
-    pub(super) fn steal(&self, from: usize) -> Result<Option<JobRef>, Crumbs> {
+    /// there was one, but the owner offers another one within the `age` that a job must have.
+    pub(super) fn steal(&self, from: usize, age: Duration) -> Result<Option<JobRef>, Crumbs> {
         if self.first.is_empty() && self.joins.is_empty() {
             return Ok(None);
         }
-        let (number, seen) = (self.first.number(), Instant::now());
-        while seen.elapsed() < OFFER_AGE {
-            hint::spin_loop();
-        }
+        let number = self.first.number();
+        watch_for(age);
         if self.first.number() != number {
             return Err(Crumbs);
         }

@@ -72,8 +72,8 @@ pub(super) const OFFERS_PER_CLOCK: u32 = 16;
 /// How long a thief watches an offer before it takes it. A job that its owner comes back to sooner costs more to steal than
 /// to run. In trees of 1,023 nodes, one after the other, the two workers stole crumbs from each other: 0.78 of rayon's time
 /// without this (quartiles 0.69 and 0.82), 0.60 with 1 µs. In a trial with another change beside it, 2 µs gained another
-/// tenth there and cost the game of life 2 %. Read by `Offers::steal`.
-pub(super) const OFFER_AGE: Duration = Duration::from_micros(if cfg!(loom) { 0 } else { 1 });
+/// tenth there and cost the game of life 2 %. Read by the builder.
+pub(crate) const OFFER_AGE: Duration = Duration::from_micros(1);
 
 // --- Tasks beside a computation ---
 

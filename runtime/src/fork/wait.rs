@@ -122,7 +122,8 @@ impl Worker {
         // Watching one owner takes long enough: the next look begins with another.
         let crumbs = &self.computation.left_crumbs;
         let steal = |offers: &Offers, from| {
-            let stolen = if crumbs.get() { Ok(None) } else { offers.steal(from) };
+            let age = self.pool.config.offer_age;
+            let stolen = if crumbs.get() { Ok(None) } else { offers.steal(from, age) };
             stolen.unwrap_or_else(|Crumbs| {
                 crumbs.set(true);
                 None

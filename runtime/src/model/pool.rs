@@ -4,6 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use super::{Fork, Pipe, origin};
+use crate::Scope;
 use crate::handle::Handle;
 use crate::hooks::Hooks;
 use crate::manual::Loop;
@@ -27,22 +28,34 @@ impl Pool {
     /// As [`new`](Self::new), with workers that wait this long for their next job while a spare looks after tasks. Time
     /// does not pass in models: any but none has no end.
     pub fn patient(workers: usize, spares: usize, next_job: Duration) -> Self {
-        Self::of(workers, spares, Some(next_job), 0, false).monitored()
+        Self::with(workers, spares, |config| config.next_job = Some(next_job)).monitored()
     }
 
     /// As [`new`](Self::new), with the monitor switched off.
     pub fn unmonitored(workers: usize, spares: usize) -> Self {
-        Self::of(workers, spares, None, 0, false)
+        Self::with(workers, spares, |_| ())
     }
 
     /// A pool without places for threads, for a [`manual_loop`](Self::manual_loop).
     pub fn manual() -> Self {
-        Self::of(1, 0, None, 0, true)
+        Self::of(Self::config(1, 0), true)
     }
 
     /// As [`new`](Self::new), with this many places for guests in place of spares.
     pub fn hospitable(workers: usize, guests: usize) -> Self {
-        Self::of(workers, 0, None, guests, false).monitored()
+        Self::with(workers, 0, |config| config.guests = guests).monitored()
+    }
+
+    /// As [`hospitable`](Self::hospitable), with no CPU for a guest beside the workers.
+    pub fn crowded(workers: usize, guests: usize) -> Self {
+        let crowd = |config: &mut Config| (config.guests, config.cpus) = (guests, workers);
+        Self::with(workers, 0, crowd).monitored()
+    }
+
+    /// As [`new`](Self::new), without spares, and with thieves that watch an offer before they take it. Time does not pass in
+    /// models: its owner has one opportunity to come back to it.
+    pub fn watchful(workers: usize) -> Self {
+        Self::with(workers, 0, |config| config.offer_age = Duration::MAX).monitored()
     }
 
     pub(super) fn pool(&self) -> &Arc<sched::Pool> {
@@ -54,24 +67,26 @@ impl Pool {
         self
     }
 
-    fn of(
-        workers: usize,
-        spares: usize,
-        next_job: Option<Duration>,
-        guests: usize,
-        manual: bool,
-    ) -> Self {
-        let config = Config {
+    fn with(workers: usize, spares: usize, change: impl FnOnce(&mut Config)) -> Self {
+        let mut config = Self::config(workers, spares);
+        change(&mut config);
+        Self::of(config, false)
+    }
+
+    fn config(workers: usize, spares: usize) -> Config {
+        Config {
             workers,
             spares,
-            guests,
+            guests: 0,
             searchers: (workers / 2).max(1),
             awake_to_spin: 0,
             // One for a guest too.
             cpus: workers + 1,
             compute_share: 50,
             stuck_after: Duration::ZERO,
-            next_job,
+            next_job: None,
+            // Offers are taken at once.
+            offer_age: Duration::ZERO,
             max_blocking: 1,
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),
@@ -82,8 +97,11 @@ impl Pool {
             flight_recorder: false,
             flight_dumps: None,
             spawner: None,
-        };
-        let poller = Poller::new(workers, manual, Clock::of_the_os())
+        }
+    }
+
+    fn of(config: Config, manual: bool) -> Self {
+        let poller = Poller::new(config.workers, manual, Clock::of_the_os())
             .expect("models have no OS that could fail");
         Self(sched::Pool::new(config, poller))
     }
@@ -157,6 +175,11 @@ impl Pool {
         B: FnOnce() -> RB,
     {
         crate::fork::model::join_as_guest(&self.0, a, b)
+    }
+
+    /// `scope_in_place` of a thread outside for which there is no guest's place.
+    pub fn scope_outside<'scope>(&self, f: impl FnOnce(&Scope<'scope>)) {
+        crate::fork::model::scope_outside(&self.0, f);
     }
 
     /// Has a worker run a closure, whichever comes first.
@@ -285,6 +308,11 @@ impl Pool {
     /// Returns true unless the monitor is off.
     pub fn is_monitored(&self) -> bool {
         self.0.monitor.is_on()
+    }
+
+    /// Returns true if a thread has asked the monitor to look soon, and it has not settled since.
+    pub fn is_hurried(&self) -> bool {
+        self.0.monitor.is_hurried()
     }
 
     /// Returns true while a worker has a place.

@@ -79,6 +79,12 @@ impl MonitorSwitch {
     pub(crate) fn is_on(&self) -> bool {
         self.on.load(Ordering::Relaxed)
     }
+
+    /// Returns true if the monitor is to look soon.
+    #[cfg(loom)]
+    pub(crate) fn is_hurried(&self) -> bool {
+        self.hurried.load(Ordering::Relaxed)
+    }
 }
 
 /// The monitor's memory of the workers between two looks. Belongs to the poller's thread.

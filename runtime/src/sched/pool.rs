@@ -43,6 +43,8 @@ pub(crate) struct Config {
     pub(crate) stuck_after: Duration,
     /// How long a worker waits beside the sleepers' stack for its next job, while a spare looks after tasks.
     pub(crate) next_job: Option<Duration>,
+    /// How long a thief watches an offer before it takes it.
+    pub(crate) offer_age: Duration,
     pub(crate) max_blocking: usize,
     pub(crate) blocking_keep_alive: Duration,
     pub(crate) thread_name: String,
@@ -395,6 +397,7 @@ impl Pool {
             compute_share: 50,
             stuck_after: Duration::from_secs(3600),
             next_job: None,
+            offer_age: Duration::ZERO,
             max_blocking: 1,
             blocking_keep_alive: Duration::ZERO,
             thread_name: String::new(),
