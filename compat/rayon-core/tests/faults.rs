@@ -110,6 +110,81 @@ fn a_scope_whose_closure_unwinds_waits_for_its_jobs() {
 }
 
 #[test]
+fn a_scope_in_place_whose_closure_unwinds_waits_for_its_jobs() {
+    // On a thread outside, and on one of the pool.
+    fn unwinds(pool: &ThreadPool, fifo: bool, ran: &AtomicUsize) -> String {
+        let job = || _ = ran.fetch_add(1, Ordering::Relaxed);
+        panics(|| {
+            if fifo {
+                pool.in_place_scope_fifo(|scope| {
+                    (0..100).for_each(|_| scope.spawn_fifo(|_| job()));
+                    panic!("in the scope")
+                })
+            } else {
+                pool.in_place_scope(|scope| {
+                    (0..100).for_each(|_| scope.spawn(|_| job()));
+                    panic!("in the scope")
+                })
+            }
+        })
+    }
+    let pool = pool(2);
+    for fifo in [false, true] {
+        let ran = AtomicUsize::new(0);
+        assert_eq!(unwinds(&pool, fifo, &ran), "in the scope");
+        assert_eq!(ran.load(Ordering::Relaxed), 100);
+        assert_eq!(pool.install(|| unwinds(&pool, fifo, &ran)), "in the scope");
+        assert_eq!(ran.load(Ordering::Relaxed), 200);
+    }
+}
+
+#[test]
+fn a_panic_in_a_broadcast_comes_out_after_all_have_been_called() {
+    let (pool, called) = (pool(3), AtomicUsize::new(0));
+    let call = |index: usize| {
+        called.fetch_add(1, Ordering::Relaxed);
+        assert!(index != 1, "in the broadcast");
+    };
+    assert_eq!(panics(|| pool.broadcast(|context| call(context.index()))), "in the broadcast");
+    assert_eq!(called.load(Ordering::Relaxed), 3);
+    let inside = || pool.install(|| rayon::broadcast(|context| call(context.index())));
+    assert_eq!(panics(inside), "in the broadcast");
+    assert_eq!(called.load(Ordering::Relaxed), 6);
+    let of_a_scope = || {
+        pool.scope(|scope| scope.spawn_broadcast(|_, context| call(context.index())));
+    };
+    assert_eq!(panics(of_a_scope), "in the broadcast");
+    assert_eq!(called.load(Ordering::Relaxed), 9);
+    assert_eq!(pool.install(|| (0..10).into_par_iter().count()), 10, "the threads go on");
+}
+
+#[test]
+fn jobs_and_exit_handlers_that_panic_are_reported() {
+    let (sender, receiver) = mpsc::channel();
+    let sender = Mutex::new(sender);
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(2)
+        .exit_handler(|index| assert!(index != 1, "at the end"))
+        .panic_handler(move |payload| {
+            let message = payload.downcast_ref::<&str>().copied().unwrap_or_default();
+            sender.lock().expect("nobody panics").send(message).expect("somebody waits");
+        })
+        .build()
+        .expect("a pool starts");
+    let report = || receiver.recv_timeout(PATIENCE).expect("in time");
+    pool.spawn(|| panic!("in a job"));
+    assert_eq!(report(), "in a job");
+    pool.spawn_fifo(|| panic!("in a fifo job"));
+    assert_eq!(report(), "in a fifo job");
+    pool.spawn_broadcast(|context| assert!(context.index() != 0, "in a broadcast"));
+    assert_eq!(report(), "in a broadcast");
+    pool.install(|| rayon::spawn(|| panic!("in an inner job")));
+    assert_eq!(report(), "in an inner job");
+    drop(pool);
+    assert_eq!(report(), "at the end");
+}
+
+#[test]
 fn a_pool_may_be_dropped_while_its_jobs_run_and_by_one_of_them() {
     let (sender, receiver) = mpsc::channel();
     let (release, released) = mpsc::channel::<()>();
