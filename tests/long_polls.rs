@@ -2,7 +2,6 @@
 
 mod util;
 
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver};
@@ -13,16 +12,6 @@ use windlass::task;
 use windlass::{Builder, LongPoll, LongPollKind, Runtime};
 
 const AFTER: Duration = Duration::from_millis(200);
-/// With stacks, and on a crowded machine, reports take their time.
-const LONG: Duration = Duration::from_secs(60);
-
-/// Blocks until the gate is open, with more patience than the gate itself has.
-fn wait_at(gate: &Gate) {
-    let start = Instant::now();
-    while !gate.is_open() && start.elapsed() < LONG {
-        std::thread::sleep(Duration::from_millis(1));
-    }
-}
 
 /// A runtime that reports to the channel.
 fn reporting(workers: usize) -> (Runtime, Receiver<LongPoll>) {
@@ -38,13 +27,13 @@ fn reporting_with(builder: Builder) -> (Runtime, Receiver<LongPoll>) {
 
 #[track_caller]
 fn next(reports: &Receiver<LongPoll>) -> LongPoll {
-    reports.recv_timeout(LONG).expect("a report within patience")
+    reports.recv_timeout(PATIENCE).expect("a report within patience")
 }
 
 /// The next report that is wanted: on a crowded machine, a poll that only waits for a CPU is reported too.
 #[track_caller]
 fn find(reports: &Receiver<LongPoll>, wanted: impl Fn(&LongPoll) -> bool) -> LongPoll {
-    let deadline = Instant::now() + LONG;
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let report = next(reports);
         if wanted(&report) {
@@ -65,7 +54,7 @@ fn a_stuck_poll_is_reported_while_it_lasts() {
     let gate = OpenOnDrop(Gate::new());
     let inner = gate.0.clone();
     let (line, builder) = (line!() + 1, task::Builder::new().name("stuck"));
-    let task = builder.spawn_on(async move { wait_at(&inner) }, runtime.handle());
+    let task = builder.spawn_on(async move { inner.wait() }, runtime.handle());
     let report = find_task(&reports, task.id());
     assert_eq!(report.kind(), LongPollKind::Task);
     assert!(!task.is_finished() && !gate.0.is_open(), "it lasts");
@@ -88,7 +77,7 @@ fn a_task_that_is_in_no_list_is_named_by_its_site() {
     let (tell, told) = mpsc::channel();
     let outer = runtime.spawn(async move {
         let line = line!() + 1;
-        let task = windlass::spawn(async move { wait_at(&inner) });
+        let task = windlass::spawn(async move { inner.wait() });
         tell.send((task.id(), line)).unwrap();
         task.await.unwrap();
     });
@@ -108,7 +97,7 @@ fn all_workers_stuck_are_all_reported() {
         let (gate, started) = (gate.0.clone(), started.clone());
         runtime.spawn(async move {
             started.fetch_add(1, SeqCst);
-            wait_at(&gate);
+            gate.wait();
         })
     };
     let mut tasks: Vec<_> = (0..64).map(spawn).collect();
@@ -128,11 +117,11 @@ fn a_poll_is_reported_once() {
     let (runtime, reports) = reporting(1);
     let gate = OpenOnDrop(Gate::new());
     let inner = gate.0.clone();
-    let first = runtime.spawn(async move { wait_at(&inner) });
+    let first = runtime.spawn(async move { inner.wait() });
     find_task(&reports, first.id());
     // The monitor has looked many times by the time another one is reported.
     let inner = gate.0.clone();
-    let second = runtime.spawn(async move { wait_at(&inner) });
+    let second = runtime.spawn(async move { inner.wait() });
     find_task(&reports, second.id());
     let kept = runtime.handle().long_polls();
     assert_eq!(kept.iter().filter(|kept| kept.task() == Some(first.id())).count(), 1);
@@ -153,7 +142,7 @@ fn a_callback_that_panics_is_called_again() {
     for _ in 0..2 {
         let gate = OpenOnDrop(Gate::new());
         let inner = gate.0.clone();
-        let task = runtime.spawn(async move { wait_at(&inner) });
+        let task = runtime.spawn(async move { inner.wait() });
         while next(&reports).task() != Some(task.id()) {}
         gate.0.open();
         wait_for(task).unwrap();
@@ -168,14 +157,14 @@ fn a_callback_that_blocks_holds_up_nobody() {
     let called_inside = called.clone();
     let report = move |_: &LongPoll| {
         called_inside.open();
-        wait_at(&inner);
+        inner.wait();
     };
     let builder = Builder::new().workers(1).stuck_after(Duration::from_millis(1));
     let runtime = builder.report_long_polls(AFTER).on_long_poll(report).build().unwrap();
     let gate = OpenOnDrop(Gate::new());
     let inner = gate.0.clone();
-    let stuck = runtime.spawn(async move { wait_at(&inner) });
-    wait_at(&called);
+    let stuck = runtime.spawn(async move { inner.wait() });
+    called.wait();
     let other = runtime.spawn(async {
         windlass::timer::sleep(Duration::from_millis(1)).await;
         42
@@ -193,7 +182,7 @@ fn a_leaf_without_split_points_and_a_stolen_job_are_reported() {
     let (left, right) = (gate.0.clone(), gate.0.clone());
     let handle = runtime.handle().clone();
     let caller = std::thread::spawn(move || {
-        handle.install(|| windlass::join(|| wait_at(&left), || wait_at(&right)));
+        handle.install(|| windlass::join(|| left.wait(), || right.wait()));
     });
     let first = find(&reports, |report| report.kind() == LongPollKind::Job);
     let second = find(&reports, |report| report.worker() != first.worker());
@@ -206,7 +195,7 @@ fn a_leaf_without_split_points_and_a_stolen_job_are_reported() {
     let inner = gate.0.clone();
     let task = {
         let _entered = runtime.handle().enter();
-        windlass::compute(move || wait_at(&inner))
+        windlass::compute(move || inner.wait())
     };
     find(&reports, |report| {
         report.kind() == LongPollKind::Leaf && report.task() == Some(task.id())
@@ -222,7 +211,7 @@ fn a_full_blocking_pool_is_reported_while_all_workers_sleep() {
     let closures: Vec<_> = (0..3)
         .map(|_| {
             let gate = gate.0.clone();
-            runtime.spawn_blocking(move || wait_at(&gate))
+            runtime.spawn_blocking(move || gate.wait())
         })
         .collect();
     let report = find(&reports, |report| report.kind() == LongPollKind::BlockingPool);
@@ -247,7 +236,7 @@ fn a_report_lasts_as_long_as_the_poll_that_it_is_on() {
     let inner = gates.each_ref().map(|gate| gate.0.clone());
     let task = runtime.spawn(async move {
         for gate in inner {
-            wait_at(&gate);
+            gate.wait();
             windlass::yield_now().await;
         }
     });
@@ -278,7 +267,7 @@ fn a_report_on_a_full_blocking_pool_lasts_until_nothing_waits() {
         let gate = OpenOnDrop(Gate::new());
         let block = || {
             let gate = gate.0.clone();
-            runtime.spawn_blocking(move || wait_at(&gate))
+            runtime.spawn_blocking(move || gate.wait())
         };
         let closures = [block(), block()];
         find(&reports, is_full);
@@ -322,7 +311,7 @@ fn names_are_escaped() {
     let inner = gate.0.clone();
     let name = "a\n\"b\"\x1b[31m <script>";
     let task = task::Builder::new().name(name);
-    let task = task.spawn_on(async move { wait_at(&inner) }, runtime.handle());
+    let task = task.spawn_on(async move { inner.wait() }, runtime.handle());
     let report = find_task(&reports, task.id());
     assert_eq!(report.name(), Some(name));
     let text = report.to_string();
@@ -341,88 +330,15 @@ fn blocking_in_place_is_no_long_poll() {
     let allowed = runtime.spawn(async move {
         task::block_in_place(|| {
             told.open();
-            wait_at(&inner);
+            inner.wait();
         });
     });
     inside.wait();
     let inner = gate.0.clone();
-    let stuck = runtime.spawn(async move { wait_at(&inner) }); // on a spare
+    let stuck = runtime.spawn(async move { inner.wait() }); // on a spare
     find_task(&reports, stuck.id());
     assert!(runtime.handle().long_polls().iter().all(|kept| kept.task() != Some(allowed.id())));
     gate.0.open();
     wait_for(allowed).unwrap();
     wait_for(stuck).unwrap();
-}
-
-#[test]
-fn settings_that_make_no_sense_are_refused() {
-    let error = Builder::new().report_long_polls(Duration::from_micros(10)).build().unwrap_err();
-    assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput);
-    assert!(error.to_string().contains("report_long_polls"), "{error}");
-}
-
-/// Runs the test `name` of this file again, in a process with other settings.
-fn run_again(name: &str, setting: &str) -> (bool, String) {
-    let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", name, "--ignored", "--nocapture", "--test-threads=1"])
-        .env("WINDLASS_LONG_POLLS", setting)
-        .output()
-        .unwrap();
-    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
-#[test]
-#[ignore = "run by others, with settings in the environment"]
-fn child_with_stuck_polls_of_one_site() {
-    let runtime = match Builder::new().workers(4).build() {
-        Ok(runtime) => runtime,
-        Err(error) => return eprintln!("refused: {error}"),
-    };
-    let gate = OpenOnDrop(Gate::new());
-    let tasks: Vec<_> = (0..4)
-        .map(|_| {
-            let gate = gate.0.clone();
-            runtime.spawn(async move { wait_at(&gate) })
-        })
-        .collect();
-    if std::env::var("WINDLASS_LONG_POLLS").unwrap() != "off" {
-        // All that a report needs is done, and it is written next, before the thread takes on another.
-        wait_until("all are reported", || runtime.handle().long_polls().len() >= 4);
-        let name = runtime.handle().clone();
-        let inner = gate.0.clone();
-        let last = runtime.spawn(async move { wait_at(&inner) }); // on a spare, from another site
-        wait_until("the last one", || {
-            name.long_polls().iter().any(|report| report.task() == Some(last.id()))
-        });
-    }
-    gate.0.open();
-    tasks.into_iter().for_each(|task| wait_for(task).unwrap());
-}
-
-#[test]
-fn the_environment_sets_the_time_and_what_is_written_is_limited() {
-    let name = "child_with_stuck_polls_of_one_site";
-    let start = Instant::now();
-    let (passed, text) = run_again(name, "30ms");
-    assert!(passed, "{text}");
-    // With one of the features, there is nobody to listen.
-    if cfg!(not(any(feature = "tracing", feature = "log"))) {
-        let lines = text.lines().filter(|line| line.starts_with("windlass: task ")).count();
-        // Two sites, each once a second.
-        let most = if start.elapsed() < Duration::from_secs(1) { 2 } else { 5 };
-        assert!((1..=most).contains(&lines), "{text}");
-    }
-    let (passed, text) = run_again(name, "off");
-    assert!(passed && !text.contains("windlass: task "), "{text}");
-}
-
-#[test]
-fn bad_settings_in_the_environment_are_refused_with_advice() {
-    for setting in ["50", "soon", "0ms", ""] {
-        let (passed, text) = run_again("child_with_stuck_polls_of_one_site", setting);
-        assert!(
-            passed && text.contains("refused: the environment variable WINDLASS_LONG_POLLS"),
-            "{text}"
-        );
-    }
 }

@@ -11,41 +11,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use common::run;
+use common::{ask, echo, listener, run};
 use windlass_net::{TcpListener, TcpStream};
 use windlass_runtime::task::JoinHandle;
 use windlass_runtime::{spawn, yield_now};
 use windlass_serve::{Drain, DrainReport, Listener, Switch};
-use windlass_sync::{AutoResetEvent, CancellationToken, Latch};
+use windlass_sync::AutoResetEvent;
 
 type Serving = JoinHandle<io::Result<DrainReport>>;
-
-async fn listener() -> (TcpListener, SocketAddr) {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    (listener, address)
-}
-
-/// Echoes until the peer ends or the server is to end.
-async fn echo(stream: TcpStream, _peer: SocketAddr, told: CancellationToken) {
-    let mut bytes = Vec::with_capacity(1024);
-    while let Some(Ok(1..)) = told.run_until_cancelled(stream.read_buf(&mut bytes)).await {
-        if stream.write_all(&bytes).await.is_err() {
-            break;
-        }
-        bytes.clear();
-    }
-}
 
 async fn echo_server(drain: Drain) -> (SocketAddr, Switch, Serving) {
     let (listener, address) = listener().await;
     let switch = drain.switch();
     (address, switch, spawn(drain.serve(listener, echo)))
-}
-
-async fn ask(stream: &TcpStream) -> io::Result<()> {
-    stream.write_all(b"x").await?;
-    stream.read_exact(&mut [0]).await
 }
 
 #[test]
@@ -282,84 +260,6 @@ fn dropping_the_server_closes_all_it_has() {
     });
 }
 
-/// A listener that is out of descriptors for as long as it says.
-struct Exhausted {
-    inner: TcpListener,
-    refusals: AtomicUsize,
-    refused: Arc<Latch>,
-}
-
-impl Exhausted {
-    fn check(&self) -> io::Result<()> {
-        let take = |left: usize| left.checked_sub(1);
-        match self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take) {
-            Ok(_) => {
-                self.refused.count_down();
-                Err(io::Error::from_raw_os_error(24))
-            }
-            Err(_) => Ok(()),
-        }
-    }
-}
-
-impl Listener for Exhausted {
-    type Stream = TcpStream;
-    type Addr = SocketAddr;
-
-    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.check()?;
-        self.inner.accept().await
-    }
-
-    fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-        self.check()?;
-        self.inner.try_accept()
-    }
-
-    fn refuse_new(&self) -> io::Result<bool> {
-        self.inner.refuse_new()
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.inner.local_addr()
-    }
-}
-
-#[test]
-fn a_server_that_is_out_of_descriptors_tries_again() {
-    run(|| async {
-        let (inner, address) = listener().await;
-        let refused = Arc::new(Latch::new(4));
-        let listener = Exhausted { inner, refusals: AtomicUsize::new(4), refused: refused.clone() };
-        let drain = Drain::new();
-        let switch = drain.switch();
-        let serving = spawn(drain.serve(listener, echo));
-        let client = TcpStream::connect(address).await.unwrap();
-        refused.wait().await;
-        ask(&client).await.unwrap();
-        switch.flip();
-        assert_eq!(serving.await.unwrap().unwrap().accepted(), 1);
-    });
-}
-
-/// The queue is emptied also if there is no descriptor for its connections at first.
-#[test]
-fn a_drain_that_is_out_of_descriptors_waits_for_some() {
-    run(|| async {
-        let (inner, address) = listener().await;
-        let client = TcpStream::connect(address).await.unwrap();
-        let refused = Arc::new(Latch::new(3));
-        let listener = Exhausted { inner, refusals: AtomicUsize::new(3), refused };
-        let drain = Drain::new().grace(Duration::ZERO);
-        drain.switch().flip();
-        let serving = spawn(drain.serve(listener, |stream, _, _| async move {
-            stream.write_all(b"!").await.unwrap();
-        }));
-        client.read_exact(&mut [0]).await.unwrap();
-        assert_eq!(serving.await.unwrap().unwrap().accepted(), 1);
-    });
-}
-
 /// In the moment after the last look at the queue, and before the listener is closed, nobody gets in.
 #[cfg(target_os = "linux")]
 #[test]
@@ -397,36 +297,6 @@ fn nobody_connects_behind_the_back_of_a_server_that_ends() {
         let drain = Drain::new().grace(Duration::ZERO);
         drain.switch().flip();
         assert!(drain.serve(Observed(inner), echo).await.unwrap().is_clean());
-    });
-}
-
-#[test]
-fn an_error_that_does_not_go_away_ends_the_server() {
-    struct Broken;
-
-    impl Listener for Broken {
-        type Stream = TcpStream;
-        type Addr = SocketAddr;
-
-        async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-            Err(io::Error::other("the runtime has shut down"))
-        }
-
-        fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-            unreachable!("nobody has told it to end")
-        }
-
-        fn refuse_new(&self) -> io::Result<bool> {
-            unreachable!("nobody has told it to end")
-        }
-
-        fn local_addr(&self) -> io::Result<SocketAddr> {
-            unreachable!("nobody asks")
-        }
-    }
-
-    run(|| async {
-        assert!(Drain::new().serve(Broken, echo).await.is_err());
     });
 }
 

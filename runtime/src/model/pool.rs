@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use super::{Fork, Pipe, origin};
 use crate::Scope;
 use crate::handle::Handle;
-use crate::hooks::Hooks;
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
 use crate::primitives::Arc;
@@ -38,7 +37,7 @@ impl Pool {
 
     /// A pool without places for threads, for a [`manual_loop`](Self::manual_loop).
     pub fn manual() -> Self {
-        Self::of(Self::config(1, 0), true)
+        Self::of(Config::bare(1), true)
     }
 
     /// As [`new`](Self::new), with this many places for guests in place of spares.
@@ -68,36 +67,9 @@ impl Pool {
     }
 
     fn with(workers: usize, spares: usize, change: impl FnOnce(&mut Config)) -> Self {
-        let mut config = Self::config(workers, spares);
+        let mut config = Config { spares, ..Config::bare(workers) };
         change(&mut config);
         Self::of(config, false)
-    }
-
-    fn config(workers: usize, spares: usize) -> Config {
-        Config {
-            workers,
-            spares,
-            guests: 0,
-            searchers: (workers / 2).max(1),
-            awake_to_spin: 0,
-            // One for a guest too.
-            cpus: workers + 1,
-            compute_share: 50,
-            stuck_after: Duration::ZERO,
-            next_job: None,
-            // Offers are taken at once.
-            offer_age: Duration::ZERO,
-            max_blocking: 1,
-            blocking_keep_alive: Duration::ZERO,
-            thread_name: String::new(),
-            stack_size: None,
-            hooks: Hooks::default(),
-            long_polls: None,
-            observe: false,
-            flight_recorder: false,
-            flight_dumps: None,
-            spawner: None,
-        }
     }
 
     fn of(config: Config, manual: bool) -> Self {

@@ -2,6 +2,7 @@
 //! protocol and its proof.
 
 mod activity;
+mod config;
 mod contention;
 mod lifo;
 mod monitor;
@@ -27,7 +28,8 @@ use std::io;
 
 pub(crate) use activity::Interrupted;
 pub(crate) use monitor::Monitor;
-pub(crate) use pool::{Config, Pool};
+pub(crate) use config::Config;
+pub(crate) use pool::Pool;
 pub(crate) use sleepers::MOST_WORKERS;
 pub(crate) use slot::{Counter, Counters, Polled, Slot};
 #[cfg(loom)]

@@ -1,10 +1,9 @@
 //! The pool: the queues, the sleepers and the counts that the workers of one runtime share. How a ready task gets in,
 //! which worker is woken for it, how a pool is closed, and when it is over.
 
-use std::time::Duration;
-
 use crossbeam_utils::CachePadded;
 
+use super::config::Config;
 use super::contention::CpuShare;
 use super::monitor::MonitorSwitch;
 use super::pool_ref::PoolShard;
@@ -12,54 +11,17 @@ use super::queue::Injector;
 use super::sharing::Sharing;
 use super::sleepers::{Popped, SleepPlace, Sleepers};
 use super::slot::{Counter, Counters, Slot};
-use super::threads::{Spawner, Threads};
+use super::threads::Threads;
 use crate::blocking::BlockingPool;
 use crate::companion::Companion;
 use crate::fork::{Forecast, Guests, Posted};
-use crate::hooks::Hooks;
 use crate::local::PinnedThreads;
-use crate::observe::{Dumper, FlightDumps, WatchPlace};
+use crate::observe::{Dumper, WatchPlace};
 use crate::poller::Poller;
 use crate::primitives::plain::AtomicBool as PlainBool;
 use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
 use crate::stuck::Reports;
 use crate::task::{Origin, OwnedTasks, Runnable};
-
-/// The settings of a runtime, checked by its builder.
-#[derive(Clone, Debug)]
-pub(crate) struct Config {
-    pub(crate) workers: usize,
-    pub(crate) spares: usize,
-    /// Places for threads outside that take part in their fork-join calls.
-    pub(crate) guests: usize,
-    pub(crate) searchers: usize,
-    /// A worker spins only while no more workers than this are awake: a core must be left over for
-    /// those whose answer it waits for.
-    pub(crate) awake_to_spin: usize,
-    /// CPUs that the process may use.
-    pub(crate) cpus: usize,
-    /// Percentage of its time that a worker leaves to a computation while tasks wait.
-    pub(crate) compute_share: u32,
-    pub(crate) stuck_after: Duration,
-    /// How long a worker waits beside the sleepers' stack for its next job, while a spare looks after tasks.
-    pub(crate) next_job: Option<Duration>,
-    /// How long a thief watches an offer before it takes it.
-    pub(crate) offer_age: Duration,
-    pub(crate) max_blocking: usize,
-    pub(crate) blocking_keep_alive: Duration,
-    pub(crate) thread_name: String,
-    pub(crate) stack_size: Option<usize>,
-    pub(crate) hooks: Hooks,
-    /// After what time a poll is reported, if it is.
-    pub(crate) long_polls: Option<Duration>,
-    /// Whether anything beyond plain counters is counted, and whether each poll is recorded.
-    pub(crate) observe: bool,
-    pub(crate) flight_recorder: bool,
-    /// When the flight record is dumped.
-    pub(crate) flight_dumps: Option<FlightDumps>,
-    /// Starts the workers' threads, if the program does that itself.
-    pub(crate) spawner: Option<Spawner>,
-}
 
 /// The shared half of a runtime's scheduler.
 pub(crate) struct Pool {
@@ -387,28 +349,8 @@ impl Pool {
 impl Pool {
     /// Returns a pool with slots for this many workers, all of them vacant.
     pub(crate) fn for_tests(workers: usize) -> Arc<Self> {
-        let config = Config {
-            workers,
-            spares: 0,
-            guests: 1,
-            searchers: 1,
-            awake_to_spin: 0,
-            cpus: 1,
-            compute_share: 50,
-            stuck_after: Duration::from_secs(3600),
-            next_job: None,
-            offer_age: Duration::ZERO,
-            max_blocking: 1,
-            blocking_keep_alive: Duration::ZERO,
-            thread_name: String::new(),
-            stack_size: None,
-            hooks: Hooks::default(),
-            long_polls: None,
-            observe: true,
-            flight_recorder: false,
-            flight_dumps: None,
-            spawner: None,
-        };
+        let stuck_after = std::time::Duration::from_secs(3600);
+        let config = Config { guests: 1, stuck_after, observe: true, ..Config::bare(workers) };
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
             .expect("the OS has what a poller needs");
         Self::new(config, poller)

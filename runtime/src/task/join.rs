@@ -13,8 +13,9 @@ use super::drop_quietly;
 use super::error::JoinError;
 use super::header::Header;
 use super::id::Id;
-use super::notes::{self, Waits};
+use super::notes;
 use super::state::JoinStep;
+use super::waits::Waits;
 use super::waker;
 use crate::coop;
 

@@ -47,7 +47,9 @@ mod state;
 #[cfg(all(test, not(loom)))]
 mod tests;
 mod tracker;
+mod waits;
 mod waker;
+mod watch_polls;
 
 use std::any::Any;
 use std::fmt;
@@ -74,12 +76,14 @@ pub use crate::local::{spawn_local, spawn_pinned};
 
 pub(crate) use frames::{Inherited, Joiner, inherited, run_job};
 pub(crate) use header::{Header, Origin};
-pub(crate) use notes::{Before, Notes, PollMark, PollTime, Waits, WatchPolls, WokenBy};
+pub(crate) use notes::{Before, Notes, PollMark, PollTime};
 pub(crate) use owned::{OwnedTasks, TaskRef};
 pub(crate) use site::SiteId;
 pub(crate) use state::Listing;
 pub(crate) use waker::{note_wait, time_poll, waker_vtable, wakes_polled_task};
+pub(crate) use waits::{Waits, WokenBy};
 pub(crate) use windlass_sync::{drop_quietly, quietly};
+pub(crate) use watch_polls::WatchPolls;
 
 /// The task that a thread polls, and its task-local values. Dropping it restores them.
 pub(crate) struct Belonging {

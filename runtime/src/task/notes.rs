@@ -10,7 +10,9 @@
 use super::id::Id;
 use super::site::SiteId;
 use super::state::Listing;
-use crate::primitives::plain::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use super::waits::{Waits, WokenBy};
+use super::watch_polls::WatchPolls;
+use crate::primitives::plain::{AtomicU8, AtomicU32, Ordering};
 
 /// The time of birth is in units of 2¹⁶ ns, with 40 bits: it comes around after two years.
 const BIRTH_SHIFT: u32 = 16;
@@ -44,36 +46,6 @@ const LATCH: u8 = 8;
 const CANCELLATION: u8 = 9;
 /// As `NOTHING`, in a task that is not listed before it waits.
 const UNLISTED: u8 = 10;
-
-/// The kind of thread or event that woke a task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum WokenBy {
-    Io = 0,
-    Timer = 1,
-    Task = 2,
-    Foreign = 3,
-}
-
-impl WokenBy {
-    pub(crate) const ALL: [Self; 4] = [Self::Io, Self::Timer, Self::Task, Self::Foreign];
-}
-
-/// What a task waits for, as it is noted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
-    Nothing,
-    Unknown,
-    Read(u32),
-    Write(u32),
-    /// In nanoseconds since the epoch.
-    Timer(u64),
-    /// The lower half of the task's id.
-    Join(u32),
-    JoinBlocking,
-    Event,
-    Latch,
-    Cancellation,
-}
 
 /// A wake-up that is a sample: what woke the task, and when, in nanoseconds that come around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,26 +90,6 @@ impl PollMark {
     pub(crate) const PLAIN: Self = Self(UNKNOWN);
     /// The poll's end has to be told to the scheduler.
     pub(crate) const TIMED: Self = Self(UNKNOWN | TIMED);
-}
-
-/// How many monitors see a worker stuck in a poll. While there are any, the ends of all polls are told to their
-/// schedulers.
-static WATCHERS: AtomicUsize = AtomicUsize::new(0);
-
-/// Has the end of each poll reported to its scheduler for as long as it lives.
-pub(crate) struct WatchPolls(());
-
-impl WatchPolls {
-    pub(crate) fn begin() -> Self {
-        WATCHERS.fetch_add(1, Ordering::Relaxed);
-        Self(())
-    }
-}
-
-impl Drop for WatchPolls {
-    fn drop(&mut self) {
-        WATCHERS.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// The notes of one task; see the head of this file.
@@ -221,7 +173,7 @@ impl Notes {
     /// Returns true if the scheduler has to be told of the end of this poll.
     #[inline]
     pub(crate) fn is_timed(&self) -> bool {
-        self.kind.load(Ordering::Relaxed) & TIMED != 0 || WATCHERS.load(Ordering::Relaxed) > 0
+        self.kind.load(Ordering::Relaxed) & TIMED != 0 || WatchPolls::is_on()
     }
 
     /// The poll that is under way is to be timed.

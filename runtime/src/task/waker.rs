@@ -14,8 +14,8 @@ use windlass_sync::thread_cell;
 
 use super::header::Header;
 use super::id::Id;
-use super::notes::Waits;
 use super::state::{LENDABLE, Notify};
+use super::waits::Waits;
 
 /// The task that this thread polls (the innermost, if polls are nested), and the number of its references that can be
 /// taken without counting.

@@ -1,0 +1,123 @@
+//! Listeners that fail, for a while or for good.
+
+mod common;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use common::{ask, echo, listener, run};
+use windlass_net::{TcpListener, TcpStream};
+use windlass_runtime::spawn;
+use windlass_serve::{Drain, Listener};
+use windlass_sync::Latch;
+
+/// A listener that is out of descriptors for as long as it says.
+struct Exhausted {
+    inner: TcpListener,
+    refusals: AtomicUsize,
+    refused: Arc<Latch>,
+}
+
+impl Exhausted {
+    fn check(&self) -> io::Result<()> {
+        let take = |left: usize| left.checked_sub(1);
+        match self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take) {
+            Ok(_) => {
+                self.refused.count_down();
+                Err(io::Error::from_raw_os_error(24))
+            }
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+impl Listener for Exhausted {
+    type Stream = TcpStream;
+    type Addr = SocketAddr;
+
+    async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        self.check()?;
+        self.inner.accept().await
+    }
+
+    fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        self.check()?;
+        self.inner.try_accept()
+    }
+
+    fn refuse_new(&self) -> io::Result<bool> {
+        self.inner.refuse_new()
+    }
+
+    fn local_addr(&self) -> io::Result<SocketAddr> {
+        self.inner.local_addr()
+    }
+}
+
+#[test]
+fn a_server_that_is_out_of_descriptors_tries_again() {
+    run(|| async {
+        let (inner, address) = listener().await;
+        let refused = Arc::new(Latch::new(4));
+        let listener = Exhausted { inner, refusals: AtomicUsize::new(4), refused: refused.clone() };
+        let drain = Drain::new();
+        let switch = drain.switch();
+        let serving = spawn(drain.serve(listener, echo));
+        let client = TcpStream::connect(address).await.unwrap();
+        refused.wait().await;
+        ask(&client).await.unwrap();
+        switch.flip();
+        assert_eq!(serving.await.unwrap().unwrap().accepted(), 1);
+    });
+}
+
+/// The queue is emptied also if there is no descriptor for its connections at first.
+#[test]
+fn a_drain_that_is_out_of_descriptors_waits_for_some() {
+    run(|| async {
+        let (inner, address) = listener().await;
+        let client = TcpStream::connect(address).await.unwrap();
+        let refused = Arc::new(Latch::new(3));
+        let listener = Exhausted { inner, refusals: AtomicUsize::new(3), refused };
+        let drain = Drain::new().grace(Duration::ZERO);
+        drain.switch().flip();
+        let serving = spawn(drain.serve(listener, |stream, _, _| async move {
+            stream.write_all(b"!").await.unwrap();
+        }));
+        client.read_exact(&mut [0]).await.unwrap();
+        assert_eq!(serving.await.unwrap().unwrap().accepted(), 1);
+    });
+}
+
+#[test]
+fn an_error_that_does_not_go_away_ends_the_server() {
+    struct Broken;
+
+    impl Listener for Broken {
+        type Stream = TcpStream;
+        type Addr = SocketAddr;
+
+        async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+            Err(io::Error::other("the runtime has shut down"))
+        }
+
+        fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
+            unreachable!("nobody has told it to end")
+        }
+
+        fn refuse_new(&self) -> io::Result<bool> {
+            unreachable!("nobody has told it to end")
+        }
+
+        fn local_addr(&self) -> io::Result<SocketAddr> {
+            unreachable!("nobody asks")
+        }
+    }
+
+    run(|| async {
+        assert!(Drain::new().serve(Broken, echo).await.is_err());
+    });
+}
