@@ -14,7 +14,7 @@ use crate::handle::Handle;
 use crate::primitives::Arc;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::sched::{Pool, Worker};
-use crate::task::{self, Belonging, JoinHandle, Origin};
+use crate::task::{self, Belonging};
 
 pub(crate) use crate::entered::has_entered;
 
@@ -216,13 +216,4 @@ pub(crate) fn leave_forgotten() {
     if has_entered() {
         leave();
     }
-}
-
-/// Spawns on the pool of the current thread, or on that of the global runtime.
-pub(crate) fn spawn<F>(future: F, origin: Origin) -> JoinHandle<F::Output>
-where
-    F: Future + Send + 'static,
-    F::Output: Send + 'static,
-{
-    with_pool(|pool| pool.spawn(future, origin))
 }

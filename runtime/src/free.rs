@@ -55,7 +55,7 @@ where
     F::Output: Send + 'static,
 {
     let origin = Origin::new(Location::caller(), None);
-    boxed_if_large!(future => context::spawn(future, origin))
+    boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)))
 }
 
 /// Runs a closure that blocks (file access, a database driver) on a thread of the blocking pool, where it holds up no

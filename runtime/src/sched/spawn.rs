@@ -4,7 +4,7 @@
 use super::pool::Pool;
 use super::worker::Worker;
 use crate::context;
-use crate::task::{self, JoinHandle, Listing, Origin};
+use crate::task::{self, JoinHandle, Listing, Origin, Runnable};
 
 impl Pool {
     /// Spawns a future on this pool. If the pool is closing, the future is dropped at once and the
@@ -15,7 +15,7 @@ impl Pool {
         F::Output: Send + 'static,
     {
         // SAFETY: both are `Send`.
-        unsafe { self.spawn_as(future, origin, Kind::Task) }
+        unsafe { self.spawn_unchecked(future, origin) }
     }
 
     /// As [`spawn`](Self::spawn), for a fork-join root.
@@ -24,11 +24,11 @@ impl Pool {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        // SAFETY: both are `Send`.
-        unsafe { self.spawn_as(future, origin, Kind::Root) }
+        self.spawn_shared(future, origin, Self::push_root)
     }
 
-    /// Spawns a future that need not be `Send`, for a manual loop.
+    /// Spawns a future that need not be `Send`: onto the queue of the current worker, or into the injector if the thread is
+    /// no worker of this pool.
     ///
     /// # Safety
     ///
@@ -42,24 +42,9 @@ impl Pool {
         F: Future + 'static,
         F::Output: 'static,
     {
-        // SAFETY: the caller says so.
-        unsafe { self.spawn_as(future, origin, Kind::Task) }
-    }
-
-    /// Spawns a task or a root: onto the queue of the current worker ([`spawn_own`](Self::spawn_own)), or into a shared
-    /// queue ([`spawn_shared`](Self::spawn_shared)).
-    ///
-    /// # Safety
-    ///
-    /// The same as for [`spawn_unchecked`](Self::spawn_unchecked).
-    unsafe fn spawn_as<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
-    where
-        F: Future + 'static,
-        F::Output: 'static,
-    {
         context::worker_of(self, |worker| match worker {
-            Some(worker) if matches!(kind, Kind::Task) => self.spawn_own(worker, future, origin),
-            _ => self.spawn_shared(future, origin, kind),
+            Some(worker) => self.spawn_own(worker, future, origin),
+            None => self.spawn_shared(future, origin, Self::push),
         })
     }
 
@@ -92,8 +77,13 @@ impl Pool {
         handle
     }
 
-    /// Spawns for any worker to take.
-    fn spawn_shared<F>(&self, future: F, origin: Origin, kind: Kind) -> JoinHandle<F::Output>
+    /// Spawns for any worker to take from the queue that `push` puts it into.
+    fn spawn_shared<F>(
+        &self,
+        future: F,
+        origin: Origin,
+        push: fn(&Self, Runnable),
+    ) -> JoinHandle<F::Output>
     where
         F: Future + 'static,
         F::Output: 'static,
@@ -107,10 +97,7 @@ impl Pool {
         // goes by the count alone.
         let count = || self.foreign.spawned.bump_shared();
         if self.owned.bind_counted(shard, runnable.header(), count) {
-            match kind {
-                Kind::Task => self.push(runnable),
-                Kind::Root => self.push_root(runnable),
-            }
+            push(self, runnable);
         } else {
             // A worker counts what ends in its hands as finished, so this must have been spawned.
             context::worker_of(self, |worker| {
@@ -122,12 +109,6 @@ impl Pool {
         }
         handle
     }
-}
-
-/// The kind of a spawned task.
-enum Kind {
-    Task,
-    Root,
 }
 
 /// Spreads the tasks of foreign threads over the shards, by thread.

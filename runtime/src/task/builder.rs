@@ -71,7 +71,7 @@ impl Builder {
         F::Output: Send + 'static,
     {
         let origin = self.origin(Location::caller());
-        boxed_if_large!(future => context::spawn(future, origin))
+        boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)))
     }
 
     /// Spawns the task on the runtime of the handle.

@@ -302,7 +302,8 @@ impl<T: Send + 'static> JoinSet<T> {
         F: Future<Output = T> + Send + 'static,
     {
         let origin = Origin::new(Location::caller(), None);
-        let handle = boxed_if_large!(future => context::spawn(future, origin));
+        let handle =
+            boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)));
         self.insert(handle)
     }
 

@@ -98,7 +98,7 @@ impl TaskTracker {
     {
         let origin = Origin::new(Location::caller(), None);
         let future = self.track_future(future);
-        boxed_if_large!(future => context::spawn(future, origin))
+        boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)))
     }
 
     /// Spawns a tracked task on the runtime of the handle.
