@@ -4,55 +4,22 @@
 //! - `ThreadMark`: where a thread can be reached; with `new()` for nobody, `set()`, called by the thread itself, and
 //!   `clear()`;
 //! - `stack_of(&ThreadMark) -> Option<Vec<usize>>`: the program counter of the thread that has left the mark and its
-//!   return addresses, innermost first. Takes some seconds if that does not answer. Called on a thread that may wait.
+//!   return addresses, innermost first. Takes some seconds if that does not answer. Called on a thread that may wait;
+//! - `name_frames(&[usize]) -> Vec<StackFrame>`: the names of the functions at these addresses, as far as they are known.
 
 #[cfg(all(
     feature = "stack-traces",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 ))]
-mod capture;
-#[cfg(all(
-    feature = "stack-traces",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod modules;
-#[cfg(all(
-    feature = "stack-traces",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod signal;
-#[cfg(all(
-    feature = "stack-traces",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod symbols;
-#[cfg(all(
-    feature = "stack-traces",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-mod unwind;
-
-#[cfg(all(
-    feature = "stack-traces",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-))]
-pub(crate) use {capture::stack_of, signal::ThreadMark, symbols::name_frames};
-
+#[path = "linux/mod.rs"]
+mod backend;
 #[cfg(not(all(
     feature = "stack-traces",
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
-mod none;
-#[cfg(not(all(
-    feature = "stack-traces",
-    target_os = "linux",
-    any(target_arch = "x86_64", target_arch = "aarch64")
-)))]
-pub(crate) use none::{ThreadMark, name_frames, stack_of};
+#[path = "none.rs"]
+mod backend;
+
+pub(crate) use backend::{ThreadMark, name_frames, stack_of};

@@ -1,8 +1,15 @@
-//! From a thread's mark to the addresses on its stack.
+//! The stack of another thread: a signal handler copies it, and the unwinder walks the copy.
 
-use super::modules::Modules;
-use super::signal::{self, ThreadMark};
-use super::unwind::Unwinder;
+mod modules;
+mod signal;
+mod symbols;
+mod unwind;
+
+use modules::Modules;
+use unwind::Unwinder;
+
+pub(crate) use signal::ThreadMark;
+pub(crate) use symbols::name_frames;
 
 /// Returns where the marked thread is: its program counter and the return addresses on its stack, innermost first.
 pub(crate) fn stack_of(thread: &ThreadMark) -> Option<Vec<usize>> {
