@@ -27,6 +27,7 @@ use std::io;
 use std::panic::Location;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
+use std::vec;
 
 use crate::context;
 use crate::handle::Handle;
@@ -45,7 +46,7 @@ use crate::task::{self, JoinHandle, Origin};
 pub struct Loop {
     worker: Rc<Worker>,
     handle: Handle,
-    /// The number of `Runnable`s that the program holds.
+    /// The number of ready tasks that the program holds.
     held: Rc<Cell<usize>>,
 }
 
@@ -162,13 +163,13 @@ impl Loop {
         let mut left = timeout;
         loop {
             let ready = self.look(left)?;
-            if !ready.is_empty() {
-                return Ok(ready.into_iter());
+            if ready.len() > 0 {
+                return Ok(ready);
             }
             // Nothing yet: a signal, or an event that no task waits for.
             left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
-                return Ok(Vec::new().into_iter());
+                return Ok(ready);
             }
         }
     }
@@ -178,7 +179,8 @@ impl Loop {
         self.handle.pool().poller().descriptor()
     }
 
-    fn look(&mut self, timeout: Option<Duration>) -> io::Result<Vec<Runnable>> {
+    /// Waits for at most this long, and returns the tasks that are ready then, if any.
+    fn look(&mut self, timeout: Option<Duration>) -> io::Result<ReadyTasks> {
         let pool = self.handle.pool();
         let poller = pool.poller();
         let jumps = poller.is_virtual() && poller.timers().in_use();
@@ -210,8 +212,9 @@ impl Loop {
             Err(error) if ready.is_empty() => return Err(error),
             _ => {}
         }
-        let runnable = |inner| Runnable::new(inner, self.worker.clone(), self.held.clone());
-        Ok(ready.into_iter().map(runnable).collect())
+        self.held.set(self.held.get() + ready.len());
+        let (worker, held) = (self.worker.clone(), self.held.clone());
+        Ok(ReadyTasks { ready: ready.into_iter(), worker, held })
     }
 }
 
@@ -248,6 +251,34 @@ impl fmt::Debug for Loop {
     }
 }
 
+/// The tasks that were ready. Dropping it puts the remaining ones back.
+struct ReadyTasks {
+    ready: vec::IntoIter<task::Runnable>,
+    worker: Rc<Worker>,
+    held: Rc<Cell<usize>>,
+}
+
+impl Iterator for ReadyTasks {
+    type Item = Runnable;
+
+    fn next(&mut self) -> Option<Runnable> {
+        let inner = Some(self.ready.next()?);
+        Some(Runnable { inner, worker: self.worker.clone(), held: self.held.clone() })
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.ready.size_hint()
+    }
+}
+
+impl ExactSizeIterator for ReadyTasks {}
+
+impl Drop for ReadyTasks {
+    fn drop(&mut self) {
+        self.for_each(drop);
+    }
+}
+
 /// A task of a [`Loop`] that is ready. Dropping it without running it puts it back.
 ///
 /// # Examples
@@ -265,17 +296,11 @@ impl fmt::Debug for Loop {
 pub struct Runnable {
     /// Taken by `run` or by the drop.
     inner: Option<task::Runnable>,
-    origin: Origin,
     worker: Rc<Worker>,
     held: Rc<Cell<usize>>,
 }
 
 impl Runnable {
-    fn new(inner: task::Runnable, worker: Rc<Worker>, held: Rc<Cell<usize>>) -> Self {
-        held.set(held.get() + 1);
-        Self { origin: inner.origin(), inner: Some(inner), worker, held }
-    }
-
     /// Polls the task once. If the task panics, its [`JoinHandle`] returns the panic.
     ///
     /// # Examples
@@ -314,7 +339,7 @@ impl Runnable {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn name(&self) -> Option<&str> {
-        self.origin.name.as_deref()
+        self.inner().name()
     }
 
     /// Returns where the task was spawned.
@@ -330,7 +355,11 @@ impl Runnable {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn location(&self) -> &'static Location<'static> {
-        self.origin.location
+        self.inner().location()
+    }
+
+    fn inner(&self) -> &task::Runnable {
+        self.inner.as_ref().expect("taken only by what consumes it")
     }
 }
 

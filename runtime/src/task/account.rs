@@ -233,18 +233,17 @@ pub(crate) enum Metered {
     Closure,
 }
 
-/// The account that this thread meters; null for none. The address is compared, never followed.
+/// The time that has run up on the account that a thread meters.
 #[derive(Clone, Copy)]
 struct Meter {
-    ledger: *const Ledger,
-    /// When it was last metered from; `None` without an account.
+    /// When it was last metered from; `None` while it is not.
     since: Option<Instant>,
     /// The time that had run up before that.
     before: Duration,
 }
 
 impl Meter {
-    const OFF: Self = Self { ledger: ptr::null(), since: None, before: Duration::ZERO };
+    const OFF: Self = Self { since: None, before: Duration::ZERO };
 
     /// Returns the time that has run up until now.
     fn sum(&self, now: Instant) -> Duration {
@@ -253,30 +252,41 @@ impl Meter {
     }
 }
 
+// The account that this thread meters; null for none. The address is compared, never followed. It has a cell of its own,
+// because most threads meter none and look at nothing else.
+thread_cell!(static METERED: *const Ledger = ptr::null());
 thread_cell!(static METER: Meter = Meter::OFF);
 
 /// A time in which a thread meters another account, or none. Its end charges that account, and goes on with the one
 /// around it.
-pub(crate) struct Metering<'a> {
+pub(crate) struct Metering<'a>(Option<Change<'a>>);
+
+/// From which account to which other one.
+struct Change<'a> {
     ledger: Option<&'a Ledger>,
-    /// The account that was metered before; `None` if nothing has changed.
-    around: Option<Meter>,
+    around: *const Ledger,
+    meter: Meter,
 }
 
 /// Meters this account, or none, until the result is dropped.
 #[inline]
 pub(super) fn meter(account: Option<&Account>, as_what: Metered) -> Metering<'_> {
-    let ledger = account.map(|account| &*account.0);
-    match (ledger, METER.with(Cell::get)) {
-        (None, around) if around.ledger.is_null() => Metering { ledger: None, around: None },
-        (ledger, around) => change(ledger, around, as_what),
+    let around = METERED.with(Cell::get);
+    if account.is_none() && around.is_null() {
+        return Metering(None);
     }
+    Metering(change(account.map(|account| &*account.0), around, as_what))
 }
 
 #[cold]
-fn change(ledger: Option<&Ledger>, around: Meter, as_what: Metered) -> Metering<'_> {
+#[inline(never)]
+fn change<'a>(
+    ledger: Option<&'a Ledger>,
+    around: *const Ledger,
+    as_what: Metered,
+) -> Option<Change<'a>> {
     let address = ledger.map_or(ptr::null(), ptr::from_ref);
-    let is_same = ptr::eq(around.ledger, address);
+    let is_same = ptr::eq(around, address);
     match (ledger, as_what) {
         // One that is polled within a poll on the same account is a part of that.
         (Some(ledger), Metered::Poll) if !is_same => ledger.charge(|ledger| &ledger.polls, 1),
@@ -284,30 +294,40 @@ fn change(ledger: Option<&Ledger>, around: Meter, as_what: Metered) -> Metering<
         _ => {}
     }
     if is_same {
-        return Metering { ledger: None, around: None };
+        return None;
     }
     let now = Instant::now();
-    let around = Meter { before: around.sum(now), since: None, ..around };
+    METERED.with(|metered| metered.set(address));
     let since = ledger.map(|_| now);
-    METER.with(|meter| meter.set(Meter { ledger: address, since, ..Meter::OFF }));
-    Metering { ledger, around: Some(around) }
+    let meter = METER.with(|meter| meter.replace(Meter { since, ..Meter::OFF }));
+    Some(Change { ledger, around, meter: Meter { since: None, before: meter.sum(now) } })
 }
 
 impl Drop for Metering<'_> {
     #[inline]
     fn drop(&mut self) {
-        let Some(around) = self.around else { return };
-        let now = Instant::now();
-        if let Some(ledger) = self.ledger {
-            let busy = METER.with(Cell::get).sum(now);
-            ledger.charge(|ledger| &ledger.busy, busy.as_nanos() as u64);
+        if let Some(change) = &self.0 {
+            change.end();
         }
-        let since = (!around.ledger.is_null()).then_some(now);
-        METER.with(|meter| meter.set(Meter { since, ..around }));
+    }
+}
+
+impl Change<'_> {
+    #[cold]
+    #[inline(never)]
+    fn end(&self) {
+        let now = Instant::now();
+        let since = (!self.around.is_null()).then_some(now);
+        let meter = METER.with(|meter| meter.replace(Meter { since, ..self.meter }));
+        METERED.with(|metered| metered.set(self.around));
+        if let Some(ledger) = self.ledger {
+            ledger.charge(|ledger| &ledger.busy, meter.sum(now).as_nanos() as u64);
+        }
     }
 }
 
 /// Meters nothing until the result is dropped.
+#[inline]
 pub(super) fn set_aside() -> Metering<'static> {
     meter(None, Metered::Closure)
 }

@@ -213,7 +213,7 @@ where
                 if let Err(second) = unsafe { self.drop_future() } {
                     drop_quietly(second);
                 }
-                let location = self.header.notes.site().get().location;
+                let location = self.header.location();
                 // User code hears of it, which may panic in its turn.
                 quietly(|| events::task_panicked(self.header.id, location, &*payload));
                 let payload = self.scheduler.explain(payload);
@@ -331,9 +331,9 @@ where
     /// # Safety
     ///
     /// The task is alive.
-    unsafe fn name(header: NonNull<Header>) -> Option<String> {
-        // SAFETY: alive, says the caller; the name is never written again.
-        unsafe { Self::of(header) }.marks.name().map(str::to_owned)
+    unsafe fn name(header: NonNull<Header>) -> Option<NonNull<str>> {
+        // SAFETY: alive, says the caller.
+        unsafe { Self::of(header) }.marks.name().map(NonNull::from)
     }
 
     /// [`Vtable::free`].

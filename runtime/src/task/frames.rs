@@ -58,12 +58,14 @@ thread_cell!(static TOP: *const Frame<'static> = ptr::null());
 pub(crate) struct Restore(*const Frame<'static>);
 
 impl Drop for Restore {
+    #[inline]
     fn drop(&mut self) {
         TOP.with(|top| top.set(self.0));
     }
 }
 
 /// Hides all values on this thread until the result is dropped.
+#[inline]
 pub(super) fn set_aside() -> Restore {
     Restore(TOP.with(|top| top.replace(ptr::null())))
 }

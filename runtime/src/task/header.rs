@@ -23,8 +23,8 @@ pub(crate) struct Vtable {
     pub(crate) drop_output: unsafe fn(NonNull<Header>),
     /// Binds a task that is not bound yet to its owner's list. The caller owns its `Runnable`.
     pub(crate) list: unsafe fn(NonNull<Header>) -> bool,
-    /// Returns a copy of the task's name.
-    pub(crate) name: unsafe fn(NonNull<Header>) -> Option<String>,
+    /// Returns the task's name, which lives as long as the task.
+    pub(crate) name: unsafe fn(NonNull<Header>) -> Option<NonNull<str>>,
     /// Frees the task.
     pub(crate) free: unsafe fn(NonNull<Header>),
 }
@@ -146,17 +146,32 @@ impl Header {
         }
     }
 
-    /// Returns the task's name and spawn site. Takes a pointer, because the name is behind the header, where a reference
-    /// to the header does not reach.
+    /// Returns the task's name. Takes a pointer, because the name is behind the header, where a reference to the header
+    /// does not reach.
+    ///
+    /// # Safety
+    ///
+    /// The task is alive throughout `'a`, and the pointer is to the whole of it.
+    pub(super) unsafe fn name<'a>(header: NonNull<Self>) -> Option<&'a str> {
+        // SAFETY: alive, says the caller, and the vtable is that of this very task.
+        let name = unsafe { (header.as_ref().vtable.name)(header) }?;
+        // SAFETY: it is never written again, and lives as long as the task.
+        Some(unsafe { name.as_ref() })
+    }
+
+    /// Returns a copy of the task's name, and its spawn site.
     ///
     /// # Safety
     ///
     /// The task is alive, and the pointer is to the whole of it.
     pub(crate) unsafe fn origin(header: NonNull<Self>) -> Origin {
-        // SAFETY: alive, says the caller.
-        let Self { vtable, notes, .. } = unsafe { header.as_ref() };
-        // SAFETY: as above, and the vtable is that of this very task.
-        let name = unsafe { (vtable.name)(header) };
-        Origin::new(notes.site().get().location, name)
+        // SAFETY: the caller says so.
+        let (header, name) = unsafe { (header.as_ref(), Self::name(header)) };
+        Origin::new(header.location(), name.map(str::to_owned))
+    }
+
+    /// Returns where the task was spawned.
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        self.notes.site().get().location
     }
 }

@@ -55,6 +55,7 @@ use std::any::Any;
 use std::fmt;
 use std::future::Future;
 use std::mem;
+use std::panic::Location;
 use std::ptr::NonNull;
 
 pub use abort::AbortHandle;
@@ -80,10 +81,10 @@ pub(crate) use notes::{Before, Notes, PollMark, PollTime};
 pub(crate) use owned::{OwnedTasks, TaskRef};
 pub(crate) use site::SiteId;
 pub(crate) use state::Listing;
-pub(crate) use waker::{note_wait, time_poll, waker_vtable, wakes_polled_task};
 pub(crate) use waits::{Waits, WokenBy};
-pub(crate) use windlass_sync::{drop_quietly, quietly};
+pub(crate) use waker::{note_wait, time_poll, waker_vtable, wakes_polled_task};
 pub(crate) use watch_polls::WatchPolls;
+pub(crate) use windlass_sync::{drop_quietly, quietly};
 
 /// The task that a thread polls, and its task-local values. Dropping it restores them.
 pub(crate) struct Belonging {
@@ -93,6 +94,7 @@ pub(crate) struct Belonging {
 }
 
 /// Lets this thread run code that belongs to no task, until the result is dropped.
+#[inline]
 pub(crate) fn set_aside() -> Belonging {
     Belonging {
         _polled: waker::set_aside(),
@@ -185,6 +187,18 @@ impl Runnable {
     pub(crate) fn id(&self) -> Id {
         // SAFETY: alive, as in `run`.
         unsafe { self.0.as_ref() }.id
+    }
+
+    /// Returns the task's name.
+    pub(crate) fn name(&self) -> Option<&str> {
+        // SAFETY: alive, as in `run`, for as long as we are borrowed.
+        unsafe { Header::name(self.0) }
+    }
+
+    /// Returns where the task was spawned.
+    pub(crate) fn location(&self) -> &'static Location<'static> {
+        // SAFETY: alive, as in `run`.
+        unsafe { self.0.as_ref() }.location()
     }
 
     /// The task's name and spawn site.

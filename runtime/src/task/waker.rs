@@ -61,12 +61,14 @@ impl Drop for Lending {
 pub(super) struct RestorePolled(Stock);
 
 impl Drop for RestorePolled {
+    #[inline]
     fn drop(&mut self) {
         STOCK.with(|cell| cell.set(self.0));
     }
 }
 
 /// Hides the task that this thread polls until the result is dropped.
+#[inline]
 pub(super) fn set_aside() -> RestorePolled {
     RestorePolled(STOCK.with(|cell| cell.replace(Stock { task: ptr::null(), left: 0 })))
 }
