@@ -82,42 +82,26 @@ pub(crate) fn thread_starts(pool: &Arc<Pool>) -> ThreadStops<'_> {
     ThreadStops(pool)
 }
 
-impl Worker {
-    /// Calls the hook for the first job of a worker.
-    pub(crate) fn run_first_job(&self) {
-        self.call_as_job(&self.pool().config.hooks.first_job);
-    }
+/// Calls the hook for the first job of a worker.
+pub(crate) fn run_first_job(worker: &Worker) {
+    call_as_job(worker, &worker.pool().config.hooks.first_job);
+}
 
-    /// Calls the hook for the last job of a worker.
-    pub(crate) fn run_last_job(&self) {
-        self.call_as_job(&self.pool().config.hooks.last_job);
-    }
+/// Calls the hook for the last job of a worker.
+pub(crate) fn run_last_job(worker: &Worker) {
+    call_as_job(worker, &worker.pool().config.hooks.last_job);
+}
 
-    /// Calls a hook, which may fork, and runs what it has spawned.
-    fn call_as_job(&self, hook: &Option<IndexHook>) {
-        // Spares stand in for a worker that has been told.
-        let Some(hook) = hook.as_ref().filter(|_| self.is_regular()) else { return };
-        let tick = &self.slot().counters.tick;
-        tick.bump();
-        self.begin_computing();
-        quietly(|| hook(self.index()));
-        self.end_computing();
-        tick.bump();
-    }
-
-    /// Calls the hook for a worker that is about to sleep. If the hook has spawned a task, returns it.
-    pub(crate) fn before_park(&self) -> Option<Runnable> {
-        let hooks = &self.pool().config.hooks;
-        if !hooks.has_park() {
-            return None;
-        }
-        hooks.parks();
-        let found = self.take_own();
-        if found.is_some() {
-            hooks.unparks();
-        }
-        found
-    }
+/// Calls a hook, which may fork, and runs what it has spawned.
+fn call_as_job(worker: &Worker, hook: &Option<IndexHook>) {
+    // Spares stand in for a worker for which the hook was called.
+    let Some(hook) = hook.as_ref().filter(|_| worker.is_regular()) else { return };
+    let tick = &worker.slot().counters.tick;
+    tick.bump();
+    worker.begin_computing();
+    quietly(|| hook(worker.index()));
+    worker.end_computing();
+    tick.bump();
 }
 
 impl fmt::Debug for Hooks {

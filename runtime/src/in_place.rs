@@ -45,7 +45,7 @@ use crate::sched::{Interrupted, Worker};
 pub fn block_in_place<F: FnOnce() -> R, R>(f: F) -> R {
     context::with_worker(|worker| {
         match worker.filter(|worker| !worker.pool().poller().is_manual()) {
-            Some(worker) => worker.step_out(f),
+            Some(worker) => step_out(worker, f),
             None => f(),
         }
     })
@@ -57,17 +57,16 @@ struct Out<'a> {
     interrupted: Interrupted,
 }
 
-impl Worker {
-    fn step_out<R>(&self, f: impl FnOnce() -> R) -> R {
-        let pool = self.pool();
-        let _out = Out { worker: self, interrupted: self.slot().activity.block() };
-        self.hand_over();
-        if pool.has_shared_work() || pool.has_root() {
-            // Its pusher may have found the monitor on, which would look only after a while.
-            pool.poller().kick();
-        }
-        context::step_out(pool, || coop::uncounted(|| companion::block_in_place(pool, f)))
+/// Takes a worker out of its place while `f` runs.
+fn step_out<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
+    let pool = worker.pool();
+    let _out = Out { worker, interrupted: worker.slot().activity.block() };
+    worker.hand_over();
+    if pool.has_shared_work() || pool.has_root() {
+        // Its pusher may have found the monitor on, which would look only after a while.
+        pool.poller().kick();
     }
+    context::step_out(pool, || coop::uncounted(|| companion::block_in_place(pool, f)))
 }
 
 impl Drop for Out<'_> {

@@ -12,7 +12,7 @@ use super::posted::NOWHERE;
 use crate::context;
 use crate::coop;
 use crate::primitives::{Ordering, fence};
-use crate::sched::Worker;
+use crate::sched::{Worker, steal};
 use crate::task::{self, Runnable};
 
 /// Returns true while a panic passes through the current thread.
@@ -262,7 +262,7 @@ impl Worker {
             self.poll_os();
         }
         loop {
-            let Some(runnable) = self.next().or_else(|| self.steal_task()) else {
+            let Some(runnable) = self.next().or_else(|| steal::task(self)) else {
                 // The tasks just polled may have brought each other something to do.
                 if polls > polls_before && self.poll_os() {
                     polls_before = polls;

@@ -112,7 +112,7 @@ impl Worker {
     /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes a thread wait.
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
         let slots = self.pool.slots.len() + self.pool.guests.in_use().len();
-        let start = self.next_random() as usize % slots;
+        let start = self.steal_order.start(slots);
         let from_any = |steal: &dyn Fn(&Offers, usize) -> Option<JobRef>| {
             (start..slots)
                 .chain(0..start)

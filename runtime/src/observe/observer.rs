@@ -20,8 +20,8 @@ use super::flight::Flight;
 use super::hours::Doing;
 use super::watch::Watch;
 use crate::poller::fires;
+use crate::sched::Pool;
 use crate::sched::policy::POLLS_PER_CLOCK;
-use crate::sched::{Pool, Worker};
 use crate::task::{self, Before, Header, Id, Notes, PollMark, PollTime, Runnable, WokenBy};
 
 use super::policy::{LONGEST_WAIT, STAMP_EVERY, TIME_EVERY};
@@ -342,7 +342,7 @@ impl Observer {
 
     /// A poll is over that was to be timed, or that may have been stuck.
     #[cold]
-    fn times(&self, task: &Header, began: Option<Instant>, polls_done: u64) {
+    pub(crate) fn times(&self, task: &Header, began: Option<Instant>, polls_done: u64) {
         let notes = &task.notes;
         let timed = notes.take_timed();
         let stuck = self.watch.take_stuck();
@@ -371,14 +371,5 @@ impl Observer {
         let what = What::Poll { site: notes.site(), task: task.id.number() };
         self.flight.timed(&self.watch, now, time, what, polls_done);
         notes.add_busy(time.saturating_mul(weight.min(notes.polls().into())));
-    }
-}
-
-impl Worker {
-    /// A poll of one of this worker's tasks is over, and was to be timed.
-    pub(crate) fn times_poll(&self, task: &Header) {
-        // A computation polls other tasks in between.
-        let began = if self.is_in_place() { None } else { self.computation.began() };
-        self.observer.times(task, began, self.slot().polls_begun());
     }
 }

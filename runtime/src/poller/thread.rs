@@ -101,32 +101,62 @@ fn run(pool: &Arc<Pool>) {
     // A waker finds the runtime's time, and spawns where it belongs, as it would on a worker.
     let _entered = EnteredScope::enter(Handle::new(pool.clone()));
     super::keep_time();
-    let poller = pool.poller();
-    let parker = poller.take_parker();
-    let start = Instant::now();
-    let mut monitor = Monitor::new(pool, start);
-    let mut idleness = Idleness::new();
-    let mut hand_on = HandOn::default();
     foreign::hand_on();
+    let mut thread = PollerThread::new(pool);
     // With the last task gone, no worker can be stuck and nobody waits for events.
     while !pool.is_over() {
-        let mut pause = monitor.pause(pool);
+        thread.sleep();
+        thread.look();
+    }
+}
+
+/// What the thread keeps between two looks.
+struct PollerThread<'a> {
+    pool: &'a Arc<Pool>,
+    parker: Parker,
+    start: Instant,
+    monitor: Monitor,
+    idleness: Idleness,
+    hand_on: HandOn,
+}
+
+impl<'a> PollerThread<'a> {
+    fn new(pool: &'a Arc<Pool>) -> Self {
+        let start = Instant::now();
+        Self {
+            pool,
+            parker: pool.poller().take_parker(),
+            start,
+            monitor: Monitor::new(pool, start),
+            idleness: Idleness::new(),
+            hand_on: HandOn::default(),
+        }
+    }
+
+    /// Sleeps until it is time to look, or until another thread kicks: in the seat if nobody else can be there.
+    fn sleep(&mut self) {
+        let poller = self.pool.poller();
+        let mut pause = self.monitor.pause(self.pool);
         if poller.is_virtual() && poller.timers().in_use() {
-            pause = shorter(pause, Some(idleness.pause()));
+            pause = shorter(pause, Some(self.idleness.pause()));
         }
-        if poller.is_seat_of_thread() || monitor.is_last_resort() {
-            sleep_in_seat(poller, &parker, pause);
+        if poller.is_seat_of_thread() || self.monitor.is_last_resort() {
+            sleep_in_seat(poller, &self.parker, pause);
         } else {
-            sleep(&parker, pause);
+            sleep(&self.parker, pause);
         }
+    }
+
+    /// Looks at the workers, and does what they leave undone: takes events and timers, and has foreign wakers called.
+    fn look(&mut self) {
         // Models must not go by how fast the machine is: no time passes there.
-        let now = if cfg!(loom) { start } else { Instant::now() };
-        monitor.look(pool, now);
-        look_after_os(pool, monitor.is_last_resort());
-        if poller.is_virtual() {
-            idleness.look(pool);
+        let now = if cfg!(loom) { self.start } else { Instant::now() };
+        self.monitor.look(self.pool, now);
+        look_after_os(self.pool, self.monitor.is_last_resort());
+        if self.pool.poller().is_virtual() {
+            self.idleness.look(self.pool);
         }
-        hand_on.look(pool);
+        self.hand_on.look(self.pool);
     }
 }
 

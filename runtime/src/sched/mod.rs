@@ -20,6 +20,7 @@ mod spares;
 mod spawn;
 mod spin;
 mod status;
+pub(crate) mod steal;
 mod threads;
 mod trial;
 mod worker;
@@ -27,8 +28,8 @@ mod worker;
 use std::io;
 
 pub(crate) use activity::Interrupted;
-pub(crate) use monitor::Monitor;
 pub(crate) use config::Config;
+pub(crate) use monitor::Monitor;
 pub(crate) use pool::Pool;
 pub(crate) use sleepers::MOST_WORKERS;
 pub(crate) use slot::{Counter, Counters, Polled, Slot};

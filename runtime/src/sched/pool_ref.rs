@@ -119,7 +119,7 @@ impl Schedule for PoolRef {
     fn timed(self, task: &Header) {
         context::with_worker(|worker| {
             if let Some(worker) = worker {
-                worker.times_poll(task);
+                worker.time_poll(task);
             }
         });
     }

@@ -4,9 +4,8 @@
 
 use std::time::Instant;
 
-use super::policy::SMALL_BACKLOG;
 use super::sleepers::SleepPlace;
-use super::slot::Slot;
+use super::steal;
 use super::worker::Worker;
 use crate::fork::JobRef;
 use crate::poller::Seat;
@@ -106,7 +105,7 @@ impl Worker {
         self.take_own()
             .or_else(|| self.take_shared())
             .or_else(|| self.take_root())
-            .or_else(|| self.steal_task())
+            .or_else(|| steal::task(self))
             .map(Search::Found)
             .or_else(|| if self.may_compute() { self.next_job().map(Search::Job) } else { None })
     }
@@ -117,54 +116,18 @@ impl Worker {
         self.next_job().map(Search::Job).or_else(root)
     }
 
-    /// Takes tasks that lie with other workers.
-    pub(crate) fn steal_task(&self) -> Option<Runnable> {
-        self.steal(|victim| self.take_from_backlog(victim)).or_else(|| self.steal(take_from_stuck))
-    }
-
-    /// Takes half of a worker's queue, if that is worth the trouble: what its owner will have done in
-    /// a moment is better left to it.
-    fn take_from_backlog(&self, victim: &Slot) -> Option<Runnable> {
-        // One task is no backlog of a worker between two polls, which is about to take it.
-        let at_once = victim.stealer.len() == 1 && !victim.is_polling();
-        let is_small = at_once || victim.backlog() < SMALL_BACKLOG.as_nanos() as u64;
-        if victim.stealer.is_empty() || (is_small && victim.makes_progress_soon()) {
+    /// Calls the hook for a worker that is about to sleep. If the hook has spawned a task, returns it.
+    fn before_park(&self) -> Option<Runnable> {
+        let hooks = &self.pool.config.hooks;
+        if !hooks.has_park() {
             return None;
         }
-        victim.stealer.steal_into(&self.queue)
-    }
-
-    /// Tries every other slot once, from a random one on.
-    fn steal(&self, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<Runnable> {
-        let slots = &self.pool.slots;
-        let start = self.next_random() as usize % slots.len();
-        let (after, before) = (&slots[start..], &slots[..start]);
-        let mut place = start;
-        let stolen = after
-            .iter()
-            .chain(before)
-            .filter(|slot| !std::ptr::eq(&****slot, self.slot()))
-            .find_map(|slot| take(slot).inspect(|_| place = self.place_of(slot)))?;
-        self.slot().counters.steals.bump();
-        self.observer.steals(place);
-        Some(stolen)
-    }
-
-    /// Returns the index of a slot. Looked for only after a theft, because a search tries many slots in vain.
-    #[cold]
-    fn place_of(&self, slot: &Slot) -> usize {
-        let is_it = |other: &Slot| std::ptr::eq(other, slot);
-        self.pool.slots.iter().position(|other| is_it(other)).unwrap_or_default()
-    }
-
-    pub(crate) fn next_random(&self) -> u32 {
-        // xorshift: good enough to spread thieves.
-        let mut x = self.random.get();
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        self.random.set(x);
-        x
+        hooks.parks();
+        let found = self.take_own();
+        if found.is_some() {
+            hooks.unparks();
+        }
+        found
     }
 
     /// Announces, looks once more, and sleeps, in the seat or parked.
@@ -250,12 +213,6 @@ impl Worker {
         self.begin_round(Instant::now());
         for_events
     }
-}
-
-/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that makes progress is
-/// about to run it, with its cache warm.
-fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
-    if victim.lifo.is_empty() || victim.makes_progress_soon() { None } else { victim.lifo.take() }
 }
 
 #[cfg(all(test, not(loom)))]

@@ -27,12 +27,14 @@ use super::queue::LocalQueue;
 use super::search::Search;
 use super::slot::{Kit, Slot};
 use super::spin::Spin;
+use super::steal::StealOrder;
 use crate::context;
 use crate::coop;
 use crate::fork::{Computation, Pending};
+use crate::hooks;
 use crate::observe::Observer;
 use crate::primitives::{Arc, Ordering, fence};
-use crate::task::Runnable;
+use crate::task::{Header, Runnable};
 
 /// The thread-bound part of a worker. Others see only its [`Slot`].
 pub(crate) struct Worker {
@@ -55,7 +57,7 @@ pub(crate) struct Worker {
     pub(crate) hop: Cell<bool>,
     /// Tasks that are woken queue up, instead of running next.
     in_order: Cell<bool>,
-    pub(super) random: Cell<u32>,
+    pub(crate) steal_order: StealOrder,
 }
 
 impl Worker {
@@ -79,7 +81,7 @@ impl Worker {
             called: Cell::new(false),
             hop: Cell::new(false),
             in_order: Cell::new(false),
-            random: Cell::new(index as u32 * 2 + 1),
+            steal_order: StealOrder::new(index),
         })
     }
 
@@ -102,7 +104,7 @@ impl Worker {
         self.pool.monitor.switch_on();
         self.observer.moves_in();
         context::enter_worker(&self, || {
-            self.run_first_job();
+            hooks::run_first_job(&self);
             loop {
                 let status = self.slot().status.read_own();
                 if status.spare().is_some() {
@@ -131,7 +133,7 @@ impl Worker {
             // `Monitor::relieve`: it is noted by now, or the monitor sees that our last poll is over.
             fence(Ordering::SeqCst);
             self.send_spare_home();
-            self.run_last_job();
+            hooks::run_last_job(&self);
             self.hand_over();
             self.run_posted();
             self.observer.leaves();
@@ -173,6 +175,13 @@ impl Worker {
             // A task has forgotten its guard, or keeps it while it waits. The next task is ours again.
             context::leave_forgotten();
         }
+    }
+
+    /// Has a poll timed that is over.
+    pub(super) fn time_poll(&self, task: &Header) {
+        // A computation polls other tasks in between.
+        let began = if self.is_in_place() { None } else { self.computation.began() };
+        self.observer.times(task, began, self.slot().polls_begun());
     }
 
     /// Takes a fork-join root, except in a poll in place.
