@@ -44,6 +44,18 @@ impl Default for Builder {
 
 impl Builder {
     /// Returns a builder with a random token and two frames a second.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::Builder::new().serve("127.0.0.1:0").await?;
+    /// println!("look inside: {}", inspector.url());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn new() -> Self {
         Self { token: None, runtime: None, limits: Limits::default() }
     }
@@ -72,18 +84,66 @@ impl Builder {
     /// Sets the time between two frames: half a second unless set, 20 ms at least.
     ///
     /// If a frame takes more than half of that time to make, as with very many tasks, frames come less often.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::Builder::new()
+    ///     .refresh(Duration::from_secs(2))
+    ///     .serve("127.0.0.1:0")
+    ///     .await?;
+    /// println!("look inside: {}", inspector.url());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn refresh(mut self, refresh: Duration) -> Self {
         self.limits.refresh = refresh.max(Duration::from_millis(20));
         self
     }
 
     /// Sets how long a client may take to receive what it is sent, before it is dropped: five seconds unless set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::Builder::new()
+    ///     .write_timeout(Duration::from_secs(1))
+    ///     .serve("127.0.0.1:0")
+    ///     .await?;
+    /// println!("look inside: {}", inspector.url());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn write_timeout(mut self, timeout: Duration) -> Self {
         self.limits.write = timeout;
         self
     }
 
     /// Sets how long a client may take to send its request, before it is dropped: five seconds unless set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::Builder::new()
+    ///     .header_timeout(Duration::from_secs(1))
+    ///     .serve("127.0.0.1:0")
+    ///     .await?;
+    /// println!("look inside: {}", inspector.url());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn header_timeout(mut self, timeout: Duration) -> Self {
         self.limits.header = timeout;
         self
@@ -116,6 +176,20 @@ impl Builder {
     ///
     /// Returns an error of kind `InvalidInput` if the address is not a loopback address and no token was set, or if the
     /// token is too short; and any error of binding.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::Builder::new().serve("127.0.0.1:0").await?;
+    /// println!("look inside: {}", inspector.url());
+    /// let open = inspector::Builder::new().serve("0.0.0.0:0").await;
+    /// assert!(open.is_err(), "it needs a token");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn serve<A: ToSocketAddrs>(self, address: A) -> io::Result<Inspector> {
         let addresses: Vec<SocketAddr> = resolve(address).await?.collect();
         // All of them are checked before one is bound: a name may mean several.

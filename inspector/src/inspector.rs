@@ -88,6 +88,18 @@ impl Inspector {
     }
 
     /// Returns the address at which the inspector listens.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::serve("127.0.0.1:0").await?;
+    /// assert!(inspector.local_addr().ip().is_loopback());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn local_addr(&self) -> SocketAddr {
         self.site.guard.bound
     }
@@ -114,11 +126,35 @@ impl Inspector {
     }
 
     /// Returns how many clients are looking at the moment: eight at most.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::serve("127.0.0.1:0").await?;
+    /// assert_eq!(inspector.clients(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn clients(&self) -> usize {
         self.site.feed.clients()
     }
 
     /// Returns how many snapshots of the runtime have been taken. The number stands still while nobody looks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::serve("127.0.0.1:0").await?;
+    /// assert_eq!(inspector.snapshots(), 0, "nobody looks");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn snapshots(&self) -> u64 {
         self.site.feed.snapshots()
     }
@@ -126,6 +162,20 @@ impl Inspector {
     /// Ends the inspector: closes the listener and all connections.
     ///
     /// Dropping the future after its first poll ends the inspector too, and does not wait for it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::inspector;
+    ///
+    /// # windlass::block_on(async {
+    /// let inspector = inspector::serve("127.0.0.1:0").await?;
+    /// let address = inspector.local_addr();
+    /// inspector.stop().await;
+    /// assert!(windlass::net::TcpStream::connect(address).await.is_err());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn stop(self) {
         self.site.end.cancel();
         let _ = self.accepting.await;

@@ -43,6 +43,28 @@ pub struct Options {
 /// # Errors
 ///
 /// Returns an error if the inspector can't be reached, refuses, or sends what is not a frame.
+///
+/// # Examples
+///
+/// ```
+/// use windlass_inspector::top::{self, Options};
+///
+/// let runtime = windlass::Runtime::new()?;
+/// let inspector = runtime.block_on(windlass_inspector::serve("127.0.0.1:0"))?;
+/// let options = Options {
+///     url: inspector.url(),
+///     once: true,
+///     rows: 10,
+///     sort: "busy".to_owned(),
+///     filter: String::new(),
+///     width: 100,
+///     fit: false,
+/// };
+/// let mut text = Vec::new();
+/// top::run(&options, &mut text)?;
+/// assert!(!text.is_empty());
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
     let mut lines = open(options)?;
     // The first frame has no rates yet, so one frame is the second.

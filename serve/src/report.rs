@@ -36,26 +36,106 @@ pub struct DrainReport {
 
 impl DrainReport {
     /// Returns the number of connections that were accepted since the start of the server.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// assert_eq!(report.accepted(), 0, "nobody has connected");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn accepted(&self) -> u64 {
         self.accepted
     }
 
     /// Returns the number of connections that ended in a panic.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// assert_eq!(report.panicked(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn panicked(&self) -> u64 {
         self.panicked
     }
 
     /// Returns the time from the beginning of the drain to its end.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// println!("drained in {:?}", report.elapsed());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn elapsed(&self) -> Duration {
         self.elapsed
     }
 
     /// Returns the connections that did not end in time, and were aborted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// report.aborted().iter().for_each(|straggler| eprintln!("aborted: {straggler}"));
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn aborted(&self) -> &[Straggler] {
         &self.aborted
     }
 
     /// Returns true if all connections ended by themselves.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// assert!(report.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn is_clean(&self) -> bool {
         self.aborted.is_empty()
     }

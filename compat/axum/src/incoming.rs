@@ -1,4 +1,4 @@
-//! What a service is made for: a connection, before it is served.
+//! A connection before it is served, from which a factory makes its service.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -45,6 +45,23 @@ impl<'a, L: Listener> IncomingStream<'a, L> {
     }
 
     /// Returns the connection.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::extract::connect_info::Connected;
+    /// use windlass::net::TcpListener;
+    /// use windlass_axum::IncomingStream;
+    ///
+    /// #[derive(Clone)]
+    /// struct Local(Option<std::net::SocketAddr>);
+    ///
+    /// impl Connected<IncomingStream<'_, TcpListener>> for Local {
+    ///     fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
+    ///         Self(stream.stream().local_addr().ok())
+    ///     }
+    /// }
+    /// ```
     pub fn stream(&self) -> &L::Stream {
         self.stream
     }
@@ -55,6 +72,23 @@ impl<'a, L: Listener> IncomingStream<'a, L> {
     }
 
     /// Returns the address that it comes from.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::extract::connect_info::Connected;
+    /// use windlass::net::TcpListener;
+    /// use windlass_axum::IncomingStream;
+    ///
+    /// #[derive(Clone)]
+    /// struct Port(u16);
+    ///
+    /// impl Connected<IncomingStream<'_, TcpListener>> for Port {
+    ///     fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
+    ///         Self(stream.remote_addr().port())
+    ///     }
+    /// }
+    /// ```
     pub fn remote_addr(&self) -> &L::Addr {
         self.remote_addr
     }

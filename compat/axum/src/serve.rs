@@ -1,4 +1,4 @@
-//! Serving a router.
+//! Serves a router on the connections of a listener.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -22,12 +22,14 @@ use windlass_sync::CancellationToken;
 
 use crate::{Connection, IncomingStream};
 
-/// How long a handshake may take once the server is to end: some round trips over a long way, and no more, because a peer that
-/// says nothing should not hold up the end.
+/// How long a handshake may take once the server is told to end: a few round trips over a long distance. A silent peer
+/// should not delay the end for longer.
 const LAST_HANDSHAKE: Duration = Duration::from_secs(2);
 
-/// Serves a router, or whatever makes services for connections, on the connections of a listener. The future that it is
-/// turned into ends when it is told to, see [`Serve::with_graceful_shutdown`], or never.
+/// Serves a router, or the services of any other factory, on the connections of a listener.
+///
+/// Awaiting the result serves until [`Serve::with_graceful_shutdown`] or [`Serve::on_signals`] ends it. Without either of
+/// them it never ends.
 ///
 /// # Examples
 ///
@@ -57,9 +59,9 @@ where
     }
 }
 
-/// A server of a router. It does nothing until it is awaited.
+/// A server for a router. It does nothing until it is awaited.
 ///
-/// | | if nothing is set |
+/// | | default |
 /// |---|---|
 /// | connections at a time | three quarters of the descriptors that the process may have, 768 of 1,024; see [`limit`](Self::limit) |
 /// | time for the head of a request, and for a handshake before it | 30 seconds; see [`header_timeout`](Self::header_timeout) |
@@ -67,7 +69,7 @@ where
 /// | time between two requests of a connection | 75 seconds; see [`idle_timeout`](Self::idle_timeout) |
 /// | time for connections to end, once told to | 30 seconds; see [`deadline`](Self::deadline) |
 /// | WebSockets when the server is told to end | both ends get a close frame, 1001 (HTTP/1); see the [crate](crate) |
-/// | descriptors have run out | it pauses, and goes on when a connection ends |
+/// | descriptors have run out | it pauses, and continues when a connection ends |
 /// | a handler panics | its connection is closed (HTTP/1), or its stream is reset (HTTP/2) |
 /// | TCP_NODELAY | set |
 ///
@@ -88,7 +90,7 @@ impl<L: Listener, M> Serve<L, M> {
     ///
     /// # Errors
     ///
-    /// If the OS does not know it.
+    /// Returns an error if the OS does not know it.
     ///
     /// # Examples
     ///
@@ -109,8 +111,29 @@ impl<L: Listener, M> Serve<L, M> {
         self.listener.local_addr()
     }
 
-    /// Tells the server to end when `signal` is ready. No request is lost by that; see [`Drain`] and
-    /// [`windlass_hyper::server`]. A second signal, by a second call of this method, ends it at once.
+    /// Shuts the server down when `signal` is ready, without losing a request; see [`Drain`] and
+    /// [`windlass_hyper::server`]. A second call of this method sets a second signal, which ends the server at once.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use windlass::net::TcpListener;
+    /// use windlass::sync::CancellationToken;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let end = CancellationToken::new();
+    /// let signal = end.clone();
+    /// let server = windlass_axum::serve(listener, app)
+    ///     .with_graceful_shutdown(async move { signal.cancelled().await });
+    /// let server = windlass::spawn(server.into_future());
+    /// end.cancel();
+    /// assert!(server.await.unwrap()?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn with_graceful_shutdown(
         mut self,
         signal: impl Future<Output = ()> + Send + 'static,
@@ -119,15 +142,15 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Tells the server to end at the first request to end the process, Ctrl-C or `SIGTERM` for instance, and ends it at once
-    /// at the second; see [`Drain::on_signals`].
+    /// Shuts the server down when the process is asked to end, by Ctrl-C or `SIGTERM` for instance. The second such signal
+    /// ends it at once; see [`Drain::on_signals`].
     ///
-    /// Handlers that should know of it, those of WebSockets for instance, get a [`Switch`](crate::Switch): make a [`Drain`],
-    /// call its `on_signals`, and pass it to [`drain`](Self::drain).
+    /// Handlers that have to know that the server ends, such as those of WebSockets, need a [`Switch`](crate::Switch):
+    /// create a [`Drain`], call its `on_signals`, and pass it to [`drain`](Self::drain).
     ///
     /// # Errors
     ///
-    /// If descriptors have run out, if the OS refuses a handler, or if the runtime is shutting down.
+    /// Returns an error if descriptors have run out, if the OS refuses a handler, or if the runtime is shutting down.
     ///
     /// # Examples
     ///
@@ -148,44 +171,150 @@ impl<L: Listener, M> Serve<L, M> {
         Ok(self)
     }
 
-    /// Sets how long connections may take to end, once they are told to. Then they are aborted.
+    /// Sets how long connections may take to end once they are told to. Those that take longer are aborted.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use std::time::Duration;
+    /// use windlass::net::TcpListener;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let server = windlass_axum::serve(listener, app).deadline(Duration::from_secs(10));
+    /// # let server = server.with_graceful_shutdown(async {});
+    /// assert!(server.await?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.drain = self.drain.deadline(deadline);
         self
     }
 
-    /// Sets how many connections may be open at a time. Those beyond wait to be accepted. `usize::MAX` is no limit; if nothing
-    /// is set, a quarter of the descriptors is left for what handlers open. See [`Drain::limit`].
+    /// Sets how many connections may be open at a time. Further ones wait to be accepted. `usize::MAX` sets no limit; by
+    /// default, a quarter of the descriptors is left for what handlers open. See [`Drain::limit`].
     ///
     /// # Panics
     ///
-    /// If the limit is zero.
+    /// Panics if the limit is zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use windlass::net::TcpListener;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let server = windlass_axum::serve(listener, app).limit(10_000);
+    /// # let server = server.with_graceful_shutdown(async {});
+    /// assert!(server.await?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn limit(mut self, connections: usize) -> Self {
         self.drain = self.drain.limit(connections);
         self
     }
 
-    /// Sets how long the head of a request may take, and before the first one a handshake; `None` is for ever.
+    /// Sets how long the head of a request may take to arrive, and how long a handshake may take before the first request.
+    /// `None` sets no limit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use std::time::Duration;
+    /// use windlass::net::TcpListener;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let server = windlass_axum::serve(listener, app).header_timeout(Duration::from_secs(5));
+    /// # let server = server.with_graceful_shutdown(async {});
+    /// assert!(server.await?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn header_timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.setup_timeout = time.into();
         self.http = self.http.header_timeout(self.setup_timeout);
         self
     }
 
-    /// Sets how long a connection may be idle between two requests; `None` is for ever.
+    /// Sets how long a connection may be idle between two requests. `None` sets no limit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use std::time::Duration;
+    /// use windlass::net::TcpListener;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let server = windlass_axum::serve(listener, app).idle_timeout(Duration::from_secs(20));
+    /// # let server = server.with_graceful_shutdown(async {});
+    /// assert!(server.await?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn idle_timeout(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.http = self.http.idle_timeout(time);
         self
     }
 
-    /// Replaces all settings of HTTP, the two time-outs among them.
+    /// Replaces all settings of HTTP, including both time-outs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use windlass::net::TcpListener;
+    /// use windlass_hyper::server::Http;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let mut http = Http::new();
+    /// http.http2().max_concurrent_streams(64);
+    /// let server = windlass_axum::serve(listener, app).http(http);
+    /// # let server = server.with_graceful_shutdown(async {});
+    /// assert!(server.await?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn http(mut self, http: Http) -> Self {
         self.http = http;
         self
     }
 
-    /// Replaces what says when and how the server ends, [`limit`](Self::limit) and [`deadline`](Self::deadline)
-    /// among it. For servers that share a [`Switch`](crate::Switch) with other tasks.
+    /// Replaces the [`Drain`], which decides when and how the server ends and includes [`limit`](Self::limit) and
+    /// [`deadline`](Self::deadline). Use it to share a [`Switch`](crate::Switch) with other tasks.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::{Router, routing::get};
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let app = Router::new().route("/", get(|| async { "hello" }));
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new().limit(10_000);
+    /// let switch = drain.switch();
+    /// let server = windlass::spawn(windlass_axum::serve(listener, app).drain(drain).into_future());
+    /// switch.flip();
+    /// assert!(server.await.unwrap()?.is_clean());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn drain(mut self, drain: Drain) -> Self {
         self.drain = drain;
         self
@@ -224,14 +353,14 @@ where
                 let service = service_fn(move |request: Request<Incoming>| {
                     answer(service.clone(), request.map(Body::new))
                 });
-                // What can go wrong is the peer's doing, and told to nobody: a server on the open network sees a lot of it.
+                // Errors here are the peer's doing. A server on the open network sees many, so they are not reported.
                 let _ = http.serve_connection(io, service, &drain).await;
             }
         }))
     }
 }
 
-/// The connection, ready for HTTP; `None` if it does not get there.
+/// Prepares a connection for HTTP. Returns `None` if that fails or takes too long.
 async fn set_up<C: Connection>(
     stream: C,
     limit: Option<Duration>,

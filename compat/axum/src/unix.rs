@@ -39,11 +39,34 @@ pub struct Peer {
 
 impl Peer {
     /// Returns the user that the process belonged to when it connected, if the OS tells.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::extract::ConnectInfo;
+    /// use axum::http::StatusCode;
+    /// use windlass_axum::Peer;
+    ///
+    /// async fn for_root_only(ConnectInfo(peer): ConnectInfo<Peer>) -> StatusCode {
+    ///     if peer.uid() == Some(0) { StatusCode::OK } else { StatusCode::FORBIDDEN }
+    /// }
+    /// ```
     pub fn uid(&self) -> Option<u32> {
         self.uid
     }
 
     /// Returns the process's id, if the OS tells.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::extract::ConnectInfo;
+    /// use windlass_axum::Peer;
+    ///
+    /// async fn whoami(ConnectInfo(peer): ConnectInfo<Peer>) -> String {
+    ///     peer.pid().map_or("unknown".to_owned(), |pid| format!("process {pid}"))
+    /// }
+    /// ```
     pub fn pid(&self) -> Option<i32> {
         self.pid
     }

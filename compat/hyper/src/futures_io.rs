@@ -28,16 +28,40 @@ pub struct FuturesIo<T>(T);
 
 impl<T> FuturesIo<T> {
     /// Wraps a stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::FuturesIo;
+    ///
+    /// let bytes: &[u8] = b"HTTP/1.1 200 OK";
+    /// let io = FuturesIo::new(bytes);
+    /// # drop(io);
+    /// ```
     pub fn new(stream: T) -> Self {
         Self(stream)
     }
 
     /// Returns the stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let io = windlass_hyper::FuturesIo::new(&b"HTTP/1.1 200 OK"[..]);
+    /// assert_eq!(io.get_ref().len(), 15);
+    /// ```
     pub fn get_ref(&self) -> &T {
         &self.0
     }
 
     /// Returns the stream. Nothing that was read is lost, because the wrapper holds no bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let io = windlass_hyper::FuturesIo::new(&b"HTTP/1.1 200 OK"[..]);
+    /// assert_eq!(io.into_inner(), b"HTTP/1.1 200 OK");
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }

@@ -39,21 +39,58 @@ pin_project! {
 
 impl<T> Compat<T> {
     /// Wraps a stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use futures_lite::AsyncReadExt;
+    /// use windlass_tokio::Compat;
+    ///
+    /// # futures_lite::future::block_on(async {
+    /// let tokios: &[u8] = b"hello";
+    /// let mut text = String::new();
+    /// Compat::new(tokios).read_to_string(&mut text).await?;
+    /// assert_eq!(text, "hello");
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn new(stream: T) -> Self {
         Self { inner: stream }
     }
 
     /// Returns the stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let stream = windlass_tokio::Compat::new(&b"hello"[..]);
+    /// assert_eq!(stream.get_ref().len(), 5);
+    /// ```
     pub fn get_ref(&self) -> &T {
         &self.inner
     }
 
     /// Returns the stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let mut stream = windlass_tokio::Compat::new(&b"hello"[..]);
+    /// *stream.get_mut() = b"world";
+    /// assert_eq!(stream.into_inner(), b"world");
+    /// ```
     pub fn get_mut(&mut self) -> &mut T {
         &mut self.inner
     }
 
     /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let stream = windlass_tokio::Compat::new(&b"hello"[..]);
+    /// assert_eq!(stream.into_inner(), b"hello");
+    /// ```
     pub fn into_inner(self) -> T {
         self.inner
     }

@@ -42,16 +42,62 @@ pub struct Io<T>(T);
 
 impl<T> Io<T> {
     /// Wraps a stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::{TcpListener, TcpStream};
+    /// use windlass_tokio::Io;
+    ///
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let io = Io::new(stream);
+    /// # drop(io);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn new(stream: T) -> Self {
         Self(stream)
     }
 
     /// Returns the stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::{TcpListener, TcpStream};
+    /// use windlass_tokio::Io;
+    ///
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let io = Io::new(stream);
+    /// assert!(io.get_ref().peer_addr()?.ip().is_loopback());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn get_ref(&self) -> &T {
         &self.0
     }
 
     /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::{TcpListener, TcpStream};
+    /// use windlass_tokio::Io;
+    ///
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let stream = TcpStream::connect(listener.local_addr()?).await?;
+    /// let io = Io::new(stream);
+    /// let stream = io.into_inner();
+    /// assert!(stream.peer_addr()?.ip().is_loopback());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub fn into_inner(self) -> T {
         self.0
     }

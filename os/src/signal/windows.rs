@@ -42,11 +42,33 @@ macro_rules! events {
 
         impl $type {
             /// Waits for the event. Never returns `None`. Dropping the future loses no event.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            /// # windlass::block_on(async {
+            #[doc = concat!("let mut events = windlass::signal::windows::", stringify!($function), "()?;")]
+            /// while events.recv().await.is_some() {
+            ///     println!("again");
+            /// }
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
             pub async fn recv(&mut self) -> Option<()> {
                 self.news.next().await.ok()
             }
 
             /// Does what [`recv`](Self::recv) does, for poll functions.
+            ///
+            /// # Examples
+            ///
+            /// ```no_run
+            /// # windlass::block_on(async {
+            #[doc = concat!("let mut events = windlass::signal::windows::", stringify!($function), "()?;")]
+            /// std::future::poll_fn(|cx| events.poll_recv(cx)).await;
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
             pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
                 self.news.poll_next(cx).map(Result::ok)
             }

@@ -50,23 +50,60 @@ pub struct Connector {
 
 impl Connector {
     /// Creates a connector that waits up to ten seconds for a connection, and sets TCP_NODELAY.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::Connector;
+    ///
+    /// let connector = Connector::new();
+    /// # drop(connector);
+    /// ```
     pub fn new() -> Self {
         Self { connect_timeout: Some(Duration::from_secs(10)), nodelay: true, any_scheme: false }
     }
 
-    /// Sets how long a connection may take in all; `None` is as long as the OS tries.
+    /// Sets how long a connection may take in all. With `None` it may take as long as the OS tries.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_hyper::Connector;
+    ///
+    /// let connector = Connector::new().connect_timeout(Duration::from_secs(2));
+    /// # drop(connector);
+    /// ```
     pub fn connect_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.connect_timeout = timeout.into();
         self
     }
 
     /// Sets TCP_NODELAY on the connections, or not.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::Connector;
+    ///
+    /// let connector = Connector::new().nodelay(false);
+    /// # drop(connector);
+    /// ```
     pub fn nodelay(mut self, on: bool) -> Self {
         self.nodelay = on;
         self
     }
 
     /// Takes URIs of any scheme, and not of `http` alone. For connectors that add TLS.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::Connector;
+    ///
+    /// let below_tls = Connector::new().any_scheme();
+    /// # drop(below_tls);
+    /// ```
     pub fn any_scheme(mut self) -> Self {
         self.any_scheme = true;
         self

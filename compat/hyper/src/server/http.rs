@@ -55,6 +55,15 @@ pub struct Http {
 
 impl Http {
     /// Creates the settings described above.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let http = Http::new();
+    /// # drop(http);
+    /// ```
     pub fn new() -> Self {
         let mut http1 = http1::Builder::new();
         // Ours counts from the start of the connection, and knows idle connections from slow heads.
@@ -70,36 +79,84 @@ impl Http {
         Self { limits, only: None, http1, http2 }
     }
 
-    /// Sets how long the head of a request may take to arrive; `None` is for ever. Connections that are slower are
+    /// Sets how long the head of a request may take to arrive. `None` sets no limit. Slower connections are
     /// closed without an answer.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let http = Http::new().header_timeout(Duration::from_secs(5));
+    /// # drop(http);
+    /// ```
     pub fn header_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.limits.header = timeout.into();
         self
     }
 
-    /// Sets how long a connection may be idle between two requests; `None` is for ever.
+    /// Sets how long a connection may be idle between two requests. `None` sets no limit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let http = Http::new().idle_timeout(Duration::from_secs(30));
+    /// # drop(http);
+    /// ```
     pub fn idle_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.limits.idle = timeout.into();
         self
     }
 
-    /// Sets how long an idle connection of HTTP/1 is kept once it is told to end, 250 milliseconds if nothing is set. A
+    /// Sets how long an idle connection of HTTP/1 is kept once it is told to end, 250 milliseconds by default. A
     /// WebSocket has as long to say goodbye by itself.
     ///
     /// Clients that send another request within that time learn from the answer that it is the last one. Those that send
     /// it when the connection is being closed have to send it again.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let http = Http::new().linger(Duration::from_millis(50));
+    /// # drop(http);
+    /// ```
     pub fn linger(mut self, time: Duration) -> Self {
         self.limits.linger = time;
         self
     }
 
     /// Speaks HTTP/1 only, whatever the connection begins with.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let http = Http::new().http1_only();
+    /// # drop(http);
+    /// ```
     pub fn http1_only(mut self) -> Self {
         self.only = Some(Version::Http1);
         self
     }
 
     /// Speaks HTTP/2 only, whatever the connection begins with.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let http = Http::new().http2_only();
+    /// # drop(http);
+    /// ```
     pub fn http2_only(mut self) -> Self {
         self.only = Some(Version::Http2);
         self
@@ -107,11 +164,29 @@ impl Http {
 
     /// Returns hyper's settings of HTTP/1. Leave its `header_read_timeout` alone: [`header_timeout`](Self::header_timeout)
     /// does that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let mut http = Http::new();
+    /// http.http1().max_buf_size(64 * 1024);
+    /// ```
     pub fn http1(&mut self) -> &mut http1::Builder {
         &mut self.http1
     }
 
     /// Returns hyper's settings of HTTP/2.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_hyper::server::Http;
+    ///
+    /// let mut http = Http::new();
+    /// http.http2().max_concurrent_streams(64);
+    /// ```
     pub fn http2(&mut self) -> &mut http2::Builder<Executor> {
         &mut self.http2
     }
@@ -138,8 +213,41 @@ impl Http {
     ///
     /// # Panics
     ///
-    /// If the service panics while it answers a request of HTTP/1. With HTTP/2 that ends the task of the
+    /// Panics if the service panics while it answers a request of HTTP/1. With HTTP/2 that ends the task of the
     /// stream alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::convert::Infallible;
+    ///
+    /// use hyper::service::service_fn;
+    /// use hyper::{Request, Response, body::Incoming};
+    /// use windlass::net::{TcpListener, TcpStream};
+    /// use windlass::sync::CancellationToken;
+    /// use windlass_hyper::{Io, server::Http};
+    ///
+    /// async fn hello(_request: Request<Incoming>) -> Result<Response<String>, Infallible> {
+    ///     Ok(Response::new("hello".to_owned()))
+    /// }
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let client = TcpStream::connect(listener.local_addr()?).await?;
+    /// let (stream, _) = listener.accept().await?;
+    /// let served = windlass::spawn(async move {
+    ///     let drain = CancellationToken::new();
+    ///     Http::new().serve_connection(Io::new(stream), service_fn(hello), &drain).await
+    /// });
+    /// client.write_all(b"GET / HTTP/1.1\r\nHost: here\r\nConnection: close\r\n\r\n").await?;
+    /// let mut answer = [0; 15];
+    /// client.read_exact(&mut answer).await?;
+    /// assert_eq!(&answer, b"HTTP/1.1 200 OK");
+    /// drop(client);
+    /// let _ = served.await.unwrap();
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
     pub async fn serve_connection<I, S, B>(
         &self,
         io: I,

@@ -47,6 +47,15 @@ impl AsHandle for crate::fs::File {
 /// # Errors
 ///
 /// Returns the same errors as std's function of that name, or an error if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```no_run
+/// # windlass::block_on(async {
+/// windlass::fs::symlink_file("data.txt", "latest.txt").await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn symlink_file(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     run(move || std::os::windows::fs::symlink_file(original, link)).await
@@ -57,6 +66,15 @@ pub async fn symlink_file(original: impl AsRef<Path>, link: impl AsRef<Path>) ->
 /// # Errors
 ///
 /// Returns the same errors as std's function of that name, or an error if the runtime is shutting down.
+///
+/// # Examples
+///
+/// ```no_run
+/// # windlass::block_on(async {
+/// windlass::fs::symlink_dir("release-7", "current").await?;
+/// # Ok::<(), std::io::Error>(())
+/// # }).unwrap();
+/// ```
 pub async fn symlink_dir(original: impl AsRef<Path>, link: impl AsRef<Path>) -> io::Result<()> {
     let (original, link) = (original.as_ref().to_owned(), link.as_ref().to_owned());
     run(move || std::os::windows::fs::symlink_dir(original, link)).await
