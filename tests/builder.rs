@@ -69,7 +69,7 @@ fn the_smallest_stack_is_enough_for_small_tasks() {
     assert!(runtime.shutdown(PATIENCE).is_clean());
 }
 
-/// The OS may or may not have so much address space; either way nobody crashes.
+/// The OS may or may not have that much address space; either way nothing crashes.
 #[test]
 fn the_largest_stack_is_an_error_of_the_os_or_works() {
     match Builder::new().workers(2).stack_size(1 << 40).build() {

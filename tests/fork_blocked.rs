@@ -36,7 +36,7 @@ fn burn(time: Duration) {
     }
 }
 
-/// Begins a computation with split points so far apart, and returns when it has had so many.
+/// Begins a computation with split points this far apart, and returns after this many of them.
 fn compute_on(runtime: &Runtime, leaf: Duration, splits: usize, stop: &Stop) {
     let (had, stop) = (Count::new(), stop.flag());
     let _entered = runtime.enter();

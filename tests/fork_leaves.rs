@@ -9,7 +9,7 @@ use std::time::Duration;
 use util::{runtime, wait_for, wait_until};
 use windlass::{compute, join, scope};
 
-/// Waits until so many are inside of it at once.
+/// Waits until this many are inside of it at once.
 struct Crowd {
     wanted: usize,
     inside: AtomicUsize,

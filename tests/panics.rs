@@ -205,7 +205,7 @@ fn a_joiners_waker_that_panics_when_dropped_or_cloned_is_survived() {
     worker_lives(&runtime, worker);
 }
 
-/// A payload whose drop panics with another such payload, so many times.
+/// A payload whose drop panics with another such payload, this many times.
 struct Chain(usize, Count);
 
 impl Drop for Chain {
@@ -217,7 +217,7 @@ impl Drop for Chain {
     }
 }
 
-/// Spawns tasks that throw such chains of so many links.
+/// Spawns tasks that throw such chains of this many links.
 fn throw_chains(lengths: std::ops::Range<usize>) {
     let runtime = runtime(1);
     let worker = worker_of(&runtime);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, wait_for, wait_until, within_patience};
 use windlass::{Builder, Handle, Runtime};
 
-/// Shuts a runtime down while so many threads do what they are told with its handle.
+/// Shuts a runtime down while this many threads use its handle as they are told.
 fn race(
     runtime: Runtime,
     threads: usize,

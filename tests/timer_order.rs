@@ -30,7 +30,7 @@ impl Wake for Note {
     }
 }
 
-/// Arms so many timers for one time, on the current runtime.
+/// Arms this many timers for one time, on the current runtime.
 fn arm(count: usize, deadline: Instant, log: &Log) -> Vec<Sleep> {
     let mut naps: Vec<_> = (0..count).map(|_| sleep_until(deadline)).collect();
     for (number, nap) in naps.iter_mut().enumerate() {

@@ -8,7 +8,7 @@ use crate::measure::Metrics;
 use crate::support::sys;
 use crate::usage::Usage;
 
-/// Some workloads measure for longer than they are told, but not for more than so many times that.
+/// Some workloads measure for longer than they are told, but not for more than this many times as long.
 const AT_MOST: u32 = 4;
 
 /// A run that takes this much longer hangs.

@@ -35,7 +35,7 @@ usage: windlass-benches <command>
   list                       workloads and their peers
 ";
 
-/// What a quick run may take; less than is promised, for the last round to be a slow one.
+/// What a quick run may take; less than is promised, because the last round may be a slow one.
 const QUICKLY: Duration = Duration::from_secs(170);
 
 pub(crate) enum Command {

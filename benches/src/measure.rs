@@ -13,7 +13,7 @@ use crate::usage::Usage;
 pub(crate) struct Budget {
     pub(crate) warm_up: Duration,
     pub(crate) time: Duration,
-    /// However long a pass takes, there are so many.
+    /// However long a pass takes, there are this many.
     pub(crate) fewest_passes: usize,
     /// What tokio can serve of this kind of request, per second, if it was measured.
     pub(crate) capacity: Option<f64>,

@@ -97,7 +97,7 @@ fn as_printed(ratio: f64) -> f64 {
 /// Ratios this near to 1 are no difference that a user would notice.
 const SAME: f64 = 0.02;
 
-/// Of the rounds, so many must agree; of five that is all.
+/// The share of the rounds that must agree; of five that is all.
 const AGREEING: f64 = 0.9;
 
 /// With fewer rounds than this there is nothing to agree.

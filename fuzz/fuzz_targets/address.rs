@@ -22,7 +22,7 @@ mod sys {
         // SAFETY: a place for the length, which says how much room there is.
         let room = unsafe { *len } as usize;
         let used = bytes.len().min(room);
-        // SAFETY: there is so much room, and any value may be written to it.
+        // SAFETY: there is that much room, and any value may be written to it.
         unsafe { address.cast::<u8>().copy_from_nonoverlapping(bytes.as_ptr(), used) };
         // SAFETY: as above. A call may claim more than there was room for.
         unsafe { *len = bytes.len() as _ };

@@ -1,6 +1,6 @@
 //! Events reach the tasks that wait for them, whoever sits on the OS, sits down or leaves; and a worker that sits is
 //! woken like any other. Here the OS is a stand-in and everything above it is the real thing. An event that nobody
-//! takes shows as a deadlock, for the pool is closed by the task that waits for it and by nobody else.
+//! takes shows as a deadlock, because the pool is closed by the task that waits for it and by nobody else.
 #![cfg(loom)]
 
 use std::time::Duration;

@@ -1,5 +1,5 @@
 //! Falling asleep and being woken: whatever is pushed is run. A task that is left behind shows as a
-//! deadlock, for the pool is closed by its tasks and by nobody else.
+//! deadlock, because the pool is closed by its tasks and by nobody else.
 #![cfg(loom)]
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use windlass_sync::Parker;
 #[global_allocator]
 static POISON: Poison = Poison;
 
-/// A task that closes the pool if it is the last of so many.
+/// A task that closes the pool if it is the last of this many.
 fn spawn_one_of(pool: &Pool, left: &Arc<AtomicUsize>) {
     let (closing, left) = (pool.clone(), left.clone());
     drop(pool.spawn(async move {

@@ -1,4 +1,4 @@
-//! Descriptors running out, and descriptors being given back. One test, for it counts them.
+//! Descriptors running out, and descriptors being given back. One test, because it counts them.
 #![cfg(unix)]
 
 mod common;

@@ -25,7 +25,7 @@ use windlass::{Builder, Runtime};
 /// How long anything may take before its test fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A runtime with so many workers.
+/// Returns a runtime with this many workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
     Builder::new().workers(workers).build().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Recorded counts: one file for each compiler and target, for those decide on the code, and the C
+//! Recorded counts: one file for each compiler and target, which decide on the code, and each C
 //! library, whose allocator is part of some paths.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A path may take so much more than was recorded. Counts of the same program differ by less;
+/// How much more than was recorded a path may take. Counts of the same program differ by less;
 /// the rest is for what the compiler does differently next door to a change.
 const TOLERANCE: f64 = 0.03;
 

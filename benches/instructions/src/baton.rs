@@ -11,7 +11,7 @@ pub(crate) struct Baton {
 }
 
 impl Baton {
-    /// For so many tasks; nobody holds it.
+    /// Creates one for this many tasks; nobody holds it.
     pub(crate) fn new(tasks: usize) -> Baton {
         let wakers = (0..tasks).map(|_| Mutex::new(None)).collect();
         Baton { holder: AtomicUsize::new(tasks), wakers }

@@ -1,6 +1,6 @@
-//! The hot paths, each a program that does the same thing so many times and nothing else that grows.
+//! The hot paths, each a program that does the same thing a given number of times, and nothing else that grows with it.
 //!
-//! Most run on a runtime of one worker, for what its loop does belongs to the path. What several
+//! Most run on a runtime of one worker, because what its loop does belongs to the path. What several
 //! threads would have to do together (readiness, wake-ups and spawns from outside) runs on a manual
 //! loop, where one thread does it all in an order that is the same each time. Both detach
 //! the thread from the kernel's clock.
@@ -26,7 +26,7 @@ pub(crate) struct Path {
     /// As written on the command line and in baselines.
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
-    /// How often it is done, for a count to be sharp.
+    /// How often it is done, so that the count is sharp.
     pub(crate) times: usize,
     pub(crate) run: fn(usize),
 }
@@ -158,7 +158,7 @@ fn wake(times: usize) {
 }
 
 fn join(times: usize) {
-    /// So many joins, as a balanced tree.
+    /// This many joins, as a balanced tree.
     fn tree(joins: usize) {
         if joins > 0 {
             let left = (joins - 1) / 2;

@@ -1,4 +1,4 @@
-//! Computing for a given time on any machine: so many steps that take so long when nobody interrupts.
+//! Computing for a given time on any machine: as many steps as take that long when nothing interrupts them.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

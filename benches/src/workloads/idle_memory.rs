@@ -34,7 +34,7 @@ fn run<P: Peer>(_: &Budget) -> Metrics {
     alloc::start_counting();
     let peer = P::start();
     let waiting = Arc::new(AtomicUsize::new(0));
-    // One batch first, for what the runtime sets up once.
+    // One batch first, because the runtime sets some things up once.
     peer.run_task(fill::<P>(Arc::clone(&waiting), BATCH));
 
     let (heap, resident) = (alloc::live(), usage::resident_bytes());

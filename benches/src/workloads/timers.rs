@@ -74,7 +74,7 @@ const NAP: Duration = Duration::from_micros(100);
 
 fn sleeps<P: TimePeer>(_: &Budget) -> Metrics {
     let peer = P::start();
-    // Once in a small way first, for what the runtime sets up once.
+    // A small run first, because the runtime sets some things up once.
     peer.run_task(crowd::<P>(1_000, Duration::from_millis(100)));
     let before = Usage::now();
     let late = peer.run_task(crowd::<P>(TASKS, Duration::from_secs(1)));
@@ -82,7 +82,7 @@ fn sleeps<P: TimePeer>(_: &Budget) -> Metrics {
     percentiles(&late).with("cpu_ns_per_op", cpu.as_nanos() as f64 / TASKS as f64)
 }
 
-/// How late each of so many sleeps was, which take a millisecond to `longest`.
+/// Returns how late each of this many sleeps was, which take from a millisecond to `longest`.
 async fn crowd<P: TimePeer>(count: usize, longest: Duration) -> Vec<u64> {
     let beyond = longest.as_micros() as u64 - 1_000;
     let mut random = 0x2545_f491_4f6c_dd1d_u64;

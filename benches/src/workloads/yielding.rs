@@ -31,7 +31,7 @@ pub(super) fn run<P: Peer, const TASKS: usize>(budget: &Budget) -> Metrics {
     passes(budget, || yields(&peer, TASKS, YIELDS / TASKS))
 }
 
-/// So many tasks, each of which yields so many times.
+/// This many tasks, each of which yields this many times.
 pub(super) fn yields<P: Peer>(peer: &P, tasks: usize, each: usize) -> Pass {
     let elapsed = peer.run_task(async move {
         let began = Instant::now();

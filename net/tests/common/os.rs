@@ -19,7 +19,7 @@ pub(crate) fn open_descriptors() -> usize {
     (0..limit).filter(|&fd| unsafe { libc::fcntl(fd, libc::F_GETFD) } != -1).count()
 }
 
-/// Sets the limit of open descriptors, if one is given, and gives the one there was.
+/// Sets the limit of open descriptors, if one is passed, and returns the previous one.
 pub(crate) fn limit_descriptors(limit: Option<u64>) -> u64 {
     let mut limits = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limits` is a valid place for them.

@@ -258,7 +258,7 @@ impl fmt::Debug for Runnable {
     }
 }
 
-/// Futures larger than this are boxed before they are passed on, for in a build without
+/// Futures larger than this are boxed before they are passed on, because in a build without
 /// optimisation each function that they pass through has a copy on its stack.
 pub(crate) const LARGE: usize = if cfg!(debug_assertions) { 2 << 10 } else { 16 << 10 };
 

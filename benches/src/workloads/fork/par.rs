@@ -82,7 +82,7 @@ pub(in crate::workloads) const WORKLOADS: &[Workload] = &[
     },
 ];
 
-/// Of the numbers, so many.
+/// How many of the numbers.
 const ITEMS: usize = 2_000_000;
 
 fn sink<T>(value: T) {

@@ -57,7 +57,7 @@ impl Module {
     fn of(info: &libc::dl_phdr_info) -> Self {
         let headers = match info.dlpi_phnum {
             0 => &[],
-            // SAFETY: the loader says that there are so many.
+            // SAFETY: the loader says that there are this many.
             count => unsafe { slice::from_raw_parts(info.dlpi_phdr, count.into()) },
         };
         let range = |header: &libc::Elf64_Phdr| {
