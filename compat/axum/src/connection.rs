@@ -1,11 +1,20 @@
-//! Connections, as they come from a listener.
+//! Connections, as they come from a listener, and preparing them for HTTP.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
 
 use hyper::rt::{Read, Write};
 use windlass_hyper::Io;
 use windlass_net::TcpStream;
+use windlass_runtime::timer::timeout;
+use windlass_sync::CancellationToken;
+
+/// How long a handshake may take once the server is told to end: a few round trips over a long distance. A silent peer
+/// should not delay the end for longer.
+const LAST_HANDSHAKE: Duration = Duration::from_secs(2);
 
 /// A connection that HTTP can be spoken on, perhaps after a handshake of its own.
 ///
@@ -20,7 +29,7 @@ pub trait Connection: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// If the peer can't be understood. The connection is closed.
+    /// Returns an error if the peer can't be understood. The connection is then closed.
     fn into_io(self) -> impl Future<Output = io::Result<Self::Io>> + Send;
 }
 
@@ -32,5 +41,29 @@ impl Connection for TcpStream {
         // Only a peer that has gone refuses it, which the first read will tell.
         let _ = self.set_nodelay(true);
         Ok(Io::new(self))
+    }
+}
+
+/// Prepares a connection for HTTP. Returns `None` if that fails or takes too long.
+pub(crate) async fn set_up<C: Connection>(
+    stream: C,
+    limit: Option<Duration>,
+    told: &CancellationToken,
+) -> Option<C::Io> {
+    let mut preparing = pin!(stream.into_io());
+    // Most have nothing to wait for, and need neither a timer nor the token.
+    let first = poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
+    if let Poll::Ready(io) = first {
+        return io.ok();
+    }
+    let in_time = async {
+        match told.run_until_cancelled(preparing.as_mut()).await {
+            Some(io) => io.ok(),
+            None => timeout(LAST_HANDSHAKE, preparing).await.ok()?.ok(),
+        }
+    };
+    match limit {
+        Some(limit) => timeout(limit, in_time).await.ok()?,
+        None => in_time.await,
     }
 }

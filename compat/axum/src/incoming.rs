@@ -67,6 +67,23 @@ impl<'a, L: Listener> IncomingStream<'a, L> {
     }
 
     /// Returns the connection, as [`stream`](Self::stream) does: the name that it has in axum.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use axum::extract::connect_info::Connected;
+    /// use windlass::net::TcpListener;
+    /// use windlass_axum::IncomingStream;
+    ///
+    /// #[derive(Clone)]
+    /// struct NoDelay(bool);
+    ///
+    /// impl Connected<IncomingStream<'_, TcpListener>> for NoDelay {
+    ///     fn connect_info(stream: IncomingStream<'_, TcpListener>) -> Self {
+    ///         Self(stream.io().nodelay().unwrap_or(false))
+    ///     }
+    /// }
+    /// ```
     pub fn io(&self) -> &L::Stream {
         self.stream
     }

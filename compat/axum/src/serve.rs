@@ -4,9 +4,8 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -16,15 +15,10 @@ use hyper::body::Incoming;
 use hyper::service::service_fn;
 use tower_service::Service;
 use windlass_hyper::server::Http;
-use windlass_runtime::timer::timeout;
 use windlass_serve::{Drain, DrainReport, Listener};
-use windlass_sync::CancellationToken;
 
+use crate::connection::set_up;
 use crate::{Connection, IncomingStream};
-
-/// How long a handshake may take once the server is told to end: a few round trips over a long distance. A silent peer
-/// should not delay the end for longer.
-const LAST_HANDSHAKE: Duration = Duration::from_secs(2);
 
 /// Serves a router, or the services of any other factory, on the connections of a listener.
 ///
@@ -357,30 +351,6 @@ where
                 let _ = http.serve_connection(io, service, &drain).await;
             }
         }))
-    }
-}
-
-/// Prepares a connection for HTTP. Returns `None` if that fails or takes too long.
-async fn set_up<C: Connection>(
-    stream: C,
-    limit: Option<Duration>,
-    told: &CancellationToken,
-) -> Option<C::Io> {
-    let mut preparing = pin!(stream.into_io());
-    // Most have nothing to wait for, and need neither a timer nor the token.
-    let first = poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
-    if let Poll::Ready(io) = first {
-        return io.ok();
-    }
-    let in_time = async {
-        match told.run_until_cancelled(preparing.as_mut()).await {
-            Some(io) => io.ok(),
-            None => timeout(LAST_HANDSHAKE, preparing).await.ok()?.ok(),
-        }
-    };
-    match limit {
-        Some(limit) => timeout(limit, in_time).await.ok()?,
-        None => in_time.await,
     }
 }
 

@@ -59,9 +59,7 @@ impl Http {
     /// # Examples
     ///
     /// ```
-    /// use windlass_hyper::server::Http;
-    ///
-    /// let http = Http::new();
+    /// let http = windlass_hyper::server::Http::new();
     /// # drop(http);
     /// ```
     pub fn new() -> Self {
@@ -86,9 +84,8 @@ impl Http {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use windlass_hyper::server::Http;
     ///
-    /// let http = Http::new().header_timeout(Duration::from_secs(5));
+    /// let http = windlass_hyper::server::Http::new().header_timeout(Duration::from_secs(5));
     /// # drop(http);
     /// ```
     pub fn header_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -102,9 +99,8 @@ impl Http {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use windlass_hyper::server::Http;
     ///
-    /// let http = Http::new().idle_timeout(Duration::from_secs(30));
+    /// let http = windlass_hyper::server::Http::new().idle_timeout(Duration::from_secs(30));
     /// # drop(http);
     /// ```
     pub fn idle_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -122,9 +118,8 @@ impl Http {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use windlass_hyper::server::Http;
     ///
-    /// let http = Http::new().linger(Duration::from_millis(50));
+    /// let http = windlass_hyper::server::Http::new().linger(Duration::from_millis(50));
     /// # drop(http);
     /// ```
     pub fn linger(mut self, time: Duration) -> Self {
@@ -137,9 +132,7 @@ impl Http {
     /// # Examples
     ///
     /// ```
-    /// use windlass_hyper::server::Http;
-    ///
-    /// let http = Http::new().http1_only();
+    /// let http = windlass_hyper::server::Http::new().http1_only();
     /// # drop(http);
     /// ```
     pub fn http1_only(mut self) -> Self {
@@ -152,9 +145,7 @@ impl Http {
     /// # Examples
     ///
     /// ```
-    /// use windlass_hyper::server::Http;
-    ///
-    /// let http = Http::new().http2_only();
+    /// let http = windlass_hyper::server::Http::new().http2_only();
     /// # drop(http);
     /// ```
     pub fn http2_only(mut self) -> Self {
@@ -168,9 +159,7 @@ impl Http {
     /// # Examples
     ///
     /// ```
-    /// use windlass_hyper::server::Http;
-    ///
-    /// let mut http = Http::new();
+    /// let mut http = windlass_hyper::server::Http::new();
     /// http.http1().max_buf_size(64 * 1024);
     /// ```
     pub fn http1(&mut self) -> &mut http1::Builder {
@@ -182,9 +171,7 @@ impl Http {
     /// # Examples
     ///
     /// ```
-    /// use windlass_hyper::server::Http;
-    ///
-    /// let mut http = Http::new();
+    /// let mut http = windlass_hyper::server::Http::new();
     /// http.http2().max_concurrent_streams(64);
     /// ```
     pub fn http2(&mut self) -> &mut http2::Builder<Executor> {
