@@ -83,11 +83,6 @@ impl Pool {
         Pipe::new(self.0.poller(), number)
     }
 
-    /// Returns true while a worker has the seat.
-    pub fn is_seated(&self) -> bool {
-        self.0.sleepers.is_seat_taken()
-    }
-
     /// Takes the seat and leaves it without a wait, as a worker does that is woken before it has waited.
     pub fn sit_in_vain(&self) {
         self.0.poller().take_seat().expect("nobody sits").leave();
@@ -106,11 +101,6 @@ impl Pool {
     /// The shard of a thread that is no worker.
     pub fn foreign_timers(&self) -> &windlass_timer::ShardRef {
         self.0.poller().timers().foreign(0)
-    }
-
-    /// The shard of a worker.
-    pub fn worker_timers(&self, index: usize) -> &windlass_timer::ShardRef {
-        self.0.poller().timers().worker(index)
     }
 
     /// Spawns a task.
