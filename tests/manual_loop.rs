@@ -196,6 +196,38 @@ fn a_runnable_of_a_task_that_never_ran_is_cancelled_with_its_loop_or_after_it() 
     assert_eq!(Arc::strong_count(&alive), 1);
 }
 
+/// What an iterator has not returned is held by the program, as much as what it has.
+#[test]
+fn ready_tasks_that_outlive_their_loop_are_cancelled_with_the_iterator() {
+    let mut tasks = manual();
+    let dropped = Rc::new(Cell::new(0));
+    for _ in 0..3 {
+        let guard = CountDrop(dropped.clone());
+        drop(tasks.spawn_local(async move {
+            let _guard = guard;
+            pending::<()>().await;
+        }));
+    }
+    let mut ready = tasks.ready_tasks(PATIENCE).unwrap();
+    drop(ready.next());
+    drop(tasks);
+    assert_eq!(dropped.get(), 1, "one was put back, two are held");
+    drop(ready);
+    assert_eq!(dropped.get(), 3);
+}
+
+#[test]
+fn a_runnable_knows_the_name_and_the_place_of_its_task() {
+    let mut tasks = manual();
+    let (line, builder) = (line!() + 1, windlass::task::Builder::new().name("named"));
+    drop(builder.spawn_on(async {}, tasks.handle()));
+    drop(tasks.spawn_local(async {}));
+    let ready: Vec<_> = tasks.ready_tasks(PATIENCE).unwrap().collect();
+    let place = |name| ready.iter().find(|it| it.name() == name).unwrap().location().line();
+    assert_eq!((place(Some("named")), place(None)), (line, line + 1));
+    assert!(ready.iter().all(|it| it.location().file() == file!()));
+}
+
 /// Counts on one thread: the futures that hold it are not `Send`.
 struct CountDrop(Rc<Cell<usize>>);
 
