@@ -126,6 +126,25 @@ fn peek_leaves_what_it_saw() {
     });
 }
 
+/// Short ones may be copied into one buffer on their way, and long ones not.
+#[test]
+fn several_buffers_arrive_in_order_whatever_their_lengths() {
+    run(|| async {
+        let (a, b) = tcp_pair().await;
+        let bytes: Vec<u8> = (0..2048_u32).map(|number| (number % 251) as u8).collect();
+        for length in [1, 2, 255, 511, 512, 513, 1024, 2048] {
+            for first in [0, 1, length / 2, length - 1, length] {
+                let (head, body) = bytes[..length].split_at(first);
+                let parts = [IoSlice::new(head), IoSlice::new(body)];
+                assert_eq!(a.write_vectored(&parts).await.unwrap(), length);
+                let mut received = vec![0; length];
+                b.read_exact(&mut received).await.unwrap();
+                assert!(received == bytes[..length], "{first} and {} bytes", length - first);
+            }
+        }
+    });
+}
+
 #[test]
 fn several_buffers_in_one_call() {
     run(|| async {

@@ -186,8 +186,31 @@ pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
 /// The number of buffers that every system accepts; more is an error on some.
 const MOST_BUFFERS: usize = 1024;
 
+/// Up to how many bytes in all buffers are copied into one, in bytes. `sendmsg` costs some 130 ns more than `send`, for it takes
+/// its arguments from memory; copying a head and a short body costs 10. More would take longer to copy than that saves.
+const WORTH_COPYING: usize = 512;
+
 /// Sends from several buffers, like [`send`]. Buffers beyond the number that the OS accepts are ignored.
 pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
+    let mut small = [0; WORTH_COPYING];
+    match copied(buffers, &mut small) {
+        Some(bytes) => send(socket, bytes),
+        None => send_message(socket, buffers),
+    }
+}
+
+/// The bytes of all buffers in one, if there is room.
+fn copied<'a>(buffers: &[IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
+    let mut length = 0;
+    for buffer in buffers {
+        let end = buffer.len().checked_add(length)?;
+        room.get_mut(length..end)?.copy_from_slice(buffer);
+        length = end;
+    }
+    Some(&room[..length])
+}
+
+fn send_message(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
     let count = buffers.len().min(MOST_BUFFERS);
     // SAFETY: a message of zeroes is a valid one: no name, no buffers, no control data.
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
