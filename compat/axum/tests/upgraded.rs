@@ -167,6 +167,13 @@ fn handlers_that_know_nothing_of_the_end_see_a_client_that_goes_and_it_is_told()
             }
         }
     }
+    /// Nothing there knows of a runtime.
+    async fn is_dropped_on_a_thread_of_its_own(mut socket: WebSocket) {
+        while let Some(Ok(message @ ws::Message::Text(_))) = socket.recv().await {
+            socket.send(message).await.unwrap();
+        }
+        drop(std::thread::spawn(move || drop(socket)));
+    }
     async fn reads_and_writes_in_two_tasks(socket: WebSocket) {
         let (mut sink, mut stream) = socket.split();
         let (queue, mut queued) = tokio::sync::mpsc::channel(8);
@@ -209,6 +216,7 @@ fn handlers_that_know_nothing_of_the_end_see_a_client_that_goes_and_it_is_told()
         check(ends_with_the_close_frame).await;
         check(answers_itself).await;
         check(reads_and_writes_in_two_tasks).await;
+        check(is_dropped_on_a_thread_of_its_own).await;
     });
 }
 

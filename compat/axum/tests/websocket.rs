@@ -136,16 +136,20 @@ async fn over_http2(address: SocketAddr) -> Http2Socket {
 
 /// By the extended CONNECT of RFC 8441. A polite client would wait for the server's settings, which offer it.
 async fn upgraded(sender: &mut Sender) -> Http2Socket {
+    try_upgraded(sender).await.expect("the server closes the connection")
+}
+
+async fn try_upgraded(sender: &mut Sender) -> Option<Http2Socket> {
     let mut request = Request::new(Full::default());
     *request.method_mut() = Method::CONNECT;
     *request.version_mut() = Version::HTTP_2;
     *request.uri_mut() = "http://test/ws".parse().unwrap();
     request.headers_mut().insert("sec-websocket-version", "13".parse().unwrap());
     request.extensions_mut().insert(hyper::ext::Protocol::from_static("websocket"));
-    let response = sender.send_request(request).await.unwrap();
+    let response = sender.send_request(request).await.ok()?;
     assert_eq!(response.status(), StatusCode::OK);
-    let upgraded = hyper::upgrade::on(response).await.unwrap();
-    WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, None).await
+    let upgraded = hyper::upgrade::on(response).await.ok()?;
+    Some(WebSocketStream::from_raw_socket(TokioIo::new(upgraded), Role::Client, None).await)
 }
 
 async fn ask<S>(socket: &mut WebSocketStream<S>, text: &str) -> Message
@@ -233,12 +237,18 @@ fn a_quiet_socket_over_http2_is_not_idle() {
     run_bridged(|| async {
         let idle = Duration::from_millis(20);
         let served = Served::start(idle).await;
-        let mut sender = http2(served.address).await;
-        let mut socket = upgraded(&mut sender).await;
+        // On a busy machine a connection may be idle for as long before its first request comes.
+        let (mut sender, mut socket) = loop {
+            let mut sender = http2(served.address).await;
+            let Some(socket) = try_upgraded(&mut sender).await else { continue };
+            if sender.send_request(request("/")).await.is_ok() {
+                break (sender, socket);
+            }
+        };
         // What has no socket on it is closed meanwhile.
         let other = connect(served.address).await;
-        common::get(&other, "/").await.unwrap();
-        assert_eq!(other.read(&mut [0]).await.unwrap(), 0);
+        let _ = common::get(&other, "/").await;
+        assert!(matches!(other.read(&mut [0]).await, Ok(0) | Err(_)));
         assert_eq!(ask(&mut socket, "still there?").await, Message::text("still there?"));
         // Nor were its clients told that it ends.
         sender.send_request(request("/")).await.unwrap();

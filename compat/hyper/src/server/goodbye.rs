@@ -23,6 +23,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
+use windlass_runtime::Handle;
 use windlass_runtime::timer::timeout;
 
 use super::activity::Activity;
@@ -44,6 +45,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// The two directions of a WebSocket, and how far its goodbye is.
 #[derive(Debug)]
 pub(super) struct Goodbye {
+    /// The runtime that serves the connection: the handler may drop it on a thread that knows none.
+    runtime: Option<Handle>,
     due: Told,
     received: Frames,
     sent: Sent,
@@ -56,6 +59,7 @@ impl Goodbye {
     /// For a connection that nothing has been read from after the head of its request.
     pub(super) fn new(upgrade: &Upgrade) -> Self {
         Self {
+            runtime: Handle::try_current(),
             due: Told::new(upgrade.goodbye().clone()),
             received: Frames::default(),
             sent: Sent::default(),
@@ -111,8 +115,17 @@ impl Goodbye {
         self.received.is_between() && !self.received.has_closed() && !self.sent.frames.has_closed()
     }
 
-    /// Sees the client off, when the handler is done with the connection.
-    pub(super) async fn see_off<I: Read + Write + Unpin>(self, mut io: I, closing: Closing) {
+    /// Sees the client off, in a task, when the handler is done with the connection.
+    pub(super) fn see_off<I>(mut self, io: I, closing: Closing)
+    where
+        I: Read + Write + Unpin + Send + 'static,
+    {
+        if let Some(runtime) = self.runtime.take() {
+            drop(runtime.spawn(self.farewell(io, closing)));
+        }
+    }
+
+    async fn farewell<I: Read + Write + Unpin>(self, mut io: I, closing: Closing) {
         let Some(upgrade) = closing.0.upgrade() else { return };
         let last_words = match self.sent.frames.is_between() && !self.sent.frames.has_closed() {
             true => TO_CLIENT,

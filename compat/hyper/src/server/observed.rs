@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
-use windlass_runtime::spawn;
 
 use super::activity::Activity;
 use super::goodbye::{Closing, Goodbye};
@@ -111,7 +110,7 @@ impl<I: Read + Write + Unpin + Send + 'static> Drop for Observed<I> {
         let closing = Closing(self.activity.clone());
         if let (Some(goodbye), Some(io)) = (self.goodbye.take(), self.io.take()) {
             if goodbye.has_begun() {
-                drop(spawn((*goodbye).see_off(io, closing)));
+                goodbye.see_off(io, closing);
             }
         }
     }
