@@ -1,7 +1,9 @@
-//! The crate `redis`, unmodified inside of our tasks. Skipped, with a message, where the script has found no redis-server.
+//! The crate `redis`, unmodified inside of our tasks, and over our streams. Skipped, with a message, where the script has found no redis-server.
 
+use redis::aio::MultiplexedConnection;
 use windlass::Runtime;
-use windlass::tokio::BuilderExt;
+use windlass::net::TcpStream;
+use windlass::tokio::{BuilderExt, Io};
 
 fn bridged() -> Runtime {
     windlass::Builder::new().workers(2).with_tokio().build().unwrap()
@@ -40,6 +42,37 @@ fn redis_over_the_bridge() {
         redis::cmd("GET").arg("sum").query_async::<i64>(&mut connection).await.unwrap()
     });
     assert_eq!(runtime.block_on(task).unwrap(), 4_950);
+}
+
+/// The same with no tokio runtime in the process: the crate is given a stream of ours, and its task is one of ours.
+#[test]
+fn redis_over_our_streams() {
+    let Some(address) = server("BRIDGE_REDIS") else { return };
+    let runtime = Runtime::new().unwrap();
+    let task = runtime.spawn(async move {
+        assert!(tokio::runtime::Handle::try_current().is_err(), "there is a tokio runtime");
+        let stream = Io::new(TcpStream::connect(&*address).await.unwrap());
+        let info = redis::RedisConnectionInfo::default();
+        let (mut connection, driver) = MultiplexedConnection::new(&info, stream).await.unwrap();
+        drop(windlass::spawn(driver));
+        let commands: Vec<_> = (0..100)
+            .map(|number| {
+                let mut connection = connection.clone();
+                windlass::spawn(async move {
+                    let mut command = redis::cmd("INCRBY");
+                    command.arg("sum of ours").arg(number);
+                    command.query_async::<i64>(&mut connection).await.unwrap()
+                })
+            })
+            .collect();
+        for command in commands {
+            command.await.unwrap();
+        }
+        let mut pipeline = redis::pipe();
+        pipeline.set("greeting", "hello").ignore().get("greeting").get("sum of ours");
+        pipeline.query_async::<(String, i64)>(&mut connection).await.unwrap()
+    });
+    assert_eq!(runtime.block_on(task).unwrap(), ("hello".to_owned(), 4_950));
 }
 
 /// A server that goes away is an error of the command, and not a hang.
