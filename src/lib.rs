@@ -147,7 +147,7 @@
 //! | | what | how |
 //! |---|---|---|
 //! | **as they are** | `tokio::sync`, `select!`, `join!`, `task_local!`, `tokio::io`; tokio-stream; tokio-util's codecs; futures, futures-lite, async-broadcast, oneshot | nothing to do: they start no thread and need no runtime |
-//! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw` | feature `tokio-io` (or `tokio`): `windlass::tokio::Io` around a stream of ours, `Compat` around others |
+//! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw`, redis's `MultiplexedConnection::new` | feature `tokio-io` (or `tokio`): `windlass::tokio::Io` around a stream of ours, `Compat` around others |
 //! | | hyper's servers and clients | feature `hyper`: `windlass::hyper::{Io, Executor, Timer, Connector}`, `server::Http` |
 //! | **through the bridge** | reqwest, tonic, sqlx, redis, tower's and tower-http's time-outs, axum's WebSockets and `Sse::keep_alive`, `tokio::{spawn, time, net, fs, process, signal}` | feature `tokio`: `#[windlass::main(tokio = true)]`, or `Builder::with_tokio` |
 //! | **replaced** | `axum::serve` | feature `axum`: `windlass::axum::serve` |

@@ -26,7 +26,8 @@
 //! | [tokio-util's `codec`](#tokio-utils-codec) | none |
 //! | [futures-lite](#futures-lite): `BufReader`, `lines`, `copy`, streams | none |
 //! | [async-broadcast](#async-broadcast), [oneshot](#oneshot) | none |
-//! | `async-channel`, `async-lock` | none; they are `windlass::channel` and `windlass::lock` |
+//! | [`async-channel`, `async-lock`](#async-channel-and-async-lock) | none; they are `windlass::channel` and `windlass::lock` |
+//! | [async-signal](#async-signal) and others that are built on async-io | one, which async-io waits for the OS with; `windlass::{signal, process, net}` start none |
 //!
 //! `tokio::task_local!` does not know that a worker may poll another task at a split point of a computation, which then sees
 //! the value of the first. If a scope computes with `windlass::join` and the like, use `windlass::task_local!`.
@@ -164,6 +165,35 @@
 //! # });
 //! ```
 //!
+//! ### async-channel and async-lock
+//!
+//! ```
+//! use windlass::{channel, lock};
+//!
+//! # windlass::block_on(async {
+//! let (sender, receiver) = channel::bounded(8);
+//! let total = std::sync::Arc::new(lock::Mutex::new(0));
+//! windlass::spawn(async move { sender.send(5).await.unwrap() });
+//! while let Ok(number) = receiver.recv().await {
+//!     *total.lock().await += number;
+//! }
+//! assert_eq!(*total.lock().await, 5);
+//! # });
+//! ```
+//!
+//! ### async-signal
+//!
+//! ```
+//! # windlass::block_on(async {
+//! use async_signal::{Signal, Signals};
+//! use futures_lite::StreamExt;
+//!
+//! let mut signals = Signals::new([Signal::Child]).unwrap();
+//! std::process::Command::new("true").status().unwrap();
+//! assert_eq!(signals.next().await.unwrap().unwrap(), Signal::Child);
+//! # });
+//! ```
+//!
 //! # What works through the traits
 //!
 //! Crates that are given a stream with tokio's `AsyncRead` and `AsyncWrite` take one of ours in [`Io`], and TLS or anything
@@ -175,6 +205,7 @@
 //! | [tokio-util's `codec`](#tokio-utils-codec) | `Framed::new` |
 //! | tokio-rustls | `TlsAcceptor::accept`, `TlsConnector::connect` |
 //! | tokio-postgres | `Config::connect_raw`; spawn the connection with `windlass::spawn` |
+//! | redis | `aio::MultiplexedConnection::new`; spawn its driver with `windlass::spawn` |
 //! | hyper, axum | `windlass::hyper` and `windlass::axum` have what they want, with no copy of buffers |
 //!
 //! ### tokio-tungstenite
@@ -210,7 +241,7 @@
 //! | [tower's `timeout`, `buffer`](#tower); tower-http's time-outs | a service, and axum over HTTP/1 and HTTP/2 |
 //! | axum's `WebSocketUpgrade` and `Sse::keep_alive` | `windlass::axum`, over HTTP/1 and HTTP/2 |
 //! | tonic, client and server, single calls and streams | each other |
-//! | sqlx | SQLite |
+//! | sqlx | SQLite, PostgreSQL 15 |
 //! | tokio-postgres | PostgreSQL 15 |
 //! | redis | Redis 7 |
 //!
