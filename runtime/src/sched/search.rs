@@ -71,6 +71,8 @@ impl Worker {
         let now = Instant::now();
         self.note_contention(now);
         self.pacing.begin(now);
+        // What the search has brought. Before, this worker counted as one that searches, and no other was woken.
+        self.consider_waking();
         self.observer.finds(now);
     }
 
@@ -207,9 +209,6 @@ impl Worker {
         let for_events = popped || seat.has_events();
         let events = seat.leave();
         self.observer.dispatched(events);
-        if events > 1 {
-            self.consider_waking();
-        }
         self.begin_round(Instant::now());
         for_events
     }
@@ -254,6 +253,32 @@ mod tests {
         shutdown::begin(&pool);
         assert!(sees(true) && sees(false), "the end");
         spinning.run();
+        assert!(pool.is_over());
+    }
+
+    /// A worker that woke up in the seat with a crowd of events counted as one that searches, which is why no other was
+    /// woken; and none was afterwards, until it next read the clock.
+    #[test]
+    fn a_worker_that_finds_a_long_backlog_wakes_a_second_one() {
+        let pool = Pool::for_tests(2);
+        for _ in 0..8 {
+            drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
+        }
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        let crowd = worker.take_ready();
+        // As if events had brought it: together 80 µs, which is more than it costs to wake a worker.
+        worker.slot().counters.poll_time.set(10_000);
+        pool.sleepers.announce(1, SleepPlace::Parker, false);
+        assert!(pool.sleepers.start_search(1));
+        crowd.into_iter().for_each(|runnable| worker.push(runnable));
+        assert_eq!(pool.sleepers.sleeping(), 1, "somebody searches");
+
+        worker.found(true);
+        assert_eq!(pool.sleepers.sleeping(), 0);
+        assert!(pool.sleepers.stop_search(), "the second worker, as a searcher");
+
+        shutdown::begin(&pool);
+        worker.run();
         assert!(pool.is_over());
     }
 

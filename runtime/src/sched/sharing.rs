@@ -9,7 +9,7 @@
 
 use std::time::Instant;
 
-use super::policy::{LONGEST_SAMPLE, SAMPLE_EVERY, SHARING_PAYS, SHARING_TRIALS, TRIAL_POLLS};
+use super::policy::{LONGEST_SAMPLE, SAMPLE_EVERY, SHARING_TRIALS, TRIAL_POLLS};
 use super::trial::Trial;
 use crate::primitives::TryLock;
 use crate::primitives::plain::{AtomicBool, Ordering as Plain};
@@ -63,7 +63,7 @@ impl Sharing {
             return;
         }
         let rate = polled.saturating_mul(1_000_000_000) / elapsed.as_nanos() as u64;
-        trial.sample(rate, |alone, together| together * 100 >= alone * SHARING_PAYS);
+        trial.sample(rate, |alone, together| together.saturating_mul(100) / alone.max(1));
         self.pays.store(trial.is_on(), Plain::Relaxed);
     }
 }

@@ -14,8 +14,8 @@ use std::cell::Cell;
 use std::time::Instant;
 
 use super::policy::{
-    CHECKS_PER_CLOCK, INTERRUPTED, LONGEST_SPIN, SHORT_SLEEP, SPIN_PREMIUM, SPIN_SCORE,
-    SPIN_TRIALS, SPINS_PER_CHECK, TRIAL_POLLS,
+    CHECKS_PER_CLOCK, INTERRUPTED, LONGEST_SPIN, SHORT_SLEEP, SPIN_SCORE, SPIN_TRIALS,
+    SPINS_PER_CHECK, TRIAL_POLLS,
 };
 use super::trial::Trial;
 use crate::primitives::hint;
@@ -105,7 +105,7 @@ impl Spin {
         self.before.set(Some((ran, polls)));
         let cost = ran.saturating_sub(ran_before) / polled;
         let mut trial = self.trial.get();
-        trial.sample(cost, |without, with| with * 100 <= without * SPIN_PREMIUM);
+        trial.sample(cost, |without, with| without.saturating_mul(100) / with.max(1));
         self.trial.set(trial);
     }
 
