@@ -52,24 +52,24 @@ impl Contention {
     }
 
     /// Asks the OS if it is time to, and has `share` learn from the answer. `is_alone` says whether hardly any other
-    /// worker is awake at this moment. Returns the CPU time that the thread has had, in nanoseconds, if the OS was asked
-    /// and has answered. Called by the thread that the questions are about.
+    /// worker is awake at this moment. Returns true if the OS was asked and has answered. Called by the thread that the
+    /// questions are about.
     #[inline]
     pub(crate) fn ask(
         &self,
         now: Instant,
         is_alone: impl FnOnce() -> bool,
         share: &CpuShare,
-    ) -> Option<u64> {
+    ) -> bool {
         if now.saturating_duration_since(self.asked.get()) >= SAMPLE_EVERY {
-            self.sample(now, is_alone(), share)
+            self.sample(now, is_alone(), share).is_some()
         } else {
-            None
+            false
         }
     }
 
     #[cold]
-    fn sample(&self, now: Instant, is_alone: bool, share: &CpuShare) -> Option<u64> {
+    fn sample(&self, now: Instant, is_alone: bool, share: &CpuShare) -> Option<()> {
         self.asked.set(now);
         let was_alone = self.was_alone.replace(is_alone);
         let times = self.account.get_or_init(RunDelay::of_this_thread).read()?;
@@ -80,7 +80,7 @@ impl Contention {
                 share.learn(wait);
             }
         }
-        Some(times.ran)
+        Some(())
     }
 }
 

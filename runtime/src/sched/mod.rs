@@ -2,6 +2,7 @@
 //! protocol and its proof.
 
 mod activity;
+mod choices;
 mod config;
 mod contention;
 mod lifo;
@@ -13,7 +14,6 @@ mod pool_ref;
 mod queue;
 mod round;
 mod search;
-mod sharing;
 mod sleepers;
 mod slot;
 mod spares;

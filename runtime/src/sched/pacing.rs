@@ -4,12 +4,14 @@
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
+use super::choices::Reading;
 use super::policy::{
     LASTING_BACKLOG, LONG_AVERAGE_POLL, LOOK_OUT, NO_BACKLOG, POLL_TIME_WEIGHT, POLLS_PER_CLOCK,
     POLLS_PER_SHARED_BATCH, PUSHES_PER_THOUGHT, WAKE_COST,
 };
 use super::round::Round;
 use super::worker::Worker;
+use crate::poller::RunDelay;
 use crate::task::Runnable;
 
 /// One worker's clock and counts between two readings of it.
@@ -212,7 +214,7 @@ impl Worker {
         let now = self.pacing.now.get();
         if self.pacing.weigh_backlog(self.slot().backlog())
             && self.pool.sleepers.would_wake()
-            && (self.has_long_polls() || self.pool.sharing.pays())
+            && (self.has_long_polls() || self.pool.choices.shares())
         {
             self.pacing.busy_since.set(now);
             self.pool.wake_one();
@@ -224,10 +226,12 @@ impl Worker {
         // Models must not go by how fast the machine is, and have no CPUs to share.
         if cfg!(not(loom)) {
             let is_alone = || self.pool.awake() <= (self.pool.config.cpus / 2).max(1);
-            if let Some(ran) = self.contention.ask(now, is_alone, &self.pool.cpu_share) {
-                self.spin.sample(ran, self.slot().polls_done());
-                let polls = || self.pool.slots.iter().map(|slot| slot.polls_done()).sum();
-                self.pool.sharing.sample(now, polls);
+            if self.contention.ask(now, is_alone, &self.pool.cpu_share) {
+                self.pool.choices.sample(now, || Reading {
+                    at: now,
+                    polls: self.pool.slots.iter().map(|slot| slot.polls_done()).sum(),
+                    cpu_time: RunDelay::cpu_time_of_process(),
+                });
             }
         }
     }

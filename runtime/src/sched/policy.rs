@@ -71,11 +71,11 @@ pub(crate) const PUSHES_PER_THOUGHT: u32 = 64;
 /// How a second worker is tried. Samples of the rate of polls are [`SAMPLE_EVERY`] apart. A trial of six samples is 12
 /// ms, so that one stall of the machine does not decide it, and trials take less than 2 % of the time. Several workers
 /// are worth having if together they poll 97 % or more of what one polls alone. Where it makes no difference they are:
-/// then there is CPU time to spare, and what comes at once is done at once. Read by `Sharing`.
+/// then there is CPU time to spare, and what comes at once is done at once. Read by `Choices`.
 pub(super) const SHARING_TRIALS: Schedule = Schedule { samples: 6, every: (24, 384), pays: 97 };
 
 /// A sample of the rate of polls that took longer than this is not used: the runtime slept meanwhile. Longer counts
-/// naps as slow work; shorter drops samples of long polls. Chosen. Read by `Sharing`.
+/// naps as slow work; shorter drops samples of long polls. Chosen. Read by `Choices`.
 pub(crate) const LONGEST_SAMPLE: Duration = SAMPLE_EVERY.saturating_mul(4);
 
 /// A queue that its owner will have emptied within this time is not worth stealing from, as long as the owner makes
@@ -122,11 +122,12 @@ pub(crate) const INTERRUPTED: Duration = Duration::from_micros(200);
 pub(crate) const SPIN_SCORE: std::ops::RangeInclusive<i32> = -8..=4;
 
 /// How spinning is tried. Samples of CPU time are [`SAMPLE_EVERY`] apart; two in 256 are less than one in a hundred, so
-/// that trials don't show in the p99. Read by `Spin`.
+/// that trials don't show in the p99. Spinning is kept to if a poll costs at most 1.1 times as much with it: an answer
+/// that comes sooner is worth something. Read by `Choices`.
 pub(super) const SPIN_TRIALS: Schedule = Schedule { samples: 2, every: (8, 256), pays: 91 };
 
 /// The smallest number of polls that makes a sample. More is more exact, and takes longer with long polls. Chosen. Read
-/// by `Spin` and `Sharing`.
+/// by `Choices`.
 pub(crate) const TRIAL_POLLS: u64 = 16;
 
 /// The figure that a trial compares is made up of this many parts, of which the latest sample is one. More is steadier;

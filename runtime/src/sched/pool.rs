@@ -3,12 +3,12 @@
 
 use crossbeam_utils::CachePadded;
 
+use super::choices::Choices;
 use super::config::Config;
 use super::contention::CpuShare;
 use super::monitor::MonitorSwitch;
 use super::pool_ref::PoolShard;
 use super::queue::Injector;
-use super::sharing::Sharing;
 use super::sleepers::{Popped, SleepPlace, Sleepers};
 use super::slot::{Counter, Counters, Slot};
 use super::threads::Threads;
@@ -50,7 +50,7 @@ pub(crate) struct Pool {
     /// How many workers and spares there are at this moment.
     present: CachePadded<AtomicUsize>,
     pub(super) cpu_share: CachePadded<CpuShare>,
-    pub(super) sharing: CachePadded<Sharing>,
+    pub(super) choices: CachePadded<Choices>,
     poller: Arc<Poller>,
     pub(crate) blocking: BlockingPool,
     pub(crate) threads: Threads,
@@ -92,7 +92,7 @@ impl Pool {
             monitor: CachePadded::new(MonitorSwitch::new(poller.clone())),
             present: CachePadded::new(AtomicUsize::new(0)),
             cpu_share: CachePadded::default(),
-            sharing: CachePadded::new(Sharing::new()),
+            choices: CachePadded::new(Choices::new()),
             poller,
             blocking: BlockingPool::new(),
             threads: Threads::new(),

@@ -98,6 +98,7 @@ impl Worker {
 
     fn may_spin(&self) -> bool {
         self.spin.pays()
+            && self.pool.choices.spins()
             && self.pool.awake() <= self.pool.config.awake_to_spin
             && !self.pool.cpu_share.is_contended()
     }

@@ -5,46 +5,32 @@
 //! met work and a sleep that was over within the spin's time speak for spinning, a spin in vain
 //! against. A worker that is interrupted while it spins takes a CPU from a thread that has something
 //! to do, and stops for a good while. Where the CPUs are contended, no worker spins ([`super::contention`]).
-//!
-//! A spin that meets work can still cost more than it saves: while a worker sleeps, messages gather, and one wake-up is
-//! for all of them. So the worker also compares what a poll costs in CPU time while it spins with what it costs while
-//! it does not ([`Trial`]).
+//! Nor does it where that makes polls more expensive ([`super::choices`]).
 
 use std::cell::Cell;
 use std::time::Instant;
 
 use super::policy::{
-    CHECKS_PER_CLOCK, INTERRUPTED, LONGEST_SPIN, SHORT_SLEEP, SPIN_SCORE, SPIN_TRIALS,
-    SPINS_PER_CHECK, TRIAL_POLLS,
+    CHECKS_PER_CLOCK, INTERRUPTED, LONGEST_SPIN, SHORT_SLEEP, SPIN_SCORE, SPINS_PER_CHECK,
 };
-use super::trial::Trial;
 use crate::primitives::hint;
 
 /// One worker's experience with spinning.
 pub(crate) struct Spin {
     allowed: bool,
     score: Cell<i32>,
-    /// Whether spinning pays in CPU time: compares what a poll has cost without it and with it.
-    trial: Cell<Trial>,
-    /// CPU time and number of polls at the last sample.
-    before: Cell<Option<(u64, u64)>>,
 }
 
 impl Spin {
     /// `allowed` is false where spinning can only do harm: on one core, or with more workers than
     /// cores.
     pub(crate) fn new(allowed: bool) -> Self {
-        Self {
-            allowed,
-            score: Cell::new(0),
-            trial: Cell::new(Trial::new(SPIN_TRIALS)),
-            before: Cell::new(None),
-        }
+        Self { allowed, score: Cell::new(0) }
     }
 
     /// Returns true if spinning has been paying.
     pub(crate) fn pays(&self) -> bool {
-        self.allowed && self.score.get() > 0 && self.trial.get().is_on()
+        self.allowed && self.score.get() > 0
     }
 
     /// Waits awake for `ready`. Returns `None` if it did not come, or if spinning does not pay.
@@ -90,25 +76,6 @@ impl Spin {
         }
     }
 
-    /// Takes a sample of the worker's CPU time, in nanoseconds, after this many polls.
-    pub(crate) fn sample(&self, ran: u64, polls: u64) {
-        if !self.allowed {
-            return;
-        }
-        let Some((ran_before, polls_before)) = self.before.get() else {
-            return self.before.set(Some((ran, polls)));
-        };
-        let polled = polls.wrapping_sub(polls_before);
-        if polled < TRIAL_POLLS {
-            return;
-        }
-        self.before.set(Some((ran, polls)));
-        let cost = ran.saturating_sub(ran_before) / polled;
-        let mut trial = self.trial.get();
-        trial.sample(cost, |without, with| without.saturating_mul(100) / with.max(1));
-        self.trial.set(trial);
-    }
-
     fn learn(&self, experience: i32) {
         self.score
             .set((self.score.get() + experience).clamp(*SPIN_SCORE.start(), *SPIN_SCORE.end()));
@@ -129,20 +96,6 @@ mod tests {
         spin.score.set(0);
         spin.measure_sleep(|| true);
         assert_eq!(spin.wait_for(|| true), Some(()));
-    }
-
-    #[test]
-    fn spinning_that_makes_polls_more_expensive_is_given_up() {
-        let spin = Spin::new(true);
-        let (mut ran, mut polls) = (0, 0);
-        // The first sample has nothing to compare with, and a few polls make none.
-        for _ in 0..=SPIN_TRIALS.samples * 2 {
-            spin.sample(ran, polls);
-            spin.sample(ran, polls + TRIAL_POLLS - 1);
-            polls += TRIAL_POLLS;
-            ran += TRIAL_POLLS * if spin.trial.get().is_on() { 17_000 } else { 11_000 };
-        }
-        assert!(!spin.trial.get().is_on());
     }
 
     #[test]

@@ -51,6 +51,11 @@ impl Trial {
         self.on
     }
 
+    /// Returns true while the other way is being tried.
+    pub(super) fn is_trial(&self) -> bool {
+        self.is_trial
+    }
+
     /// Takes a figure for what is done at present. `worth` compares the average figures while off and while on: it
     /// returns what *on* is worth, in percent of *off*.
     pub(super) fn sample(&mut self, figure: u64, worth: impl FnOnce(u64, u64) -> u64) {

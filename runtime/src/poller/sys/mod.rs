@@ -23,7 +23,8 @@
 //! - `take_short_slices()`: has the OS divide the current thread's share of the CPU into many short time slices,
 //!   where it can: it runs sooner when it is woken, and others wait for less behind it;
 //! - `RunDelay::of_this_thread()` and `read(&self) -> Option<CpuTimes>`: how long the thread has run, and how long it
-//!   has waited for a CPU; `None` where the OS does not tell;
+//!   has waited for a CPU; and `RunDelay::cpu_time_of_process() -> Option<u64>`: how long all threads have run, in
+//!   nanoseconds; `None` where the OS does not tell;
 //! - `number(RawDescriptor) -> u32` and `peer(u32) -> Option<SocketAddr>`: what a list of tasks calls a descriptor, and
 //!   to whom it is connected.
 //!
@@ -115,6 +116,10 @@ impl Untold {
     }
 
     pub(crate) fn read(&self) -> Option<CpuTimes> {
+        None
+    }
+
+    pub(crate) fn cpu_time_of_process() -> Option<u64> {
         None
     }
 }
