@@ -304,10 +304,11 @@ impl Builder {
         let runtime = Runtime::of(pool);
         companion::start(runtime.handle())?;
         let pool = runtime.handle().pool();
-        poller::start(pool)?;
+        // The workers first, because what is spawned next waits for them.
         for index in first..workers {
             sched::start_worker(pool, index)?;
         }
+        poller::start(pool)?;
         Ok(runtime)
     }
 
@@ -365,7 +366,7 @@ impl Builder {
     pub fn build_manual(self) -> io::Result<Loop> {
         check(
             self.hooks.companion.is_none(),
-            "a manual loop has no other runtime beside it: use `build`".to_owned(),
+            format_args!("a manual loop has no other runtime beside it: use `build`"),
         )?;
         let clock = self.clock();
         let config = Config { awake_to_spin: 0, ..self.workers(1).max_spares(0).check()? };

@@ -1,6 +1,6 @@
 //! Checks the settings of a builder, and works out the defaults that depend on the machine.
 
-use std::io;
+use std::{fmt, io};
 
 use crate::builder::Builder;
 use crate::cpus;
@@ -23,18 +23,18 @@ impl Builder {
         let spares = self.max_spares.unwrap_or(workers.clamp(SPARES.0, SPARES.1));
         check(
             (1..=MAX_WORKERS).contains(&workers),
-            format!(
+            format_args!(
                 "{workers} workers: a runtime needs between 1 and {MAX_WORKERS}; leave `workers` \
                  out to have one for each CPU"
             ),
         )?;
         check(
             spares <= MOST_WORKERS - MAX_WORKERS,
-            format!("max_spares of {spares}: at most {}", MOST_WORKERS - MAX_WORKERS),
+            format_args!("max_spares of {spares}: at most {}", MOST_WORKERS - MAX_WORKERS),
         )?;
         check(
             self.stack_size.is_none_or(|bytes| (STACK_BYTES.0..=STACK_BYTES.1).contains(&bytes)),
-            format!(
+            format_args!(
                 "a stack of {} bytes: give between {} KiB and 1 TiB, or leave `stack_size` out",
                 self.stack_size.unwrap_or_default(),
                 STACK_BYTES.0 >> 10,
@@ -42,11 +42,11 @@ impl Builder {
         )?;
         check(
             self.max_blocking > 0,
-            "max_blocking of 0: `spawn_blocking` and name look-ups need at least 1".to_owned(),
+            format_args!("max_blocking of 0: `spawn_blocking` and name look-ups need at least 1"),
         )?;
         check(
             self.stuck_after >= MIN_STUCK_AFTER,
-            format!(
+            format_args!(
                 "stuck_after of {:?}: give at least {MIN_STUCK_AFTER:?}; to switch spare workers \
                  off, use `max_spares(0)`",
                 self.stuck_after
@@ -54,11 +54,11 @@ impl Builder {
         )?;
         check(
             (1..=99).contains(&self.compute_share),
-            format!("compute_share of {} %: give between 1 and 99", self.compute_share),
+            format_args!("compute_share of {} %: give between 1 and 99", self.compute_share),
         )?;
         check(
             !self.thread_name.contains('\0'),
-            "thread_name contains a NUL character, which no thread's name may have".to_owned(),
+            format_args!("thread_name contains a NUL character, which no thread's name may have"),
         )?;
         let long_polls = stuck::check(self.long_polls)?;
         let flight_recorder = observe::check_recorder(self.flight_recorder)?;
@@ -91,8 +91,9 @@ impl Builder {
 }
 
 /// Returns `InvalidInput` with a message unless a setting is good.
-pub(crate) fn check(good: bool, message: String) -> io::Result<()> {
-    if good { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidInput, message)) }
+pub(crate) fn check(good: bool, message: fmt::Arguments<'_>) -> io::Result<()> {
+    let invalid = || io::Error::new(io::ErrorKind::InvalidInput, message.to_string());
+    if good { Ok(()) } else { Err(invalid()) }
 }
 
 /// Has the default number of workers.
@@ -106,7 +107,9 @@ fn workers_from_environment() -> io::Result<Option<usize>> {
     let parsed = value.to_str().and_then(|text| text.trim().parse().ok());
     check(
         parsed.is_some(),
-        format!("the environment variable {WORKERS_VARIABLE} is {value:?}, which is not a number"),
+        format_args!(
+            "the environment variable {WORKERS_VARIABLE} is {value:?}, which is not a number"
+        ),
     )?;
     Ok(parsed)
 }

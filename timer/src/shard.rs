@@ -357,7 +357,7 @@ impl Shard {
         // In this order, so that the result is zero if both read the same clock.
         let ahead = self.timekeeper.driver.now().saturating_sub(nanos(Instant::now()));
         loop {
-            wakers.reserve(BATCH_TIMERS);
+            wakers.reserve(self.len().min(BATCH_TIMERS));
             let (more, _cached) = self.state.with(|state| {
                 state.closed = Some(ahead);
                 self.next.store(NEVER, Ordering::Relaxed);

@@ -15,8 +15,8 @@
 //! (`Acquire`) and returns it with `Release`, so it finds the place as the last guest has left it: without pending
 //! joins or jobs, because those end before the call does. If none is free, the call moves to a worker.
 //!
-//! A worker that looks for jobs skips the guests' places while none is claimed. It misses none: a guest claims before it
-//! offers, and the offer's fence comes after both.
+//! A worker that looks for jobs skips the guests' places while none is claimed, or made. It misses none: a guest claims,
+//! and makes the places if it is the first, before it offers, and the offer's fence comes after all of that.
 //!
 //! # Room
 //!
@@ -34,6 +34,7 @@
 //! leaf. The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a
 //! fence, and looks whether the monitor is on.
 
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
@@ -45,7 +46,9 @@ use crate::sched::{Pool, Slot, Worker};
 
 /// The places for guests of one pool.
 pub(crate) struct Guests {
-    slots: Box<[Arc<CachePadded<Slot>>]>,
+    /// Made for the first guest, because most runtimes have none.
+    slots: OnceLock<Box<[Arc<CachePadded<Slot>>]>>,
+    places: usize,
     /// A bit for each place that is free.
     free: AtomicUsize,
 }
@@ -53,24 +56,34 @@ pub(crate) struct Guests {
 impl Guests {
     pub(crate) fn new(places: usize) -> Self {
         let places = places.min(GUESTS.1);
+        let guests = Self { slots: OnceLock::new(), places, free: AtomicUsize::new(mask(places)) };
+        if cfg!(loom) {
+            // The lock's order is not seen in models.
+            guests.made();
+        }
+        guests
+    }
+
+    /// Returns all places, which are made if they are not there yet.
+    fn made(&self) -> &[Arc<CachePadded<Slot>>] {
         let slot = |_| Arc::new(CachePadded::new(Slot::new(false)));
-        Self { slots: (0..places).map(slot).collect(), free: AtomicUsize::new(mask(places)) }
+        self.slots.get_or_init(|| (0..self.places).map(slot).collect())
     }
 
     /// Returns the places to look for jobs in: none, as long as there are no guests.
     pub(crate) fn in_use(&self) -> &[Arc<CachePadded<Slot>>] {
         // Relaxed: see the head of this file.
-        let any = self.free.load(Ordering::Relaxed) != mask(self.slots.len());
-        if any { &self.slots } else { &[] }
+        let any = self.free.load(Ordering::Relaxed) != mask(self.places);
+        if any { self.places() } else { &[] }
     }
 
-    /// Returns all places, claimed or not.
+    /// Returns all places, claimed or not; none before the first guest.
     pub(crate) fn places(&self) -> &[Arc<CachePadded<Slot>>] {
-        &self.slots
+        self.slots.get().map_or(&[], |slots| slots)
     }
 
     pub(crate) fn slot(&self, place: usize) -> &Arc<CachePadded<Slot>> {
-        &self.slots[place]
+        &self.made()[place]
     }
 
     fn claim(&self) -> Option<usize> {

@@ -60,7 +60,7 @@ fn parse(value: &OsStr) -> io::Result<bool> {
     let text = value.to_str().unwrap_or_default().trim();
     builder_check::check(
         ["on", "off"].contains(&text),
-        format!(
+        format_args!(
             "the environment variable WINDLASS_FLIGHT_RECORDER is {value:?}: give \"on\" to record each poll and each \
              wake-up, or \"off\""
         ),

@@ -177,20 +177,21 @@ impl FlightDumps {
     pub(crate) fn check(&self, observe: bool) -> io::Result<()> {
         builder_check::check(
             observe,
-            "dump_flight_record without observation: there is no flight record with `observe(false)`"
-                .to_owned(),
+            format_args!(
+                "dump_flight_record without observation: there is no flight record with `observe(false)`"
+            ),
         )?;
         for (name, time) in [("long_polls", self.long_polls), ("wake_latency", self.wake_latency)] {
             builder_check::check(
                 time >= LEAST,
-                format!(
+                format_args!(
                     "dump_flight_record with {name} of {time:?}: give at least {LEAST:?}, or `Duration::MAX` for never"
                 ),
             )?;
         }
         builder_check::check(
             self.files > 0,
-            "dump_flight_record with 0 files: give at least 1".to_owned(),
+            format_args!("dump_flight_record with 0 files: give at least 1"),
         )
     }
 }

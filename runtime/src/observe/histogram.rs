@@ -4,6 +4,7 @@
 //! counts has histograms of its own, written with plain stores; a reader adds them up.
 
 use std::fmt;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use crate::primitives::plain::{AtomicU64, Ordering};
@@ -39,30 +40,27 @@ fn lower_bound(bucket: usize) -> u64 {
 }
 
 /// A histogram that is being written.
+#[derive(Default)]
 pub(crate) struct Recorder {
-    /// Not in place: a watch with all of its histograms would be too large for a small stack while it is made.
-    counts: Box<[AtomicU64]>,
+    /// Made for the first value, because many stay empty. Not in place: a watch with all of its histograms would be
+    /// too large for a small stack while it is made.
+    counts: OnceLock<Box<[AtomicU64]>>,
     sum: AtomicU64,
     max: AtomicU64,
 }
 
-impl Default for Recorder {
-    fn default() -> Self {
-        Self {
-            counts: (0..BUCKETS).map(|_| AtomicU64::new(0)).collect(),
-            sum: AtomicU64::new(0),
-            max: AtomicU64::new(0),
-        }
-    }
-}
-
 impl Recorder {
+    fn count_of(&self, value: u64) -> &AtomicU64 {
+        let none = || (0..BUCKETS).map(|_| AtomicU64::new(0)).collect();
+        &self.counts.get_or_init(none)[bucket_of(value).min(BUCKETS - 1)]
+    }
+
     /// Counts a value that stands for `weight` of them, by the only writer.
     pub(crate) fn record(&self, value: u64, weight: u64) {
         let add = |to: &AtomicU64, more: u64| {
             to.store(to.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
         };
-        add(&self.counts[bucket_of(value).min(BUCKETS - 1)], weight);
+        add(self.count_of(value), weight);
         add(&self.sum, value.wrapping_mul(weight));
         if value > self.max.load(Ordering::Relaxed) {
             self.max.store(value, Ordering::Relaxed);
@@ -71,7 +69,7 @@ impl Recorder {
 
     /// Counts a value, by any thread.
     pub(crate) fn record_shared(&self, value: u64) {
-        self.counts[bucket_of(value).min(BUCKETS - 1)].fetch_add(1, Ordering::Relaxed);
+        self.count_of(value).fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(value, Ordering::Relaxed);
         self.max.fetch_max(value, Ordering::Relaxed);
     }
@@ -88,7 +86,8 @@ struct Merged {
 impl Merged {
     fn add(&mut self, recorder: &Recorder) {
         self.counts.resize(BUCKETS, 0);
-        for (sum, count) in self.counts.iter_mut().zip(&*recorder.counts) {
+        let counts = recorder.counts.get().map_or(&[][..], |counts| counts);
+        for (sum, count) in self.counts.iter_mut().zip(counts) {
             *sum += count.load(Ordering::Relaxed);
         }
         self.sum = self.sum.wrapping_add(recorder.sum.load(Ordering::Relaxed));

@@ -36,12 +36,20 @@ struct Inner {
     next: u64,
     /// Threads that have more to do than to run the destructors of their thread-locals.
     busy: usize,
+    /// A thread waits that does not wait as long for those destructors.
+    graceful: bool,
 }
 
 impl Threads {
     pub(crate) fn new() -> Self {
-        let inner =
-            Inner { handles: Vec::new(), ended: Vec::new(), ending: false, next: 0, busy: 0 };
+        let inner = Inner {
+            handles: Vec::new(),
+            ended: Vec::new(),
+            ending: false,
+            next: 0,
+            busy: 0,
+            graceful: false,
+        };
         Self { inner: Mutex::new(inner), changed: Condvar::new() }
     }
 
@@ -80,7 +88,7 @@ impl Threads {
     pub(crate) fn done(&self) {
         let mut inner = self.inner.lock();
         inner.busy -= 1;
-        if inner.busy == 0 {
+        if inner.busy == 0 && inner.graceful {
             self.changed.notify_all();
         }
     }
@@ -111,6 +119,7 @@ impl Threads {
     /// a `grace`, that is how long it waits for threads that are all done. True if none is left.
     pub(crate) fn join_all(&self, deadline: Option<Instant>, grace: Option<Duration>) -> bool {
         let mut inner = self.inner.lock();
+        inner.graceful |= grace.is_some();
         let mut all_done = None;
         while !inner.handles.is_empty() {
             let mut until = deadline;

@@ -16,7 +16,7 @@ pub(crate) fn check(builder: Option<Duration>) -> io::Result<Option<Duration>> {
     let least = time.unwrap_or(SHORTEST_REPORT_AFTER);
     builder_check::check(
         least >= SHORTEST_REPORT_AFTER,
-        format!(
+        format_args!(
             "report_long_polls of {least:?}: give at least {SHORTEST_REPORT_AFTER:?}, or `Duration::MAX` for no reports"
         ),
     )?;
@@ -39,7 +39,7 @@ fn parse(value: &OsStr) -> io::Result<Option<Duration>> {
     });
     builder_check::check(
         time.is_some_and(|time| time >= SHORTEST_REPORT_AFTER),
-        format!(
+        format_args!(
             "the environment variable WINDLASS_LONG_POLLS is {value:?}: give a time such as \"50ms\" or \"2s\", of \
              {SHORTEST_REPORT_AFTER:?} or more, or \"off\""
         ),
