@@ -188,6 +188,10 @@ mod model {
             self.steal()
         }
 
+        pub(crate) fn steal_batch(&self, to: &Worker<T>) -> Steal<()> {
+            self.0.pop_front().map(|item| to.push(item)).into()
+        }
+
         pub(crate) fn is_empty(&self) -> bool {
             self.0.is_empty()
         }

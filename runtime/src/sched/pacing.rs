@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::choices::Reading;
 use super::policy::{
     LASTING_BACKLOG, LONG_AVERAGE_POLL, LOOK_OUT, NO_BACKLOG, POLL_TIME_WEIGHT, POLLS_PER_CLOCK,
-    POLLS_PER_SHARED_BATCH, PUSHES_PER_THOUGHT, WAKE_COST,
+    POLLS_PER_SHARED_BATCH, PUSHES_PER_THOUGHT, SHARED_BATCH, WAKE_COST,
 };
 use super::round::Round;
 use super::worker::Worker;
@@ -138,6 +138,12 @@ impl Pacing {
 
 #[cfg(all(test, not(loom)))]
 impl Pacing {
+    /// The worker has not looked out for longer than it may.
+    fn pretend_long_round(&self) {
+        let long_ago = self.now.get().checked_sub(LOOK_OUT * 2);
+        self.last_look_out.set(long_ago.expect("the machine has been up for longer"));
+    }
+
     pub(super) fn pretend_long_backlog(&self) {
         let long_ago = self.now.get().checked_sub(LASTING_BACKLOG * 2);
         self.busy_since.set(long_ago.expect("the machine has been up for longer"));
@@ -173,10 +179,22 @@ impl Worker {
         }
         self.look_at_os(now);
         let first = self.take_shared()?;
+        self.take_more_shared();
         if !self.pool.injector.is_empty() {
             self.pacing.look_out_after(self.queue.len() as u32 + 1);
         }
         Some(first)
+    }
+
+    /// Takes this worker's share of a long injector, as much as it polls until it looks out again. Otherwise what waits
+    /// there would advance by one batch for each round of this worker's own tasks, however long those take.
+    fn take_more_shared(&self) {
+        let injector = &self.pool.injector;
+        let average = self.slot().counters.poll_time.get().max(1);
+        let in_time = nanos(LOOK_OUT) / average;
+        let share = injector.len() / self.pool.config.workers;
+        let most = (in_time as usize).min(share).min(SHARED_BATCH) + self.queue.len();
+        while self.queue.len() < most && injector.move_into(&self.queue) {}
     }
 
     /// Returns true if what waits behind this worker's own tasks waits for long. Then a second worker is worth having
@@ -243,7 +261,12 @@ fn nanos(time: Duration) -> u64 {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::panic::Location;
+
     use super::*;
+    use crate::sched::pool::Pool;
+    use crate::shutdown;
+    use crate::task::Origin;
 
     /// With fewer polls at a time than lie between two readings of the clock, the average stayed what it was at the
     /// start: a worker took 16 requests of a millisecond each for a backlog of some microseconds, and called nobody.
@@ -264,5 +287,32 @@ mod tests {
             None,
             "it polled nothing"
         );
+    }
+
+    /// A crowd of spawned tasks advanced by one batch, 32 at most, for each round of a worker's own tasks, however long
+    /// those took and however short the tasks of the crowd are.
+    #[test]
+    fn a_busy_worker_takes_its_share_of_a_crowd_and_a_batch_of_it_if_polls_are_long() {
+        const CROWD: usize = 2_000;
+        let took = |poll_time: Duration| {
+            let pool = Pool::for_tests(2);
+            for _ in 0..CROWD {
+                drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
+            }
+            let worker = Worker::new(pool.clone(), 0).unwrap();
+            worker.slot().counters.poll_time.set(nanos(poll_time));
+            worker.pacing.pretend_long_round();
+            let first = worker.look_at_clock().expect("there is enough");
+            worker.push(first);
+            let took = worker.queue.len();
+            shutdown::begin(&pool);
+            worker.run();
+            assert!(pool.is_over());
+            took
+        };
+        let batch = took(Duration::from_micros(10));
+        let share = took(Duration::from_nanos(100));
+        assert!((SHARED_BATCH..CROWD / 2).contains(&share), "{share} of short polls");
+        assert!(batch < SHARED_BATCH / 2, "{batch} of long polls");
     }
 }

@@ -26,7 +26,12 @@ pub(crate) const POLLS_PER_CLOCK: u32 = 16;
 /// The largest number of polls between two readings of the clock while the shared queues hold more than the worker has
 /// just taken. More saves looks; fewer lets tasks from outside advance beside those of the worker. Chosen. Read by
 /// `Pacing`.
-pub(crate) const POLLS_PER_SHARED_BATCH: u32 = POLLS_PER_CLOCK * 4;
+pub(crate) const POLLS_PER_SHARED_BATCH: u32 = POLLS_PER_CLOCK * 16;
+
+/// The largest number of tasks that a busy worker takes from the injector at a time, beyond a first batch. More lets a
+/// crowd of spawned tasks advance faster beside long polls; fewer lets the worker's own tasks wait for less time. tokio
+/// takes the same number. Read by `Worker::take_more_shared`.
+pub(crate) const SHARED_BATCH: usize = 128;
 
 /// The average time of a poll is made up of this many parts, of which the latest polls are one. More is steadier; fewer
 /// follows a change of the load sooner. Chosen. Read by `Pacing`.

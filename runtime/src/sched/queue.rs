@@ -76,6 +76,11 @@ impl Injector {
         settle(|| self.0.steal_batch_and_pop(&to.0))
     }
 
+    /// Moves a batch into `to`. Returns false if there was nothing.
+    pub(crate) fn move_into(&self, to: &LocalQueue) -> bool {
+        !self.0.is_empty() && settle(|| self.0.steal_batch(&to.0)).is_some()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
