@@ -4,9 +4,11 @@ use std::backtrace::Backtrace;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How long anything may take to end before that counts as a hang.
+use crate::awake;
+
+/// How long anything may take to end before that counts as a hang, by the clock of [`awake`].
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 macro_rules! ledger {
@@ -84,9 +86,9 @@ pub(crate) fn fail(what: &str) -> ! {
 
 /// Waits until `done` says so, or ends the process with what `otherwise` tells.
 pub(crate) fn wait_until(mut done: impl FnMut() -> bool, otherwise: impl FnOnce() -> String) {
-    let start = Instant::now();
+    let start = awake::now();
     while !done() {
-        if start.elapsed() > PATIENCE {
+        if awake::since(start) > PATIENCE {
             fail(&otherwise());
         }
         thread::sleep(Duration::from_micros(500));

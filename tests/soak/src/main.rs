@@ -14,6 +14,7 @@
 //! the process, with the seed and the number of the round.
 
 mod activities;
+mod awake;
 mod census;
 mod heap;
 mod house;
@@ -44,24 +45,26 @@ fn main() {
     println!("soak: {minutes} minutes, seed {seed}, from round {first}");
 
     let (start, end) = (Instant::now(), Duration::from_secs_f64(minutes * 60.0));
+    awake::start();
     watch();
     // It lives as long as the process, and so belongs to what is there at the beginning.
     windlass::block_on(windlass::yield_now());
     let mut census = Census::new();
     let mut reported = start;
     let mut number = first;
-    while start.elapsed() < end || number == first {
+    while awake::now() < end || number == first {
         ledger::begin(seed, number);
         round::run(Random::new(seed ^ number.wrapping_mul(0xa076_1d64_78bd_642f)));
         census.take();
         number += 1;
         if reported.elapsed() >= REPORT {
             reported = Instant::now();
-            println!("after {} s: {census}", start.elapsed().as_secs());
+            println!("after {} s: {census}", awake::now().as_secs());
         }
     }
     census.close();
-    println!("{LEDGER}{census}\nsoak: seed {seed} held for {} s", start.elapsed().as_secs());
+    let (awake, all) = (awake::now().as_secs(), start.elapsed().as_secs());
+    println!("{LEDGER}{census}\nsoak: seed {seed} held for {awake} s, of {all} s by the clock");
 }
 
 fn parse<T: std::str::FromStr>(argument: Option<String>, what: &str) -> Option<T> {
@@ -83,12 +86,12 @@ fn watch() {
     let rounds = || LEDGER.rounds.load(Relaxed);
     let seen = AtomicU64::new(0);
     thread::spawn(move || {
-        let mut since = Instant::now();
+        let mut since = awake::now();
         loop {
             thread::sleep(Duration::from_secs(1));
             if seen.swap(rounds(), Relaxed) != rounds() {
-                since = Instant::now();
-            } else if since.elapsed() > LIMIT {
+                since = awake::now();
+            } else if awake::since(since) > LIMIT {
                 fail("a round does not come to its end");
             }
         }

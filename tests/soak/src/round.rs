@@ -8,9 +8,13 @@ use windlass::timer::{now, sleep, test, timeout};
 use windlass::{Builder, Runtime};
 
 use crate::activities::Activity;
+use crate::awake;
 use crate::house::House;
 use crate::ledger::{LEDGER, PATIENCE, count, fail};
 use crate::random::Random;
+
+/// Longer than a process may be stopped: what hangs is found sooner, by another clock.
+const NO_HURRY: Duration = Duration::from_secs(24 * 3600);
 
 /// More spares than there are tasks that block at once.
 const MANY: usize = 64;
@@ -89,13 +93,13 @@ fn threaded(mut random: Random) {
 
 /// Ends a runtime in one of the ways there are.
 fn end(runtime: Runtime, house: &House, mut random: Random) {
-    let start = Instant::now();
+    let start = awake::now();
     house.end();
     match random.within(0..5) {
         0 => drop(runtime),
         1 => drop(runtime.shutdown(Duration::ZERO)),
         2 => {
-            let report = runtime.shutdown(PATIENCE);
+            let report = runtime.shutdown(NO_HURRY);
             if !report.is_clean() {
                 fail(&format!("a shutdown that is not clean: {report}"));
             }
@@ -103,7 +107,7 @@ fn end(runtime: Runtime, house: &House, mut random: Random) {
         3 => within(runtime, |handle, end| drop(handle.spawn(async move { end() }))),
         _ => within(runtime, |handle, end| drop(handle.spawn_blocking(end))),
     }
-    if start.elapsed() > PATIENCE {
+    if awake::since(start) > PATIENCE {
         fail("a shutdown that takes too long");
     }
 }
@@ -191,8 +195,9 @@ fn manual(mut random: Random) {
         }));
     }
     let to_the_end = random.chance(50);
-    let deadline = Instant::now() + if to_the_end { PATIENCE } else { random.micros(0..10_000) };
-    while Instant::now() < deadline && (house.alive() > 0 || !spawner.is_finished()) {
+    let (start, limit) =
+        (awake::now(), if to_the_end { PATIENCE } else { random.micros(0..10_000) });
+    while awake::since(start) < limit && (house.alive() > 0 || !spawner.is_finished()) {
         match tasks.ready_tasks(Some(Duration::from_millis(5))) {
             Ok(ready) => {
                 for task in ready {
