@@ -166,6 +166,33 @@ fn the_thread_takes_events_while_the_last_worker_falls_asleep() {
     });
 }
 
+/// Property: a worker that comes and goes, and finds the seat's lock taken by a thread that only asks whether nobody looks,
+/// is woken by that thread to take the seat.
+///
+/// Seen to fail with: no fence in `probe_seat`.
+#[test]
+fn a_worker_finds_the_seat_taken_by_a_thread_that_asks_whether_nobody_looks() {
+    check_large(2, || {
+        loom::stop_exploring();
+        let pool = Pool::new(1, 0);
+        let pipe = pool.pipe(1);
+        waiting(&pool, pipe.register(), close);
+        let (workers, pushing) = pool.hold_seat(|| {
+            let workers = start(&pool, 1);
+            while pool.sleeping() < 1 {
+                thread::yield_now();
+            }
+            let pool = pool.clone();
+            loom::explore();
+            (workers, thread::spawn(move || drop(pool.spawn(async {}))))
+        });
+        pushing.join().unwrap();
+        pipe.write();
+        join(workers);
+        assert!(pool.is_over());
+    });
+}
+
 /// Property: a worker is stuck in the task that its event was for; the next event reaches its task all the same, by the
 /// monitor and the other worker.
 ///

@@ -98,6 +98,16 @@ impl Pool {
         poller::look_after_os(&self.0, true);
     }
 
+    /// Has the seat's lock while `meanwhile` runs, and asks afterwards whether nobody looks, as the poller's thread does.
+    pub fn hold_seat<T>(&self, meanwhile: impl FnOnce() -> T) -> T {
+        let seat = self.0.poller().take_seat();
+        assert!(seat.is_some(), "the seat is free");
+        let result = meanwhile();
+        drop(seat);
+        poller::look_after_os(&self.0, false);
+        result
+    }
+
     /// The shard of a thread that is no worker.
     pub fn foreign_timers(&self) -> &windlass_timer::ShardRef {
         self.0.poller().timers().foreign(0)

@@ -14,9 +14,12 @@
 //!   will try the seat itself before it sleeps; if it ends instead, as a spare does, it looks whether all others sleep
 //!   and none of them in the seat, and wakes one (`Pool::moves_out`);
 //! - by the poller's thread, which takes events now and then when no worker can. After it has released the lock it
-//!   passes a fence and looks whether all workers sleep and none of them in the seat; if so, it wakes one.
+//!   passes a fence and looks whether all workers sleep and none of them in the seat; if so, it wakes one;
+//! - by a thread that looks in this way, and has the lock for a moment to see whether it is free (`probe_seat`). Whoever gets
+//!   the lock so passes a fence after it has released it, and wakes a worker, unless one searches, which has yet to announce
+//!   that it sleeps, and to look.
 //!
-//! The last two see the worker asleep, or the worker, which looks as well after its announcement and a fence, sees that
+//! The last three see the worker asleep, or the worker, which looks as well after its announcement and a fence, sees that
 //! the lock is free and no worker has the seat (`Pool::nobody_looks`). Then it wakes a worker, most likely itself, to
 //! try once more.
 //!
@@ -38,7 +41,7 @@ use std::io;
 use std::time::Duration;
 
 use super::{Events, Poller, push};
-use crate::primitives::TryLockGuard;
+use crate::primitives::{Ordering, TryLockGuard, fence};
 use crate::sched::policy::BROKEN_OS_PAUSE;
 
 impl Poller {
@@ -60,7 +63,11 @@ impl Poller {
 
     /// Takes the seat for a moment. Returns true if it was empty, and no thread was taking events.
     pub(crate) fn probe_seat(&self) -> bool {
-        self.events.try_lock().is_some()
+        let is_free = self.events.try_lock().is_some();
+        // Partner of the fence of a worker's announcement: one that has found the lock taken by us is seen from here on
+        // to sleep, and to search no more.
+        fence(Ordering::SeqCst);
+        is_free
     }
 }
 
