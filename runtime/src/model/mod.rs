@@ -27,7 +27,7 @@ pub use ready::Ready;
 #[cfg(loom)]
 pub use crate::fork::model::Fork;
 #[cfg(loom)]
-pub use crate::poller::model::{Kicks, Pipe, Reader, Source, Waiter};
+pub use crate::poller::model::{Asked, Kicks, Pipe, Reader, Source, Waiter};
 #[cfg(loom)]
 pub use crate::poller::{Direction, Seen};
 use crate::task::{self, Origin};

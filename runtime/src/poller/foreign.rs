@@ -13,8 +13,12 @@
 //! leaves timers with such wakers in their wheels, and asks a thread of the blocking pool to call the ones and fire the
 //! others. Only if no thread is available does it do that itself.
 //!
-//! No handshake is needed: a thread that puts wakers into the list sees to them itself, or asks for a thread that does,
-//! and whoever comes from elsewhere is an extra. The counters order nothing; the list is behind a lock.
+//! One thread is asked at a time: a second is, when the first has begun, and maybe is held up. The poller's thread leaves
+//! something and then asks; the other says that it begins and then looks. Both are exchanges of one flag ([`Asked`]), so
+//! whoever finds that a thread was asked already has what it left seen by it.
+//!
+//! Nothing else needs a handshake: a thread that puts wakers into the list sees to them itself, or asks for a thread that
+//! does, and whoever comes from elsewhere is an extra. The counters order nothing; the list is behind a lock.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -26,7 +30,7 @@ use super::{Poller, outside_activity};
 use crate::blocking;
 use crate::context::{self, Role};
 use crate::primitives::plain::{AtomicBool, AtomicUsize, Ordering as Plain};
-use crate::primitives::{Arc, Mutex};
+use crate::primitives::{Arc, AtomicBool as ModelBool, Mutex, Ordering};
 use crate::sched::Pool;
 use crate::task::{self, Origin, quietly};
 
@@ -61,8 +65,25 @@ pub(super) struct ForeignWakers {
     taken: AtomicUsize,
     /// The poller's thread has left wakers or timers to another thread, which it has yet to ask.
     left: AtomicBool,
-    /// Another thread was asked, and has not begun.
-    asked: AtomicBool,
+    asked: Asked,
+}
+
+/// Whether a thread was asked to call wakers, and has not begun.
+#[derive(Default)]
+pub(crate) struct Asked(ModelBool);
+
+impl Asked {
+    /// Returns true if a thread is to be asked. Otherwise one was, which sees all that the caller did before.
+    pub(crate) fn ask(&self) -> bool {
+        // Release pairs with the Acquire in `begin`.
+        !self.0.swap(true, Ordering::AcqRel)
+    }
+
+    /// Called by the thread that was asked, before it looks for what there is to do.
+    pub(crate) fn begin(&self) {
+        // Acquire pairs with the Release in `ask`. An exchange, because a store could stay behind the looks that follow.
+        self.0.swap(false, Ordering::AcqRel);
+    }
 }
 
 impl ForeignWakers {
@@ -166,8 +187,8 @@ impl HandOn {
         if !(foreign.is_left() || (stands_still && foreign.is_waiting())) {
             return;
         }
-        // One that was asked and has not begun sees all of it. Without this, a thread would be asked for at each look.
-        if foreign.asked.swap(true, Plain::Relaxed) {
+        // Without this, a thread would be asked for at each look.
+        if !foreign.asked.ask() {
             return;
         }
         foreign.left.store(false, Plain::Relaxed);
@@ -185,7 +206,7 @@ fn call_for_thread(pool: &Pool) {
     let outer = context::role();
     // What wakers may do, and where the tasks that they wake go, does not depend on the thread.
     context::set_role(Role::Poller);
-    pool.poller().foreign.asked.store(false, Plain::Relaxed);
+    pool.poller().foreign.asked.begin();
     pool.poller().wake_foreign();
     pool.poller().fire_due();
     context::set_role(outer);
@@ -206,4 +227,48 @@ pub(super) fn in_order(wake: impl FnOnce()) {
         Some(worker) => worker.wake_in_order(wake),
         None => wake(),
     });
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::sched::Worker;
+    use crate::shutdown;
+
+    /// A thread that takes its time to begin was joined by another one at each look of the poller's thread.
+    #[test]
+    fn one_thread_is_asked_at_a_time() {
+        let (start, started) = mpsc::channel::<()>();
+        let started = Mutex::new(started);
+        let pool = Pool::for_tests_with(1, |config| {
+            config.max_blocking = 8;
+            config.hooks.thread_start =
+                Some(std::sync::Arc::new(move || _ = started.lock().recv()));
+        });
+        let asked = || pool.blocking.counts().spawned;
+        let foreign = &pool.poller().foreign;
+        let mut hand_on = HandOn::default();
+        foreign.put([Waker::noop().clone()]);
+        for _ in 0..5 {
+            foreign.leave();
+            hand_on.look(&pool);
+            assert_eq!(asked(), 1, "it has not begun");
+        }
+        assert!(foreign.is_left() && foreign.is_waiting());
+
+        drop(start);
+        // The wakers of this thread are its own business once more.
+        while foreign.is_waiting() {
+            std::thread::yield_now();
+        }
+        foreign.leave();
+        hand_on.look(&pool);
+        assert_eq!(asked(), 2, "the first may be held up by what it calls");
+
+        shutdown::begin(&pool);
+        Worker::new(pool.clone(), 0).unwrap().run();
+        assert!(pool.is_over());
+    }
 }

@@ -6,10 +6,27 @@ use std::task::{Context, Waker};
 
 use windlass_sync::Parker;
 
+use super::foreign;
 use super::source::{self, Direction, Readiness, Seen, WaiterKey};
 use super::until::Until;
 use super::{Clock, Poller, RawDescriptor, Registration};
 use crate::primitives::{Arc, AtomicBool, Ordering};
+
+/// Whether a thread was asked to call wakers, and has not begun.
+#[derive(Default)]
+pub struct Asked(foreign::Asked);
+
+impl Asked {
+    /// Returns true if a thread is to be asked.
+    pub fn ask(&self) -> bool {
+        self.0.ask()
+    }
+
+    /// Called by the thread that was asked.
+    pub fn begin(&self) {
+        self.0.begin();
+    }
+}
 
 /// A source of events.
 pub struct Source(source::Source);

@@ -349,8 +349,14 @@ impl Pool {
 impl Pool {
     /// Returns a pool with slots for this many workers, all of them vacant.
     pub(crate) fn for_tests(workers: usize) -> Arc<Self> {
+        Self::for_tests_with(workers, |_| ())
+    }
+
+    /// As [`for_tests`](Self::for_tests), with other settings.
+    pub(crate) fn for_tests_with(workers: usize, change: impl FnOnce(&mut Config)) -> Arc<Self> {
         let stuck_after = std::time::Duration::from_secs(3600);
-        let config = Config { guests: 1, stuck_after, observe: true, ..Config::bare(workers) };
+        let mut config = Config { guests: 1, stuck_after, observe: true, ..Config::bare(workers) };
+        change(&mut config);
         let poller = Poller::new(workers, false, crate::poller::Clock::of_the_os())
             .expect("the OS has what a poller needs");
         Self::new(config, poller)
