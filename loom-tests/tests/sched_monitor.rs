@@ -72,6 +72,33 @@ fn work_is_pushed_while_the_monitor_switches_off() {
     });
 }
 
+/// Property: a worker that begins while the monitor switches off is monitored.
+///
+/// Seen to fail with: no fence in `moves_in`; none in `switch_off`.
+#[test]
+fn a_worker_begins_while_the_monitor_switches_off() {
+    check(3, || {
+        let pool = Pool::new(1, 0);
+        let looking = Arc::new(Mutex::new(None::<thread::JoinHandle<()>>));
+        // Before the rest: a push has a fence of its own.
+        drop(pool.spawn({
+            let (pool, looking) = (pool.clone(), looking.clone());
+            async move {
+                let looking = looking.lock().unwrap().take().expect("begun before this");
+                looking.join().unwrap();
+                assert!(pool.is_monitored());
+                loom::skip_branch();
+                pool.close();
+            }
+        }));
+        *looking.lock().unwrap() = Some({
+            let pool = pool.clone();
+            thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
+        });
+        pool.occupy(0).work();
+    });
+}
+
 /// The waker of something that is no task, called by the worker that has taken the event.
 struct Listener {
     pool: Pool,
