@@ -1,21 +1,14 @@
 //! The number of CPUs that the process may use, which is the default number of workers.
 //!
-//! Two counts are combined, because each knows something that the other does not:
-//!
-//! | | `num_cpus` | `std::thread::available_parallelism` |
-//! |---|---|---|
-//! | affinity mask | honoured | honoured |
-//! | quota of the process's own cgroup, v1 or v2 | honoured | honoured |
-//! | quota of 1.5 CPUs | rounded up: 2 | rounded down: 1 |
-//! | quota of an enclosing cgroup | not seen | honoured |
-//! | quota that changes while the process runs | the first is kept | read each time |
-//!
-//! Rounding down leaves a third of a quota of 1.5 CPUs unused, so `num_cpus` decides where the two differ by that one
-//! CPU. Where they differ by more, rounding is not the reason, and `std` has seen a quota that `num_cpus` has not.
-//! On systems without cgroups the two are equal.
+//! `std::thread::available_parallelism` honours the affinity mask and the quota of the process's cgroup and of those around
+//! it. But it rounds a quota of 1.5 CPUs down, which leaves a third of it unused. So the quota is read once more, and rounded
+//! up (`cgroup.rs`), as far as the affinity mask has a CPU for it. Both are read each time, so a quota that has changed since
+//! counts for the next runtime.
 
+use std::path::Path;
 use std::thread::available_parallelism;
 
+use crate::cgroup;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 
 /// The last count, or 0 if there was none. A value and no protocol: any count will do.
@@ -23,7 +16,9 @@ static LAST: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts the CPUs that the process may use. Reads several files on Linux.
 pub(crate) fn count() -> usize {
-    let cpus = combine(num_cpus::get(), available_parallelism().map_or(1, usize::from));
+    let root = Path::new("/");
+    let std = available_parallelism().map_or(1, usize::from);
+    let cpus = combine(std, cgroup::quota(root), || cgroup::affinity(root));
     LAST.store(cpus, Plain::Relaxed);
     cpus
 }
@@ -37,9 +32,14 @@ pub(crate) fn last_count() -> usize {
     }
 }
 
-/// Combines the two counts as described at the top.
-fn combine(num_cpus: usize, std: usize) -> usize {
-    if num_cpus == std + 1 { num_cpus } else { std }
+/// Combines the count of `std` with the quota and the affinity mask.
+fn combine(std: usize, quota: Option<usize>, affinity: impl FnOnce() -> Option<usize>) -> usize {
+    match quota {
+        Some(quota) if quota > std => affinity().map_or(std, |cpus| cpus.min(quota)).max(std),
+        // `std` knows the usual places of cgroups only.
+        Some(quota) => quota,
+        None => std,
+    }
 }
 
 #[cfg(test)]
@@ -47,16 +47,19 @@ mod tests {
     use super::combine;
 
     #[test]
-    fn a_fraction_of_a_cpu_gets_a_worker_and_an_enclosing_quota_is_kept() {
+    fn a_fraction_of_a_cpu_gets_a_worker_if_there_is_a_cpu_for_it() {
         // No quota, or a whole one.
-        assert_eq!(combine(8, 8), 8);
+        assert_eq!(combine(8, None, || Some(8)), 8);
+        assert_eq!(combine(8, Some(8), || Some(64)), 8);
         // 1.5 and 7.5 CPUs.
-        assert_eq!(combine(2, 1), 2);
-        assert_eq!(combine(8, 7), 8);
-        // 64 CPUs, and a quota of 2 or 2.5 in an enclosing cgroup.
-        assert_eq!(combine(64, 2), 2);
-        // A quota that was raised or lowered after the first count.
-        assert_eq!(combine(2, 16), 16);
-        assert_eq!(combine(16, 4), 4);
+        assert_eq!(combine(1, Some(2), || Some(64)), 2);
+        assert_eq!(combine(7, Some(8), || Some(8)), 8);
+        // 7.5 CPUs, and a mask of seven; 16, and a mask of four.
+        assert_eq!(combine(7, Some(8), || Some(7)), 7);
+        assert_eq!(combine(4, Some(16), || Some(4)), 4);
+        // No `/proc/self/status`.
+        assert_eq!(combine(1, Some(2), || None), 1);
+        // A quota that `std` does not find.
+        assert_eq!(combine(64, Some(2), || Some(64)), 2);
     }
 }

@@ -23,6 +23,7 @@ mod blocking;
 mod builder;
 mod builder_check;
 mod builder_hooks;
+mod cgroup;
 mod companion;
 mod context;
 mod coop;
