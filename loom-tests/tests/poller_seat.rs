@@ -133,8 +133,7 @@ fn an_event_comes_while_the_worker_at_the_os_leaves() {
         let pipe = pool.pipe(1);
         waiting(&pool, pipe.register(), close);
         let place = pool.occupy(1);
-        pool.retire(1);
-        let leaving = thread::spawn(move || place.work());
+        let leaving = thread::spawn(move || place.look_and_leave());
         let workers = start(&pool, 1);
         pipe.write();
         leaving.join().unwrap();

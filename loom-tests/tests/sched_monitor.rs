@@ -169,8 +169,8 @@ fn tasks_are_pushed_while_a_manual_loop_looks() {
 /// Property: a spare sent for a worker that comes back at that moment, and falls asleep, leaves
 /// again. (One that stays shows as a model without an end.)
 ///
-/// Seen to fail with: a `sleep` that does not look for its spare; no fence in `relieve`; a `take_spare` that leaves the
-/// note there.
+/// Seen to fail with: a `sleep` that does not look for its spare; a `take_spare` that leaves the note there. (Not with a
+/// `relieve` without its fence: the count of polls that it guards is not loom's, and the fence in `moves_in` comes right after.)
 #[test]
 fn a_spare_is_sent_while_the_worker_comes_back() {
     check(2, || {

@@ -327,4 +327,13 @@ impl Workplace {
         worker.run();
         pool.moves_out(index);
     }
+
+    /// Looks at the OS without blocking, as a busy worker does, and leaves.
+    pub fn look_and_leave(self) {
+        let Self { pool: Pool(pool), index } = self;
+        let worker = Worker::new(pool.clone(), index).expect("somebody works there");
+        pool.poller().poll_events();
+        worker.move_out();
+        pool.moves_out(index);
+    }
 }
