@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::policy::{
-    COARSE_JOINS, FINE_AFTER, FIRST_COUNT, LONG_LEAF, MOST_JOINS, OFFERS_PER_CLOCK,
+    COARSE_JOINS, CRUMBS, FINE_AFTER, FIRST_COUNT, LONG_LEAF, MOST_JOINS, OFFERS_PER_CLOCK,
     OUTER_JOINS_PER_CLOCK, PERIOD, PROBES, WORTH_A_THIEF,
 };
 
@@ -27,6 +27,10 @@ pub(crate) struct Computation {
     close: Cell<u32>,
     root_began: Cell<Instant>,
     offers: Cell<u32>,
+    /// Offers that the worker has taken back since the last look at the clock, because no thief has come for them.
+    taken_back: Cell<u32>,
+    /// There were many of these between the last two looks.
+    brings_crumbs: Cell<bool>,
     /// Not before this are tasks polled in place again.
     pub(super) next_poll: Cell<Instant>,
     /// A poll in place is under way.
@@ -64,6 +68,8 @@ impl Computation {
             close: Cell::new(0),
             root_began: Cell::new(now),
             offers: Cell::new(0),
+            taken_back: Cell::new(0),
+            brings_crumbs: Cell::new(false),
             next_poll: Cell::new(now),
             in_place: Cell::new(false),
             may_poll: Cell::new(false),
@@ -83,6 +89,8 @@ impl Computation {
     pub(super) fn begin(&self, now: Instant) -> u32 {
         self.root_began.set(now);
         self.offers.set(0);
+        self.taken_back.set(0);
+        self.brings_crumbs.set(false);
         self.restart(now);
         self.probe_anew()
     }
@@ -92,6 +100,12 @@ impl Computation {
         // What the joins of the last computation took says nothing about this one.
         self.per_clock.set(PROBES);
         self.probe_again(1)
+    }
+
+    /// As [`probe_anew`](Self::probe_anew), for what has slowed down: its offers are no crumbs any more.
+    pub(super) fn probe_leaves(&self) -> u32 {
+        self.brings_crumbs.set(false);
+        self.probe_anew()
     }
 
     /// As [`probe_anew`](Self::probe_anew), for what is likely to be as it was: the clock is read when it would have
@@ -184,6 +198,7 @@ impl Computation {
         } else {
             close / 2
         });
+        self.brings_crumbs.set(self.taken_back.replace(0) >= CRUMBS);
         let elapsed = elapsed.as_nanos().max(1);
         let joins = u128::from(self.per_clock.get());
         let fitting = joins * PERIOD.as_nanos() / elapsed;
@@ -203,6 +218,16 @@ impl Computation {
     pub(super) fn counts_offer(&self) -> bool {
         let offers = self.offers.replace(self.offers.get().wrapping_add(1));
         offers % OFFERS_PER_CLOCK == 0
+    }
+
+    /// The worker has taken an offer back.
+    pub(super) fn counts_crumb(&self) {
+        self.taken_back.set(self.taken_back.get().saturating_add(1));
+    }
+
+    /// Returns true if the worker comes back to what it offers before a thief could be awake.
+    pub(super) fn brings_crumbs(&self) -> bool {
+        self.brings_crumbs.get()
     }
 
     /// When the computation began that is under way, if one is.
@@ -268,5 +293,27 @@ mod tests {
         let kept = computation
             .keep_count(|| assert!(computation.next_count(now + PERIOD * before) < before));
         assert_eq!((kept, computation.per_clock.get()), (before, before));
+    }
+
+    #[test]
+    fn offers_that_are_taken_back_all_the_time_are_crumbs() {
+        let now = Instant::now();
+        let computation = Computation::new(now);
+        computation.begin(now);
+        for _ in 0..CRUMBS {
+            assert!(!computation.brings_crumbs(), "nothing is known");
+            computation.counts_crumb();
+        }
+        computation.next_count(now + PERIOD);
+        assert!(computation.brings_crumbs());
+        computation.counts_crumb();
+        computation.next_count(now + PERIOD * 2);
+        assert!(!computation.brings_crumbs(), "one in a period may be a whole computation");
+        for _ in 0..CRUMBS {
+            computation.counts_crumb();
+        }
+        computation.next_count(now + PERIOD * 3);
+        computation.probe_leaves();
+        assert!(!computation.brings_crumbs(), "long leaves are none");
     }
 }

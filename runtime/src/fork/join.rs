@@ -126,6 +126,7 @@ where
     B: FnOnce() -> RB,
 {
     let result = if worker.pending.take_back(job.as_job(), index) {
+        worker.computation.counts_crumb();
         // SAFETY: taken out of the offer.
         let b = unsafe { job.take_closure() };
         panic::catch_unwind(AssertUnwindSafe(b))

@@ -75,7 +75,7 @@ impl Worker {
     /// The last joins were far apart. They come in bursts, on the way down to a leaf: that the next few are close
     /// together says nothing about the leaf after them.
     fn expect_long_leaves(&self) {
-        self.pending.set_count(self.computation.probe_anew());
+        self.pending.set_count(self.computation.probe_leaves());
         self.share_joins();
     }
 
@@ -179,7 +179,8 @@ impl Worker {
             // The count of a fine-grained computation would come to a look at the clock after many more long leaves.
             self.expect_long_leaves();
         }
-        if look && (self.pool.forecast.is_long() || self.computation.is_worth_a_thief(now)) {
+        let is_worth_it = || self.pool.forecast.is_long() || self.computation.is_worth_a_thief(now);
+        if look && !self.computation.brings_crumbs() && is_worth_it() {
             self.pool.wake_thief();
         } else {
             self.pool.monitor.hurry();
@@ -196,6 +197,7 @@ impl Worker {
         if !self.pending.offers_nothing()
             && self.pool.has_idle()
             && self.computation.is_worth_a_thief(now)
+            && !self.computation.brings_crumbs()
         {
             self.pool.wake_thief();
         }
