@@ -57,10 +57,10 @@ fn a_task_says_what_it_waits_for() {
 
     let gate = Gate::new();
     let closed = gate.clone();
-    let blocked = runtime.spawn(async move {
-        windlass::spawn_blocking(move || closed.wait()).await.unwrap();
-    });
-    assert_eq!(waits_for(&blocked), WaitsFor::Blocking);
+    let closure = runtime.spawn_blocking(move || closed.wait());
+    let closure_id = closure.id();
+    let blocked = runtime.spawn(async move { closure.await.unwrap() });
+    assert_eq!(waits_for(&blocked), WaitsFor::Blocking(closure_id));
     gate.open();
     wait_for(blocked).unwrap();
 

@@ -6,11 +6,11 @@ use std::panic::Location;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use windlass_runtime::observe::{Histogram, SiteMetrics, TaskInfo, TaskState, WaitsFor};
+use windlass_runtime::observe::{Histogram, SiteMetrics, TaskInfo, TaskKind, TaskState, WaitsFor};
 use windlass_runtime::{Handle, LongPoll, LongPollKind, Metrics, StackFrame, WorkerMetrics, task};
 
 use crate::model::{
-    Site, Snapshot, Spread, State, Stuck, StuckIn, Task, Times, Totals, Waits, Worker,
+    Kind, Site, Snapshot, Spread, State, Stuck, StuckIn, Task, Times, Totals, Waits, Worker,
 };
 use crate::text::duration;
 
@@ -195,15 +195,28 @@ fn tasks(infos: Vec<TaskInfo>) -> Vec<Task> {
                 TaskState::Running { worker, since } => {
                     (State::Running(worker), now.saturating_duration_since(since))
                 }
+                TaskState::RunningOutside { since } => {
+                    (State::Outside, now.saturating_duration_since(since))
+                }
                 TaskState::Queued => (State::Queued, Duration::ZERO),
                 _ => (State::Idle, info.waiting_for),
             };
+            let kind = match info.kind {
+                TaskKind::Blocking => Kind::Closure,
+                TaskKind::Local => Kind::Local,
+                TaskKind::BlockOn => Kind::BlockOn,
+                _ => Kind::Task,
+            };
             Task {
+                kind,
                 id: number(info.id),
                 name: info.name,
                 site,
                 state,
-                may_last: info.is_computing || info.is_blocked,
+                // Closures and futures of `block_on` have threads of their own.
+                may_last: info.is_computing
+                    || info.is_blocked
+                    || matches!(kind, Kind::Closure | Kind::BlockOn),
                 computes: info.is_computing,
                 since,
                 age: info.age,
@@ -239,7 +252,10 @@ fn waits(waits_for: &WaitsFor, now: Instant) -> Waits {
             let id = number(*id);
             Waits { kind: "join", detail: format!("task {id}"), joins: Some(id) }
         }
-        WaitsFor::Blocking => of("blocking closure", String::new()),
+        WaitsFor::Blocking(id) => {
+            let id = number(*id);
+            Waits { kind: "blocking closure", detail: format!("closure {id}"), joins: Some(id) }
+        }
         WaitsFor::Event => of("event", String::new()),
         WaitsFor::Latch => of("latch", String::new()),
         WaitsFor::Cancellation => of("cancellation", String::new()),
@@ -259,7 +275,10 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
     let mut lasting: Vec<_> = tasks
         .iter()
         .filter_map(|task| match task.state {
-            State::Running(worker) if task.since >= STUCK && !task.may_last => Some((task, worker)),
+            _ if task.since < STUCK || task.may_last => None,
+            State::Running(worker) => Some((task, Some(worker))),
+            // It holds up the other tasks of its thread.
+            State::Outside => Some((task, None)),
             _ => None,
         })
         .map(|(task, worker)| {
@@ -267,7 +286,7 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
             let report = reports.iter().position(|report| {
                 report.lasts()
                     && report.task().map(number) == Some(task.id)
-                    && report.worker() == Some(worker)
+                    && report.worker() == worker
             });
             if let Some(index) = report {
                 told[index] = true;
@@ -277,7 +296,7 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
                 task: Some(task.id),
                 name: task.name.clone(),
                 site: task.site.to_string(),
-                worker: Some(worker),
+                worker,
                 lasted: task.since,
                 lasts: true,
                 stack: report.map(|index| stack(&reports[index])).unwrap_or_default(),

@@ -200,6 +200,7 @@ fn write_task(json: &mut Json, task: &Task) {
         json.key("id").number(task.id);
         json.key("name").string_or_null(task.name.as_deref().map(cut));
         json.key("site").string(cut(&task.site));
+        json.key("kind").string(task.kind.word());
         json.key("state").string(task.state.word());
         let worker = match task.state {
             crate::model::State::Running(worker) => Some(worker as u64),

@@ -130,6 +130,8 @@ pub(crate) enum State {
     #[default]
     Idle,
     Queued,
+    /// On a thread that is no worker.
+    Outside,
     Running(usize),
 }
 
@@ -138,7 +140,29 @@ impl State {
         match self {
             Self::Idle => "idle",
             Self::Queued => "queued",
-            Self::Running(_) => "running",
+            Self::Outside | Self::Running(_) => "running",
+        }
+    }
+}
+
+/// What a row of the table of tasks is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    #[default]
+    Task,
+    Closure,
+    Local,
+    BlockOn,
+}
+
+impl Kind {
+    /// Returns a word for what is out of the ordinary.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Task => "",
+            Self::Closure => "closure",
+            Self::Local => "local",
+            Self::BlockOn => "block_on",
         }
     }
 }
@@ -146,11 +170,12 @@ impl State {
 /// A task.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Task {
+    pub(crate) kind: Kind,
     pub(crate) id: u64,
     pub(crate) name: Option<String>,
     pub(crate) site: Arc<str>,
     pub(crate) state: State,
-    /// It is running, and may take long: it computes, or blocks in place.
+    /// If it is running, it may take long: it computes, blocks in place, or has a thread of its own.
     pub(crate) may_last: bool,
     /// It is running, and computes.
     pub(crate) computes: bool,
@@ -169,7 +194,7 @@ pub(crate) struct Waits {
     pub(crate) kind: &'static str,
     /// The rest: which socket, which deadline.
     pub(crate) detail: String,
-    /// The task whose end it waits for.
+    /// The task or closure whose end it waits for.
     pub(crate) joins: Option<u64>,
 }
 

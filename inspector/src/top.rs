@@ -254,7 +254,11 @@ fn task_line(task: &Value) -> String {
     };
     let name = plain(task.get("name").text());
     let site = plain(task.get("site").text());
-    let label = if name.is_empty() { site } else { format!("{name}, {site}") };
+    let mut label = if name.is_empty() { site } else { format!("{name}, {site}") };
+    let kind = plain(task.get("kind").text());
+    if !kind.is_empty() {
+        label = format!("{kind}: {label}");
+    }
     format!(
         "{:>8} {state:<11} {:>9} {:>9} {:>9}  {:<34} {} {}",
         // Ids are names, not amounts.

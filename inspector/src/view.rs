@@ -16,6 +16,7 @@ pub(crate) enum Column {
     Id,
     Name,
     Site,
+    Kind,
     State,
     Since,
     Age,
@@ -31,6 +32,7 @@ impl Column {
             "id" => Self::Id,
             "name" => Self::Name,
             "site" => Self::Site,
+            "kind" => Self::Kind,
             "state" => Self::State,
             "since" => Self::Since,
             "age" => Self::Age,
@@ -46,6 +48,7 @@ impl Column {
             Self::Id => one.id.cmp(&other.id),
             Self::Name => one.name.cmp(&other.name),
             Self::Site => one.site.cmp(&other.site),
+            Self::Kind => one.kind.cmp(&other.kind),
             Self::State => one.state.cmp(&other.state).then(one.since.cmp(&other.since)),
             Self::Since => one.since.cmp(&other.since),
             Self::Age => one.age.cmp(&other.age),
@@ -116,6 +119,7 @@ impl View {
         self.filter.is_empty()
             || task.name.as_deref().is_some_and(has)
             || has(&task.site)
+            || has(task.kind.word())
             || has(task.state.word())
             || has(task.waits.kind)
             || has(&task.waits.detail)

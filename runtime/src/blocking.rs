@@ -16,7 +16,9 @@ use crate::handle::Handle;
 use crate::hooks;
 use crate::primitives::{Arc, Condvar, Mutex};
 use crate::sched::{self, Pool};
-use crate::task::{self, End, Header, JoinHandle, Listing, Origin, Runnable, Schedule};
+use crate::task::{
+    self, End, Header, JoinHandle, Listing, Origin, Runnable, Schedule, TaskRef, VISITED_TASKS,
+};
 
 /// The queue of closures and the count of threads; the threads are the runtime's.
 pub(crate) struct BlockingPool {
@@ -32,8 +34,10 @@ struct Inner {
     idle: usize,
     started: u64,
     spawned: u64,
+    /// How many closures have left the queue, by which those that are in it can be told from earlier ones.
+    taken: u64,
     /// The closures that are running, a place for each thread.
-    running: Vec<Option<Origin>>,
+    running: Vec<Option<TaskRef>>,
     /// How often closures have begun to wait for a thread, after none did.
     fills: u64,
     closed: bool,
@@ -84,7 +88,29 @@ impl BlockingPool {
 
     /// Returns the closures that are running.
     pub(crate) fn running(&self) -> Vec<Origin> {
-        self.inner.lock().running.iter().flatten().cloned().collect()
+        self.inner.lock().running.iter().flatten().map(TaskRef::origin).collect()
+    }
+
+    /// Returns the closures that wait for a thread, and those that are running. One that begins meanwhile is in both.
+    pub(crate) fn all(&self) -> (Vec<TaskRef>, Vec<TaskRef>) {
+        let mut queued = Vec::new();
+        // The first that has not been visited, and the end of those that were there at the start: their numbers since
+        // the pool was made.
+        let (mut next, mut end) = (0, None);
+        // In steps, as wherever all tasks are visited: the lock is not held for long.
+        loop {
+            let inner = self.inner.lock();
+            let place = |number: u64| number.saturating_sub(inner.taken) as usize;
+            let end = *end.get_or_insert(inner.taken + inner.queue.len() as u64);
+            let from = place(next);
+            let to = place(end).min(inner.queue.len()).min(from + VISITED_TASKS);
+            if from >= to {
+                let running = inner.running.iter().flatten().map(TaskRef::again).collect();
+                return (queued, running);
+            }
+            queued.extend(inner.queue.range(from..to).map(TaskRef::of));
+            next = inner.taken + to as u64;
+        }
     }
 
     /// Returns the number of closures that wait for a thread, and the number of the time that some do; `None` if none
@@ -200,6 +226,7 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable, patience: Patience) -> VecDeque<R
     let mut inner = pool.blocking.inner.lock();
     inner.threads -= 1;
     if inner.threads == 0 {
+        inner.taken += inner.queue.len() as u64;
         return std::mem::take(&mut inner.queue);
     }
     match patience {
@@ -207,6 +234,7 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable, patience: Patience) -> VecDeque<R
         // One of them may have taken it by now.
         Patience::None => {
             let place = inner.queue.iter().position(|queued| queued.id() == id);
+            inner.taken += u64::from(place.is_some());
             place.and_then(|place| inner.queue.remove(place)).into_iter().collect()
         }
     }
@@ -222,7 +250,9 @@ fn run_thread(pool: &Arc<Pool>) {
         let entered = EnteredScope::enter(handle.clone());
         end(pool, runnable, Runnable::run);
         drop(entered);
-        pool.blocking.inner.lock().running[place] = None;
+        // Without the lock: it may be the last reference.
+        let ended = pool.blocking.inner.lock().running[place].take();
+        drop(ended);
     }
 }
 
@@ -254,7 +284,8 @@ fn wait_for_next(pool: &Pool) -> Option<(Runnable, usize)> {
                     inner.running.len() - 1
                 }
             };
-            inner.running[place] = Some(runnable.origin());
+            inner.taken += 1;
+            inner.running[place] = Some(TaskRef::of(&runnable));
             return Some((runnable, place));
         }
         if inner.closed || patience_over {

@@ -11,6 +11,7 @@ use crate::companion::{self, ThreadKind};
 use crate::context::{self, Role};
 use crate::coop;
 use crate::entered::{self, EnteredScope, Left};
+use crate::local::calls::Call;
 use crate::local::{LocalScope, LocalTasks};
 use crate::metrics::Metrics;
 use crate::poller::outside_activity;
@@ -158,7 +159,7 @@ impl Handle {
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         refuse_on_worker();
         self.notice_block_on(Location::caller());
-        self.block_on_with(future, None)
+        self.block_on_with(future, Some(Location::caller()), None)
     }
 
     /// Reports a `block_on` inside of a task, unless that has a thread of its own.
@@ -170,16 +171,19 @@ impl Handle {
         }
     }
 
-    /// Does the work of [`block_on`](Self::block_on), on any thread, and runs `tasks` beside the future.
+    /// Does the work of [`block_on`](Self::block_on), on any thread, and runs `tasks` beside the future. The call is listed if
+    /// it has a place in the program.
     pub(crate) fn block_on_with<F: Future>(
         &self,
         future: F,
+        location: Option<&'static Location<'static>>,
         tasks: Option<Arc<LocalTasks>>,
     ) -> F::Output {
         let _entered = EnteredScope::enter(self.clone());
         let future = pin!(future);
         let wait = || {
-            let local = LocalScope::enter(tasks);
+            let call = location.map(|location| Call::new(&self.pool, location));
+            let local = LocalScope::enter(call, tasks);
             // With a budget, like a task: otherwise a branch of the future that never has to wait would starve the
             // other branches.
             let future = local.poll_beside(future);

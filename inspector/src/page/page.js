@@ -221,6 +221,7 @@ const drawTasks = table('tasks', [
   ['id', 'id', 'number', (row) => row.id],
   ['name', 'name', 'text', (row) => row.name || ''],
   ['site', 'site', 'text', (row) => row.site],
+  ['kind', 'kind', 'text', (row) => row.kind],
   ['state', 'state', 'text', (row) => (row.worker === null ? row.state : `${row.state} on ${row.worker}`)],
   ['since', 'for', 'time', (row) => time(row.since)],
   ['waits', 'waits for', 'text', (row) => (row.detail ? `${row.waits}: ${row.detail}` : row.waits)],

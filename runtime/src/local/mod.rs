@@ -1,17 +1,20 @@
 //! Tasks that stay on one thread, and so need not be `Send`.
 //!
 //! - `tasks`: the tasks of one thread, and the protocol by which they are woken.
+//! - `calls`: the calls of `block_on` that a thread is in.
 //! - this file: `spawn_local`, for tasks that run inside of a `block_on`.
 //! - `pinned`: the runtime's threads for such tasks.
 
+pub(crate) mod calls;
 pub(crate) mod pinned;
 mod tasks;
 
-use std::cell::RefCell;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::pin::Pin;
+use std::sync::Arc as Shared;
 
+use calls::{Call, Place, Places};
 pub(crate) use pinned::PinnedThreads;
 pub use pinned::spawn_pinned;
 pub(crate) use tasks::LocalTasks;
@@ -19,11 +22,12 @@ pub(crate) use tasks::LocalTasks;
 use crate::context;
 use crate::coop;
 use crate::primitives::Arc;
+use crate::sched::Pool;
 use crate::task::{JoinHandle, Origin, boxed_if_large};
 
 thread_local! {
-    // The calls of `block_on` that this thread is in, the innermost last, with their tasks once they have any.
-    static PLACES: RefCell<Vec<Option<Arc<LocalTasks>>>> = const { RefCell::new(Vec::new()) };
+    // The calls of `block_on` that this thread is in, with their tasks once they have any.
+    static PLACES: Shared<Places> = Places::register();
 }
 
 /// Spawns a task that stays on this thread and need not be `Send`. It runs inside of the current `block_on`, beside its
@@ -67,29 +71,43 @@ where
 
 /// Returns the tasks of this thread's innermost `block_on`.
 fn current() -> Option<Arc<LocalTasks>> {
-    let innermost = PLACES.try_with(|places| places.borrow().last().cloned()).ok().flatten();
+    let tasks = |place: &mut Place| place.tasks.clone();
+    let innermost = PLACES.try_with(|places| places.innermost(tasks)).ok().flatten();
     innermost.map(|tasks| {
         tasks.unwrap_or_else(|| {
             let tasks = LocalTasks::new(context::with_pool(Arc::clone));
-            PLACES.with(|places| {
-                if let Some(place) = places.borrow_mut().last_mut() {
-                    *place = Some(tasks.clone());
-                }
-            });
+            let set = |place: &mut Place| place.tasks = Some(tasks.clone());
+            PLACES.with(|places| places.innermost(set));
             tasks
         })
     })
 }
 
+/// Returns the tasks of all threads that run some for this runtime.
+pub(crate) fn all(pool: &Arc<Pool>) -> Vec<Arc<LocalTasks>> {
+    // A thread for pinned tasks may not have begun yet.
+    let mut all = pinned::threads(pool);
+    let known = all.len();
+    for tasks in calls::local_tasks(pool) {
+        if !all[..known].iter().any(|other| Arc::ptr_eq(other, &tasks)) {
+            all.push(tasks);
+        }
+    }
+    all
+}
+
 /// A call of `block_on`. Dropping it cancels the tasks.
-pub(crate) struct LocalScope(());
+pub(crate) struct LocalScope {
+    call: Option<Shared<Call>>,
+}
 
 impl LocalScope {
     /// Begins a call, with the tasks that it starts with, if any.
-    pub(crate) fn enter(tasks: Option<Arc<LocalTasks>>) -> Self {
+    pub(crate) fn enter(call: Option<Shared<Call>>, tasks: Option<Arc<LocalTasks>>) -> Self {
+        let place = Place { call: call.clone(), tasks };
         // Where thread-locals are gone, there is nothing local.
-        let _ = PLACES.try_with(|places| places.borrow_mut().push(tasks));
-        Self(())
+        let _ = PLACES.try_with(|places| places.push(place));
+        Self { call }
     }
 
     /// Polls `future` with a full budget, and then runs the tasks that are ready.
@@ -99,7 +117,11 @@ impl LocalScope {
     ) -> impl Future<Output = F::Output> {
         poll_fn(move |cx| {
             coop::start();
-            let polled = future.as_mut().poll(cx);
+            let mut poll = || future.as_mut().poll(cx);
+            let polled = match &self.call {
+                Some(call) => call.poll(poll),
+                None => poll(),
+            };
             if polled.is_pending() {
                 if let Some(tasks) = Self::tasks() {
                     tasks.run_ready(cx);
@@ -111,7 +133,8 @@ impl LocalScope {
 
     /// Returns the tasks, if there are any.
     fn tasks() -> Option<Arc<LocalTasks>> {
-        PLACES.try_with(|places| places.borrow().last().cloned().flatten()).ok().flatten()
+        let tasks = |place: &mut Place| place.tasks.clone();
+        PLACES.try_with(|places| places.innermost(tasks)).ok().flatten().flatten()
     }
 }
 
@@ -121,6 +144,6 @@ impl Drop for LocalScope {
         if let Some(tasks) = Self::tasks() {
             tasks.close();
         }
-        let _place = PLACES.try_with(|places| places.borrow_mut().pop());
+        let _place = PLACES.try_with(|places| places.pop());
     }
 }

@@ -148,7 +148,7 @@ fn run_thread(pool: &Arc<Pool>, tasks: Arc<LocalTasks>, expected: Expected) {
             drop(expected.take());
             if ours.is_ending() { Poll::Ready(()) } else { Poll::Pending }
         });
-        Handle::new(pool.clone()).block_on_with(end, Some(tasks));
+        Handle::new(pool.clone()).block_on_with(end, None, Some(tasks));
     });
 }
 
@@ -161,10 +161,14 @@ pub(crate) fn close(pool: &Pool) {
     threads.iter().for_each(|tasks| tasks.ask_to_end());
 }
 
+/// Returns the tasks of each thread.
+pub(super) fn threads(pool: &Pool) -> Vec<Arc<LocalTasks>> {
+    pool.pinned.0.lock().threads.clone()
+}
+
 /// Returns the pinned tasks that are being polled.
 pub(crate) fn running(pool: &Pool) -> Vec<Origin> {
-    let threads = pool.pinned.0.lock().threads.clone();
-    threads.iter().filter_map(|tasks| tasks.running()).collect()
+    threads(pool).iter().filter_map(|tasks| tasks.running()).collect()
 }
 
 /// Releases the threads, which have ended or will end on their own.

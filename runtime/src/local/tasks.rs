@@ -22,14 +22,21 @@
 //! is unfinished. It also waits for a task that another thread has scheduled and not yet pushed.
 
 use std::collections::VecDeque;
+use std::num::NonZero;
 use std::ptr::NonNull;
 use std::task::{Context, Waker};
+use std::time::Instant;
+
+use windlass_timer::nanos;
 
 use crate::coop;
 use crate::hooks;
+use crate::primitives::plain::{AtomicU64 as PlainU64, Ordering as Plain};
 use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering, thread};
 use crate::sched::Pool;
-use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Runnable, Schedule};
+use crate::task::{
+    self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Runnable, Schedule, TaskRef,
+};
 
 /// The only shard of the list.
 const SHARD: usize = 0;
@@ -39,7 +46,9 @@ pub(crate) struct LocalTasks {
     owned: OwnedTasks,
     inner: Mutex<Inner>,
     unfinished: AtomicUsize,
-    /// For its hooks.
+    /// When the last poll began, in nanoseconds, or the time between two polls. Written by the executor's thread.
+    clock: PlainU64,
+    /// For its hooks, and what is observed.
     pool: Arc<Pool>,
 }
 
@@ -48,8 +57,8 @@ struct Inner {
     ready: VecDeque<Runnable>,
     /// Wakes the executor, if it waits.
     waker: Option<Waker>,
-    /// The task that is being polled.
-    running: Option<Origin>,
+    /// The address of the task that is being polled, to be compared.
+    running: Option<NonZero<usize>>,
     /// Set when the executor should end.
     ending: bool,
 }
@@ -60,6 +69,7 @@ impl LocalTasks {
             owned: OwnedTasks::new(0),
             inner: Mutex::new(Inner::default()),
             unfinished: AtomicUsize::new(0),
+            clock: PlainU64::new(0),
             pool,
         })
     }
@@ -81,6 +91,7 @@ impl LocalTasks {
         let scheduler = InLocalTasks(Arc::as_ptr(tasks));
         let (runnable, handle) = task::new_task(future, scheduler, origin, Listing::AtSpawn);
         tasks.pool.config.hooks.spawned(&runnable);
+        tasks.pool.observe_spawn(runnable.notes());
         // Relaxed: published with the task, by the lock.
         tasks.unfinished.fetch_add(1, Ordering::Relaxed);
         if tasks.owned.bind(SHARD, runnable.header()) {
@@ -110,6 +121,9 @@ impl LocalTasks {
     /// afterwards or it should end; otherwise the next push will.
     pub(crate) fn run_ready(&self, cx: &mut Context<'_>) {
         let batch = self.inner.lock().ready.len();
+        if batch > 0 {
+            self.read_clock();
+        }
         for _ in 0..batch {
             if !self.run_next() {
                 break;
@@ -133,8 +147,9 @@ impl LocalTasks {
     fn run_next(&self) -> bool {
         let mut inner = self.inner.lock();
         let Some(runnable) = inner.ready.pop_front() else { return false };
-        inner.running = Some(runnable.origin());
+        inner.running = Some(runnable.header().addr());
         drop(inner);
+        self.pool.observe_local_poll(runnable.notes(), self.clock.load(Plain::Relaxed));
         // The task must not see the state of the code that called the executor.
         let _belonging = task::set_aside();
         coop::budgeted(|| runnable.run());
@@ -148,7 +163,36 @@ impl LocalTasks {
 
     /// Returns the task that is being polled.
     pub(super) fn running(&self) -> Option<Origin> {
-        self.inner.lock().running.clone()
+        let running = self.inner.lock().running?;
+        self.owned.running(|task| task.addr() == running).pop()
+    }
+
+    /// Returns all tasks, and with one that is being polled the time, in nanoseconds, when the poll began.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (TaskRef, Option<u64>)> {
+        let all = self.owned.all();
+        let running = self.inner.lock().running;
+        let since = self.clock.load(Plain::Relaxed);
+        all.into_iter().map(move |task| {
+            let is_it = Some(task.as_pointer().addr()) == running;
+            let is_running = is_it && task.header().state.load().is_scheduled();
+            (task, is_running.then_some(since))
+        })
+    }
+
+    /// Returns true if the tasks are of this runtime.
+    pub(super) fn is_of(&self, pool: &Arc<Pool>) -> bool {
+        Arc::ptr_eq(&self.pool, pool)
+    }
+
+    /// Reads the clock, on the executor's thread, if what that does is observed. Returns the time of the last reading, and of this.
+    fn read_clock(&self) -> (u64, u64) {
+        let before = self.clock.load(Plain::Relaxed);
+        if !self.pool.is_observed() {
+            return (before, before);
+        }
+        let now = nanos(Instant::now());
+        self.clock.store(now, Plain::Relaxed);
+        (before, now)
     }
 
     /// Returns true if the executor should end.
@@ -163,6 +207,7 @@ impl LocalTasks {
 
     /// Cancels all tasks and waits until they have ended, on the executor's thread.
     pub(crate) fn close(&self) {
+        self.read_clock();
         for runnable in self.owned.close() {
             self.push(runnable);
         }
@@ -199,6 +244,13 @@ impl Schedule for InLocalTasks {
         tasks.push(runnable);
     }
 
+    fn timed(self, task: &Header) {
+        // SAFETY: the task is unfinished, so the `LocalTasks` are alive.
+        let tasks = unsafe { &*self.0 };
+        let (start, now) = tasks.read_clock();
+        tasks.pool.observe_local_time(task, start, now);
+    }
+
     fn release(self, task: NonNull<Header>, end: End) {
         // SAFETY: the task counts as unfinished until the end of this.
         let tasks = unsafe { &*self.0 };
@@ -207,6 +259,8 @@ impl Schedule for InLocalTasks {
             let (id, origin) = unsafe { (task.as_ref().id, Header::origin(task)) };
             hooks::call_for_task(hook, id, &origin);
         }
+        // SAFETY: as above.
+        tasks.pool.observe_local_end(unsafe { &task.as_ref().notes });
         if end.listed {
             tasks.owned.remove(SHARD, task);
         }

@@ -11,13 +11,18 @@ use super::watch::Watch;
 use crate::poller::fires;
 use crate::primitives::plain::Ordering;
 use crate::sched::Pool;
-use crate::task::{self, Id, Notes, Runnable, WokenBy};
+use crate::task::{self, Header, Id, Notes, PollMark, PollTime, Runnable, WokenBy};
 
 windlass_sync::thread_cell!(static UNTIL_STAMP: u32 = 1);
 
 impl Pool {
+    /// Returns true if what the runtime does is observed. No time passes in models.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.config.observe && cfg!(not(loom))
+    }
+
     fn watch_outside(&self) -> Option<&Watch> {
-        (self.config.observe && cfg!(not(loom))).then(|| &**self.outside.open())
+        self.is_observed().then(|| &**self.outside.open())
     }
 
     /// A task is being spawned for any worker to take.
@@ -26,6 +31,29 @@ impl Pool {
             notes.spawned(nanos(Instant::now()));
             watch.sites.of(notes.site()).spawned.bump_shared();
         }
+    }
+
+    /// A task of one thread begins a poll, at this time, which is to be timed.
+    pub(crate) fn observe_local_poll(&self, notes: &Notes, now: u64) {
+        if let Some(watch) = self.watch_outside() {
+            let _ = notes.begin_poll(PollTime::new(now), PollMark::TIMED);
+            watch.sites.of(notes.site()).polls.bump_shared();
+        }
+    }
+
+    /// A poll of such a task is over, that began at the first of these times and ended at the second.
+    pub(crate) fn observe_local_time(&self, task: &Header, start: u64, now: u64) {
+        let Some(watch) = self.watch_outside().filter(|_| task.notes.take_timed()) else { return };
+        let time = now.saturating_sub(start).max(1);
+        task.notes.add_busy(time);
+        let site = watch.sites.of(task.notes.site());
+        site.time.add_shared(time);
+        site.longest.raise_shared(time);
+    }
+
+    /// A task of one thread has ended.
+    pub(crate) fn observe_local_end(&self, notes: &Notes) {
+        self.observe_refusal(notes);
     }
 
     /// A task has ended that was refused.
@@ -88,6 +116,7 @@ impl Pool {
             watch.blocking_wait.record_shared(waited);
         }
         site.polls.bump_shared();
+        runnable.notes().begin_closure(PollTime::new(start));
         how(runnable);
         let time = nanos(Instant::now()).saturating_sub(start);
         site.time.add_shared(time);

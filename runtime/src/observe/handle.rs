@@ -13,12 +13,16 @@ impl Handle {
     /// entry is what was found at one moment, but not the same moment for all of them.
     ///
     /// The list has every task that has waited at least once, was spawned from outside of a task or has a name, and every
-    /// task that is being polled. Tasks that were spawned in a task and wait for their first poll are in it if they wait behind
-    /// a worker that the monitor has seen stuck: they move to the queue that all workers take from. Behind one that makes
-    /// progress they are not: their turn comes in a moment, and until then [`Metrics::sites`](crate::Metrics::sites) counts
-    /// them, as `alive`, and `queue_len` of [`WorkerMetrics`](crate::WorkerMetrics) those of each worker. Closures of `spawn_blocking`, tasks of a
-    /// `LocalSet`-like executor ([`spawn_local`](crate::task::spawn_local), [`spawn_pinned`](crate::task::spawn_pinned)) and
-    /// the futures of `block_on` are not in it either.
+    /// task that is being polled; closures of [`spawn_blocking`](crate::spawn_blocking), running or queued; tasks of
+    /// [`spawn_local`](crate::task::spawn_local) and [`spawn_pinned`](crate::task::spawn_pinned); and the futures of
+    /// [`block_on`](crate::block_on). [`TaskInfo::kind`] tells them apart.
+    ///
+    /// Tasks that were spawned in a task and wait for their first poll are in it if they wait behind a worker that the monitor
+    /// has seen stuck. Nobody can look into that worker's queue without taking from it, so they move to the queue that all
+    /// workers take from, in their order, as a thief would have moved them. This is all that a listing changes. Behind a worker
+    /// that makes progress they are not listed: their turn comes in a moment, and until then
+    /// [`Metrics::sites`](crate::Metrics::sites) counts them, as `alive`, and `queue_len` of
+    /// [`WorkerMetrics`](crate::WorkerMetrics) those of each worker.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! The list of all tasks, and what they wait for.
+//! The list of all tasks, and what they wait for. What runs outside of the workers is added by `listing_outside`.
 //!
 //! Nothing here waits for a worker or runs a task. The locks that are taken are those of the shards of the list of all
 //! tasks, each for a moment; no user code ever runs under them.
@@ -8,10 +8,12 @@ use std::time::{Duration, Instant};
 use windlass_sync::waits;
 use windlass_timer::{epoch, nanos};
 
-use super::{TaskInfo, TaskState, WaitsFor, Watch};
+use super::listing_outside::outside;
+use super::{TaskInfo, TaskKind, TaskState, WaitsFor, Watch};
 use crate::poller::{Direction, peer};
+use crate::primitives::Arc;
 use crate::sched::{Polled, Pool, Slot};
-use crate::task::{self, Id, Notes, TaskRef, Waits};
+use crate::task::{self, Id, Notes, Origin, TaskRef, Waits};
 
 /// Has the futures of the crates below say what they wait for.
 pub(crate) fn note_waits() {
@@ -26,7 +28,7 @@ pub(crate) fn note_waits() {
 }
 
 /// Returns every task that can be seen without stopping a worker.
-pub(super) fn tasks(pool: &Pool) -> Vec<TaskInfo> {
+pub(super) fn tasks(pool: &Arc<Pool>) -> Vec<TaskInfo> {
     pool.list_stalled(nanos(Instant::now()));
     // The unlisted first: one that becomes listed meanwhile is found there, and left out here.
     let slots = pool.slots.iter().enumerate();
@@ -36,6 +38,7 @@ pub(super) fn tasks(pool: &Pool) -> Vec<TaskInfo> {
     let mut tasks: Vec<_> = listed.iter().filter_map(|task| listed_task(pool, task)).collect();
     let known: std::collections::HashSet<_> = tasks.iter().map(|task| task.id).collect();
     tasks.extend(unlisted.into_iter().filter(|task| !known.contains(&task.id)));
+    outside(pool, &mut tasks);
     tasks
 }
 
@@ -45,6 +48,7 @@ fn unlisted(pool: &Pool, worker: usize, slot: &Slot) -> Option<TaskInfo> {
     let now = nanos(Instant::now());
     let since = began(pool, slot, Polled::Innermost, now);
     Some(TaskInfo {
+        kind: TaskKind::Task,
         id,
         name: None,
         location: site.get().location,
@@ -83,27 +87,57 @@ fn listed_task(pool: &Pool, task: &TaskRef) -> Option<TaskInfo> {
         None if state.is_scheduled() => TaskState::Queued,
         None => TaskState::Idle,
     };
-    let origin = task.origin();
-    let is_idle = state == TaskState::Idle;
-    // Where nothing is observed, nothing is noted, and what futures say is never taken back.
-    let notes = Some(&header.notes).filter(|_| pool.config.observe);
-    let of_notes = |read: fn(&Notes, u64) -> u64| {
-        Duration::from_nanos(notes.map_or(0, |notes| read(notes, now)))
-    };
-    let waits = || notes.map_or(WaitsFor::Unknown, |notes| waits_for(notes, now));
-    Some(TaskInfo {
-        id: header.id,
-        name: origin.name,
-        location: origin.location,
-        age: of_notes(Notes::age),
-        state,
-        is_computing,
-        is_blocked,
-        polls: header.notes.polls(),
-        busy: Duration::from_nanos(header.notes.busy()),
-        waits_for: if is_idle { waits() } else { WaitsFor::Nothing },
-        waiting_for: if is_idle { of_notes(Notes::since_poll) } else { Duration::ZERO },
-    })
+    let noted = Noted { kind: TaskKind::Task, id: header.id, notes: &header.notes, state };
+    Some(TaskInfo { is_computing, is_blocked, ..noted.info(pool, task.origin(), now) })
+}
+
+/// What is known of a task, and what it has noted.
+pub(super) struct Noted<'a> {
+    pub(super) kind: TaskKind,
+    pub(super) id: Id,
+    pub(super) notes: &'a Notes,
+    pub(super) state: TaskState,
+}
+
+impl Noted<'_> {
+    /// Puts it into words.
+    pub(super) fn info(&self, pool: &Pool, origin: Origin, now: u64) -> TaskInfo {
+        // Where nothing is observed, nothing is noted, and what futures say is never taken back.
+        let notes = Some(self.notes).filter(|_| pool.config.observe);
+        let of_notes = |read: fn(&Notes, u64) -> u64| {
+            Duration::from_nanos(notes.map_or(0, |notes| read(notes, now)))
+        };
+        let noted = notes.map_or(WaitsFor::Unknown, |notes| waits_for(notes, now));
+        let waits_for = match self.state {
+            TaskState::Idle => noted,
+            // A closure says something only while it is in a `block_on`.
+            TaskState::RunningOutside { .. }
+                if self.kind == TaskKind::Blocking && noted != WaitsFor::Unknown =>
+            {
+                noted
+            }
+            _ => WaitsFor::Nothing,
+        };
+        let waiting_for = if waits_for == WaitsFor::Nothing {
+            Duration::ZERO
+        } else {
+            of_notes(Notes::since_poll)
+        };
+        TaskInfo {
+            kind: self.kind,
+            id: self.id,
+            name: origin.name,
+            location: origin.location,
+            age: of_notes(Notes::age),
+            state: self.state,
+            is_computing: false,
+            is_blocked: false,
+            polls: self.notes.polls(),
+            busy: Duration::from_nanos(self.notes.busy()),
+            waits_for,
+            waiting_for,
+        }
+    }
 }
 
 fn waits_for(notes: &Notes, now: u64) -> WaitsFor {
@@ -115,7 +149,9 @@ fn waits_for(notes: &Notes, now: u64) -> WaitsFor {
         Waits::Write(fd) => socket(fd, Direction::Write),
         Waits::Timer(deadline) => WaitsFor::Timer { deadline: instant(deadline) },
         Waits::Join(half) => Id::from_half(half).map_or(WaitsFor::Unknown, WaitsFor::Join),
-        Waits::JoinBlocking => WaitsFor::Blocking,
+        Waits::JoinBlocking(half) => {
+            Id::from_half(half).map_or(WaitsFor::Unknown, WaitsFor::Blocking)
+        }
         Waits::Event => WaitsFor::Event,
         Waits::Latch => WaitsFor::Latch,
         Waits::Cancellation => WaitsFor::Cancellation,
@@ -131,6 +167,6 @@ fn began(pool: &Pool, slot: &Slot, polled: Polled, now: u64) -> u64 {
     slot.watch.get().filter(|_| pool.config.observe).map_or(now, clock)
 }
 
-fn instant(nanos: u64) -> Instant {
+pub(super) fn instant(nanos: u64) -> Instant {
     epoch() + Duration::from_nanos(nanos)
 }

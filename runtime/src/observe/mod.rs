@@ -22,6 +22,7 @@ mod handle;
 mod histogram;
 mod hours;
 mod listing;
+mod listing_outside;
 mod nest;
 mod observer;
 mod openmetrics;
@@ -38,7 +39,7 @@ pub use dump::{DumpCause, FlightDump};
 pub use dump_settings::FlightDumps;
 pub use histogram::{CountHistogram, Histogram};
 pub use site_metrics::{SiteMetrics, WakeLatency};
-pub use task_info::{TaskInfo, TaskState, WaitsFor};
+pub use task_info::{TaskInfo, TaskKind, TaskState, WaitsFor};
 
 pub use crate::poller::Direction;
 

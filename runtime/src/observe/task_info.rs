@@ -29,11 +29,13 @@ use crate::task::Id;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TaskInfo {
-    /// The task's id.
+    /// What it is: a task, or something else that the runtime runs.
+    pub kind: TaskKind,
+    /// The task's id. The future of a `block_on` has one for this list alone.
     pub id: Id,
-    /// The name given with [`task::Builder`](crate::task::Builder).
+    /// The name given with [`task::Builder`](crate::task::Builder); for a `block_on`, that of the thread.
     pub name: Option<String>,
-    /// Where the task was spawned.
+    /// Where the task was spawned, or `block_on` was called.
     pub location: &'static Location<'static>,
     /// The time since it was spawned, within a tenth of a millisecond; for a task that was spawned in a task, the time
     /// since its first poll.
@@ -51,10 +53,28 @@ pub struct TaskInfo {
     /// The time spent in its polls. Each poll of more than some microseconds is measured; short ones are sampled, so the
     /// value is an estimate, and 0 for a task with few short polls.
     pub busy: Duration,
-    /// What the task waits for, if it is idle, as reported by the windlass future that returned `Pending` last.
+    /// What the task waits for, if it is idle, as reported by the windlass future that returned `Pending` last. For a closure
+    /// of `spawn_blocking` that calls `block_on`, what that waits for.
     pub waits_for: WaitsFor,
-    /// The time since the start of the last poll, within a millisecond. Zero for a task that is not idle.
+    /// The time since the start of the last poll, within a millisecond. Zero for a task that waits for nothing.
     pub waiting_for: Duration,
+}
+
+/// What an entry of the list is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TaskKind {
+    /// A task that any worker may run; on a [manual loop](crate::manual::Loop), any task.
+    #[default]
+    Task,
+    /// A closure of [`spawn_blocking`](crate::spawn_blocking), on a thread of the blocking pool or in its queue.
+    Blocking,
+    /// A task that stays on one thread, of [`spawn_local`](crate::task::spawn_local) or
+    /// [`spawn_pinned`](crate::task::spawn_pinned).
+    Local,
+    /// The future of a [`block_on`](crate::block_on). One that is called by a task or closure is not listed: what it waits for
+    /// is listed there.
+    BlockOn,
 }
 
 /// Whether a task waits, is ready or is running.
@@ -72,6 +92,13 @@ pub enum TaskState {
         /// When the poll began, at the earliest. A worker does not read the clock for each short poll, so the poll may have
         /// begun later, by the time of up to 16 short polls. Without [observation](crate::Builder::observe) that is not
         /// known, and this is the time of the listing.
+        since: Instant,
+    },
+    /// It is being polled by a thread that is no worker: one of the blocking pool, one for pinned tasks, or the one that has
+    /// called `block_on`.
+    RunningOutside {
+        /// When the poll or the closure began, within a millisecond. Without [observation](crate::Builder::observe), the time
+        /// of the listing.
         since: Instant,
     },
 }
@@ -99,15 +126,16 @@ pub enum WaitsFor {
     },
     /// The end of the task with this id.
     Join(Id),
-    /// The end of a closure of `spawn_blocking`.
-    Blocking,
+    /// The end of the closure of `spawn_blocking` with this id.
+    Blocking(Id),
     /// An event of `windlass::sync`.
     Event,
     /// A latch.
     Latch,
     /// A cancellation token.
     Cancellation,
-    /// A lock. The locks of `windlass::lock` do not say so: a task that waits for one waits for [`Unknown`](Self::Unknown).
+    /// A lock. Kept for locks of windlass, of which there are none: those of `windlass::lock` are `async-lock`'s, and a task
+    /// that waits for one waits for [`Unknown`](Self::Unknown).
     Lock,
     /// Something that is not of windlass: the task will be woken by whoever has its waker.
     Unknown,

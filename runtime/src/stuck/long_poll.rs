@@ -246,7 +246,8 @@ impl fmt::Display for LongPoll {
                 return f.write_str(", and holds up the other tasks of its thread");
             }
             LongPollKind::BlockingPool => {
-                write!(f, "the blocking pool is full, and {} closures wait", self.waiting)?;
+                let closures = if self.waiting == 1 { "closure waits" } else { "closures wait" };
+                write!(f, "the blocking pool is full, and {} {closures}", self.waiting)?;
             }
         }
         write!(f, " for {elapsed:.1?}")?;

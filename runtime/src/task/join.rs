@@ -165,7 +165,7 @@ impl<T> Future for JoinHandle<T> {
         if self.register(cx.waker()) == JoinStep::Done {
             let blocks = self.header().notes.is_blocking();
             let id = notes::half(self.id());
-            waker::note_wait(if blocks { Waits::JoinBlocking } else { Waits::Join(id) });
+            waker::note_wait(if blocks { Waits::JoinBlocking(id) } else { Waits::Join(id) });
             return Poll::Pending;
         }
         coop::spend();

@@ -79,10 +79,11 @@ pub(crate) use frames::{Inherited, Joiner, inherited, run_job};
 pub(crate) use header::{Header, Origin};
 pub(crate) use notes::{Before, Notes, PollMark, PollTime};
 pub(crate) use owned::{OwnedTasks, TaskRef};
+pub(crate) use policy::VISITED_TASKS;
 pub(crate) use site::SiteId;
 pub(crate) use state::Listing;
 pub(crate) use waits::{Waits, WokenBy};
-pub(crate) use waker::{note_wait, time_poll, waker_vtable, wakes_polled_task};
+pub(crate) use waker::{note_wait, poll_outside, time_poll, waker_vtable, wakes_polled_task};
 pub(crate) use watch_polls::WatchPolls;
 pub(crate) use windlass_sync::{drop_quietly, quietly};
 

@@ -225,7 +225,7 @@ impl Notes {
             Waits::Write(descriptor) => (WRITE, descriptor),
             Waits::Timer(deadline) => (TIMER, self.pack_deadline(deadline)),
             Waits::Join(id) => (JOIN, id),
-            Waits::JoinBlocking => (JOIN_BLOCKING, 0),
+            Waits::JoinBlocking(id) => (JOIN_BLOCKING, id),
             Waits::Event => (EVENT, 0),
             Waits::Latch => (LATCH, 0),
             Waits::Cancellation => (CANCELLATION, 0),
@@ -236,7 +236,19 @@ impl Notes {
             return;
         }
         self.what.store(what, Ordering::Relaxed);
-        self.kind.store(before & TIMED | kind, Ordering::Relaxed);
+        self.kind.store(before & (TIMED | BLOCKING) | kind, Ordering::Relaxed);
+    }
+
+    /// A `block_on` in a poll of the task polls its future, at about this time: what that waits for, the task does.
+    pub(crate) fn begin_nested_poll(&self, now: PollTime) {
+        self.last_poll.store(now.0, Ordering::Relaxed);
+        self.set_waits(Waits::Unknown);
+    }
+
+    /// A closure of the blocking pool begins, at about this time.
+    pub(crate) fn begin_closure(&self, now: PollTime) {
+        self.last_poll.store(now.0, Ordering::Relaxed);
+        self.polls.store(1, Ordering::Relaxed);
     }
 
     /// As a time after the start of the poll, because the reader knows that.
@@ -260,7 +272,7 @@ impl Notes {
                 Waits::Timer(start.saturating_add(u64::from(what) << DEADLINE_SHIFT))
             }
             JOIN => Waits::Join(what),
-            JOIN_BLOCKING => Waits::JoinBlocking,
+            JOIN_BLOCKING => Waits::JoinBlocking(what),
             EVENT => Waits::Event,
             LATCH => Waits::Latch,
             CANCELLATION => Waits::Cancellation,

@@ -27,6 +27,19 @@ pub(crate) struct TaskRef(NonNull<Header>);
 unsafe impl Send for TaskRef {}
 
 impl TaskRef {
+    /// Returns a reference to a task that is ready.
+    pub(crate) fn of(runnable: &Runnable) -> Self {
+        // SAFETY: the `Runnable` keeps it alive.
+        unsafe { runnable.header().as_ref() }.state.retain();
+        Self(runnable.header())
+    }
+
+    /// Returns another reference to the same task.
+    pub(crate) fn again(&self) -> Self {
+        self.header().state.retain();
+        Self(self.0)
+    }
+
     /// The part of the task that does not depend on its future.
     pub(crate) fn header(&self) -> &Header {
         // SAFETY: the reference keeps it alive.

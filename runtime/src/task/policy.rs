@@ -15,8 +15,8 @@ pub(super) const TASK_SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
 pub(super) const FOREIGN_TASK_SHARDS: usize = if cfg!(loom) { 1 } else { 8 };
 
 /// The number of tasks that are visited under one hold of a shard's lock. More saves locking; fewer holds up a thread
-/// that spawns. Chosen. It is one in models. Read by `OwnedTasks`.
-pub(super) const VISITED_TASKS: usize = if cfg!(loom) { 1 } else { 64 };
+/// that spawns. Chosen. It is one in models. Read by `OwnedTasks`, and for the queue of the blocking pool.
+pub(crate) const VISITED_TASKS: usize = if cfg!(loom) { 1 } else { 64 };
 
 // --- The table of spawn sites ---
 

@@ -24,7 +24,8 @@ pub(crate) enum Waits {
     Timer(u64),
     /// The lower half of the task's id.
     Join(u32),
-    JoinBlocking,
+    /// The same, of a closure of the blocking pool.
+    JoinBlocking(u32),
     Event,
     Latch,
     Cancellation,

@@ -14,6 +14,7 @@ use windlass_sync::thread_cell;
 
 use super::header::Header;
 use super::id::Id;
+use super::notes::{Notes, PollMark, PollTime};
 use super::state::{LENDABLE, Notify};
 use super::waits::Waits;
 
@@ -26,6 +27,8 @@ struct Stock {
 }
 
 thread_cell!(static STOCK: Stock = Stock { task: ptr::null(), left: 0 });
+// The notes of the future that a `block_on` outside of any task polls on this thread; null for none.
+thread_cell!(static OUTSIDE: *const Notes = ptr::null());
 
 /// A period in which a runner lends references that the task's state word counts in advance.
 ///
@@ -81,21 +84,40 @@ pub(super) fn polled_id() -> Option<Id> {
 
 /// Has the end of the current poll told to the task's scheduler.
 pub(crate) fn time_poll() {
-    with_polled(|task| task.notes.set_timed());
+    let _ = with_polled(|task| task.notes.set_timed());
 }
 
-/// Notes what the task that this thread polls waits for.
+/// Notes what the task that this thread polls waits for, or the future of its `block_on`.
 #[inline]
 pub(crate) fn note_wait(waits: Waits) {
-    with_polled(|task| task.notes.set_waits(waits));
+    if with_polled(|task| task.notes.set_waits(waits)).is_none() {
+        // SAFETY: null, or what `poll_outside` borrows until it has put the pointer back.
+        if let Some(notes) = unsafe { OUTSIDE.with(Cell::get).as_ref() } {
+            notes.set_waits(waits);
+        }
+    }
+}
+
+/// Polls the future of a `block_on`, at about this time. What it waits for is noted for the task that has called
+/// `block_on`, or else in `notes`.
+pub(crate) fn poll_outside<R>(notes: &Notes, now: PollTime, poll: impl FnOnce() -> R) -> R {
+    struct Restore(*const Notes);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            OUTSIDE.with(|cell| cell.set(self.0));
+        }
+    }
+    let _restore = Restore(OUTSIDE.with(|cell| cell.replace(notes)));
+    if with_polled(|task| task.notes.begin_nested_poll(now)).is_none() {
+        let _ = notes.begin_poll(now, PollMark::PLAIN);
+    }
+    poll()
 }
 
 #[inline]
-fn with_polled(f: impl FnOnce(&Header)) {
+fn with_polled(f: impl FnOnce(&Header)) -> Option<()> {
     // SAFETY: as in `polled_id`.
-    if let Some(task) = unsafe { STOCK.with(Cell::get).task.as_ref() } {
-        f(task);
-    }
+    unsafe { STOCK.with(Cell::get).task.as_ref() }.map(f)
 }
 
 /// Takes a reference of `task` from the stock. Returns false if there is none.

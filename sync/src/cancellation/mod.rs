@@ -9,7 +9,6 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
-use crate::ManualResetEvent;
 use crate::primitives::{Arc, Mutex};
 use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
@@ -131,7 +130,7 @@ impl CancellationToken {
     /// block_on(token.cancelled());
     /// ```
     pub fn cancelled(&self) -> Cancelled<'_> {
-        Cancelled::new(self.node.event())
+        Cancelled::new(self)
     }
 
     /// As [`cancelled`](Self::cancelled), but returns a future that owns the token.
@@ -259,9 +258,30 @@ unsafe impl Signal for CancellationToken {
     }
 }
 
+// SAFETY: as above.
+unsafe impl Signal for &CancellationToken {
+    const WAITS_FOR: WaitsFor = CancellationToken::WAITS_FOR;
+
+    fn queue(&self) -> &Mutex<WaiterList> {
+        (**self).queue()
+    }
+
+    fn try_take(&self) -> bool {
+        (**self).try_take()
+    }
+
+    fn take_or_announce(&self) -> bool {
+        (**self).take_or_announce()
+    }
+
+    fn withdraw(&self) {
+        (**self).withdraw();
+    }
+}
+
 wait_future! {
     /// The future returned by [`CancellationToken::cancelled`]. Dropping it has no effect on the token.
-    pub struct Cancelled<'a>(&'a ManualResetEvent);
+    pub struct Cancelled<'a>(&'a CancellationToken);
 }
 
 wait_future! {
