@@ -48,6 +48,11 @@ impl JobRef {
         self.from == worker
     }
 
+    /// Returns which worker it was taken from.
+    pub(super) fn from(&self) -> usize {
+        self.from
+    }
+
     /// Runs the job on the current thread, which is `worker`'s, and has set aside what it had entered. Does not unwind.
     #[inline]
     pub(crate) fn run(self, worker: &Worker) {

@@ -328,7 +328,7 @@ impl Worker {
         self.begin_computing();
         self.computation.is_whole.set(job.is_from(NOWHERE));
         self.call_for_shared();
-        job.run(self);
+        self.slot().runs_for(job.from(), || job.run(self));
         self.end_computing();
         tick.bump();
         self.computation.stole.set(true);

@@ -30,7 +30,7 @@ impl Worker {
                 } else {
                     self.attend_to_stolen();
                 }
-                job.run(self);
+                self.slot().runs_for(self.index(), || job.run(self));
                 (idle_since, slept) = (None, false);
             } else if self.may_look_around(&mut idle_since) {
                 for _ in 0..SPINS_PER_LOOK {

@@ -6,7 +6,9 @@
 
 use std::ptr::{self, NonNull};
 
-use crate::primitives::plain::{AtomicPtr as PlainPtr, AtomicU64 as PlainU64, Ordering as Plain};
+use crate::primitives::plain::{
+    AtomicPtr as PlainPtr, AtomicU64 as PlainU64, AtomicUsize as PlainUsize, Ordering as Plain,
+};
 use crate::primitives::{AtomicU64, Mutex, Ordering, hint};
 
 use windlass_sync::{Parker, Unparker};
@@ -40,6 +42,9 @@ pub(crate) struct Slot {
     /// Where [`progress`](Self::progress) stood when the monitor found the worker stalled. Says nothing any more as
     /// soon as that moves.
     stalled_at: Counter,
+    /// One more than the index of the worker or guest that waits in a `join` or `scope` for the job that is being run here; 0
+    /// for none. The worker's own if it runs the job on top of its own wait.
+    joined_by: PlainUsize,
     /// Spawn site and id of the innermost of those polled, if that is in no list; else 0.
     unlisted: PlainU64,
     /// The parts that the thread takes along when it moves in, and leaves when it moves out.
@@ -69,6 +74,7 @@ impl Slot {
             polled: Default::default(),
             mark: ThreadMark::new(),
             stalled_at: Counter::new(NOWHERE),
+            joined_by: PlainUsize::new(0),
             unlisted: PlainU64::new(0),
             kit: Mutex::new(Some(kit)),
         }
@@ -146,6 +152,21 @@ impl Slot {
         self.polled[1].store(ptr::null_mut(), Plain::Relaxed);
         self.polls_unlisted(around);
         result
+    }
+
+    /// Runs a job that this worker or guest waits for, or that is run on top of a wait of it.
+    pub(crate) fn runs_for(&self, joiner: usize, run: impl FnOnce()) {
+        let before = self.joined_by.load(Plain::Relaxed);
+        self.joined_by.store(joiner.wrapping_add(1), Plain::Relaxed);
+        run();
+        self.joined_by.store(before, Plain::Relaxed);
+    }
+
+    /// Returns which worker or guest may wait in a `join` or `scope` for what is run here, at the index `own`.
+    pub(crate) fn joiner(&self, own: usize) -> Option<usize> {
+        let in_place = !self.polled[1].load(Plain::Relaxed).is_null();
+        let joiner = self.joined_by.load(Plain::Relaxed).checked_sub(1);
+        if in_place { Some(own) } else { joiner }
     }
 
     /// Returns the task that is being polled or was last, the innermost of them; `None` for a job. To be compared, not

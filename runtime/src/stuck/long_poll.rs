@@ -50,6 +50,8 @@ pub struct LongPoll {
     pub(super) elapsed: Duration,
     pub(super) stack: Option<StackTrace>,
     pub(super) waiting: usize,
+    /// The worker or guest that waits for it in a join: the worker itself, if it runs this on top of its wait.
+    pub(super) joiner: Option<usize>,
 }
 
 /// What is stuck.
@@ -203,6 +205,26 @@ impl LongPoll {
         self.waiting
     }
 
+    /// Returns true if a thread waits in a `join` or `scope` until this has ended: another one, for a job that was taken from
+    /// it, or the same one, which runs this meanwhile.
+    ///
+    /// If what is stuck waits for a lock, that thread may hold it: across the `join`, so that neither ever goes on. Which locks a
+    /// thread holds can't be seen; [`stack`](Self::stack) shows whether it waits for one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let builder = windlass::Builder::new().on_long_poll(|report| {
+    ///     if report.is_joined() {
+    ///         println!("is a lock held across a join?");
+    ///     }
+    /// });
+    /// # drop(builder);
+    /// ```
+    pub fn is_joined(&self) -> bool {
+        self.joiner.is_some()
+    }
+
     /// The task as a reader knows it.
     fn write_task(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.task {
@@ -253,6 +275,14 @@ impl fmt::Display for LongPoll {
         write!(f, " for {elapsed:.1?}")?;
         if let Some(worker) = self.worker {
             write!(f, ", on worker {worker}")?;
+        }
+        if let Some(joiner) = self.joiner {
+            if self.worker == Some(joiner) {
+                f.write_str(", inside of a join that waits on the same thread")?;
+            } else {
+                f.write_str(", while another thread waits for it in a join")?;
+            }
+            f.write_str(": if it waits for a lock, is that lock held across the join?")?;
         }
         if let Some(stack) = &self.stack {
             write!(f, "\n{stack}")?;

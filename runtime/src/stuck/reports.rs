@@ -107,6 +107,7 @@ impl Suspect {
             elapsed: self.since.elapsed(),
             stack: None,
             waiting: 0,
+            joiner: None,
         };
         match self.what {
             What::Worker { index, progress } => {
@@ -126,6 +127,7 @@ impl Suspect {
                     Some((id, location, name)) => (Some(id), Some(location), name),
                     None => (None, None, None),
                 };
+                let joiner = slot.joiner(index).filter(|&other| waits(pool, index, other));
                 // All of the above was of this poll.
                 let is_same = is_in_code(slot, progress);
                 is_same.then(|| LongPoll {
@@ -133,6 +135,7 @@ impl Suspect {
                     name,
                     location,
                     worker: Some(index),
+                    joiner,
                     ..report(kind)
                 })
             }
@@ -153,6 +156,16 @@ impl Suspect {
         let slot = &slots[index];
         StackTrace::of(&slot.mark).filter(|_| is_in_code(slot, progress))
     }
+}
+
+/// Returns true if the worker or guest `joiner` waits for what worker `index` runs: it sleeps, or runs something on top of its
+/// wait.
+fn waits(pool: &Pool, index: usize, joiner: usize) -> bool {
+    let others = || pool.fork_slots().nth(joiner);
+    let waits = |slot: &Arc<crossbeam_utils::CachePadded<Slot>>| {
+        slot.is_asleep() || slot.joiner(joiner) == Some(joiner)
+    };
+    joiner == index || others().is_some_and(waits)
 }
 
 impl Reports {
