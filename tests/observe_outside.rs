@@ -91,7 +91,9 @@ fn a_closure_in_block_on_says_what_it_waits_for_and_is_a_closure_all_the_time() 
     let joiner = runtime.spawn(async move { closure.await.unwrap() });
     let info = when(&runtime, id, |info| info.waits_for == WaitsFor::Event);
     assert!(is_outside(&info), "{info:?}");
+    let began = Instant::now();
     assert!(of_kind(runtime.handle(), TaskKind::BlockOn).is_empty(), "the closure is listed");
+    wait_until("time passes", || began.elapsed() > Duration::from_millis(20));
     let joins = when(&runtime, joiner.id(), is_idle);
     assert_eq!(joins.waits_for, WaitsFor::Blocking(id));
     event.set();
@@ -99,6 +101,8 @@ fn a_closure_in_block_on_says_what_it_waits_for_and_is_a_closure_all_the_time() 
     gate.0.open();
     let info = when(&runtime, id, |info| matches!(info.waits_for, WaitsFor::Timer { .. }));
     let WaitsFor::Timer { deadline: noted } = info.waits_for else { panic!("{info:?}") };
+    let TaskState::RunningOutside { since } = info.state else { panic!("{info:?}") };
+    assert!(since <= began + Duration::from_millis(5), "it is not what it waits for that counts");
     let off = noted.max(deadline) - noted.min(deadline);
     assert!(off < Duration::from_millis(1), "off by {off:?}");
     end.try_send(()).unwrap();

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use util::{Gate, runtime, wait_for, wait_until, within_patience};
 use windlass::net::{TcpListener, TcpStream};
 use windlass::observe::{Direction, SiteMetrics, TaskInfo, TaskState, WaitsFor};
-use windlass::sync::{AutoResetEvent, Latch};
+use windlass::sync::{AutoResetEvent, CancellationToken, Latch, ManualResetEvent};
 use windlass::task::{self, Id, JoinHandle};
 use windlass::{Builder, Handle, Runtime, timer};
 
@@ -50,6 +50,19 @@ fn a_task_says_what_it_waits_for() {
     let event = Arc::new(AutoResetEvent::new(false));
     let waiter = runtime.spawn(async move { event.wait().await });
     assert_eq!(waits_for(&waiter), WaitsFor::Event);
+
+    let event = Arc::new(ManualResetEvent::new(false));
+    let waiter = runtime.spawn(async move { event.wait().await });
+    assert_eq!(waits_for(&waiter), WaitsFor::Event);
+
+    let token = CancellationToken::new();
+    for owned in [false, true] {
+        let token = token.clone();
+        let waiter = runtime.spawn(async move {
+            if owned { token.cancelled_owned().await } else { token.cancelled().await }
+        });
+        assert_eq!(waits_for(&waiter), WaitsFor::Cancellation);
+    }
 
     let latch = Arc::new(Latch::new(1));
     let waiter = runtime.spawn(async move { latch.wait().await });
@@ -96,6 +109,42 @@ fn a_task_that_reads_says_from_whom() {
     });
     wait_for(runtime.spawn(async move { client.write_all(b"x").await.unwrap() })).unwrap();
     wait_for(server).unwrap();
+}
+
+#[test]
+fn a_task_that_writes_says_so_with_its_descriptor() {
+    let runtime = runtime(1);
+    let (sender, opened) = std::sync::mpsc::channel();
+    let writer = runtime.spawn(async move {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+        let (peer, _) = listener.accept().await.unwrap();
+        sender.send((peer, number_of(&stream), stream.peer_addr().unwrap())).unwrap();
+        // Nobody reads, so that the buffers are full at some time.
+        while stream.write_all(&[0; 1 << 16]).await.is_ok() {}
+    });
+    let (peer, number, address) = opened.recv_timeout(util::PATIENCE).unwrap();
+    wait_until("it writes", || match when_idle(&runtime, &writer).waits_for {
+        WaitsFor::Socket { fd, direction: Direction::Write, peer } => {
+            assert_eq!((fd, peer), (number, Some(address)));
+            true
+        }
+        _ => false,
+    });
+    drop(peer);
+    wait_for(writer).unwrap();
+}
+
+#[cfg(unix)]
+fn number_of(stream: &TcpStream) -> u32 {
+    use std::os::fd::{AsFd, AsRawFd};
+    stream.as_fd().as_raw_fd() as u32
+}
+
+#[cfg(windows)]
+fn number_of(stream: &TcpStream) -> u32 {
+    use std::os::windows::io::{AsRawSocket, AsSocket};
+    stream.as_socket().as_raw_socket() as u32
 }
 
 #[test]
@@ -229,7 +278,8 @@ fn a_stuck_poll_counts_for_its_task_and_its_site() {
 }
 
 #[test]
-fn tasks_may_come_and_go_while_they_are_listed() {
+fn a_million_tasks_may_come_and_go_while_they_are_listed() {
+    const TASKS: usize = 1_000_000;
     let runtime = runtime(2);
     let stop = Arc::new(AtomicBool::new(false));
     let ended = Arc::new(AtomicUsize::new(0));
@@ -264,7 +314,7 @@ fn tasks_may_come_and_go_while_they_are_listed() {
         assert_eq!(listed.len(), tasks.len(), "no task is there twice");
         assert!(ids.is_subset(&listed), "those that stay are always there");
         lists += 1;
-        lists >= 20 && ended.load(Ordering::Relaxed) >= 10_000
+        lists >= 20 && ended.load(Ordering::Relaxed) >= TASKS
     });
     stop.store(true, Ordering::Relaxed);
     spawners.into_iter().for_each(|task| wait_for(task).unwrap());

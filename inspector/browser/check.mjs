@@ -73,7 +73,7 @@ try {
       }, [column, sign], WAIT);
       assert.ok(inOrder(await cells(column), sign));
     }
-    for (const column of ['id', 'site', 'state', 'since', 'waits', 'polls', 'busy', 'age']) {
+    for (const column of ['id', 'site', 'kind', 'state', 'since', 'waits', 'polls', 'busy', 'age']) {
       await page.click(`#tasks th[data-column=${column}]`);
       await page.waitForSelector(`#tasks th[data-column=${column}]:is([aria-sort=ascending], [aria-sort=descending])`, WAIT);
     }
@@ -88,6 +88,17 @@ try {
     }, null, WAIT);
     await page.fill('#filter', '');
     await page.waitForFunction(() => document.querySelectorAll('#tasks tbody tr').length > 1, null, WAIT);
+  });
+
+  await check('what no worker runs is listed, too, and is not called stuck', async () => {
+    await page.fill('#filter', 'closure');
+    await page.waitForFunction(() => {
+      const rows = [...document.querySelectorAll('#tasks tbody tr')];
+      const texts = (row, kind) => row.querySelector(`td.${kind}`).textContent;
+      const runs = rows.some((row) => texts(row, 'kind') === 'closure' && texts(row, 'state') === 'running' && !row.classList.contains('stuck'));
+      return runs && rows.some((row) => texts(row, 'name') === 'export' && texts(row, 'waits').startsWith('blocking closure: '));
+    }, null, WAIT);
+    await page.fill('#filter', '');
   });
 
   await check('who waits for whom is shown, and the circle is marked', async () => {

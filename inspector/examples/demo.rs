@@ -83,6 +83,13 @@ async fn start(idle: usize) -> std::io::Result<()> {
         }
     });
 
+    // A closure that blocks, on a thread of its own, as it should.
+    named("export").spawn(async {
+        loop {
+            let _ = windlass::spawn_blocking(|| thread::sleep(Duration::from_millis(1_500))).await;
+        }
+    });
+
     // Tasks that wait for each other: a chain, and a circle.
     let slow = named("slow query").spawn(timer::sleep(Duration::from_secs(3_600)));
     let handler = named("handler").spawn(async { slow.await.is_ok() });

@@ -197,8 +197,8 @@ fn render(frame: &Value, width: usize) -> String {
             "{:<24} {:>10} {:>9} {:>9} {:>9}",
             plain(times.get("name").text()),
             number(times.get("count")),
-            time(times.get("p50")),
-            time(times.get("p99")),
+            sampled(times.get("p50")),
+            sampled(times.get("p99")),
             time(times.get("max")),
         ));
     }
@@ -278,6 +278,11 @@ fn number(value: &Value) -> String {
 
 fn time(value: &Value) -> String {
     duration(Duration::from_nanos(value.number().unwrap_or(0.0) as u64))
+}
+
+/// As [`time`], of what is sampled: what is very short is not told apart.
+fn sampled(value: &Value) -> String {
+    if value.number() < Some(100.0) { "< 100 ns".to_owned() } else { time(value) }
 }
 
 /// Returns a text without what a terminal would obey.

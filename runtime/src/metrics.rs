@@ -94,7 +94,8 @@ pub struct WorkerMetrics {
     pub busy: Duration,
     /// The part of it that was spent in computations, until the end of the last one.
     pub computing: Duration,
-    /// The time in which the worker has slept or looked for work.
+    /// The time in which the worker has had nothing to do: it has slept, or looked for work before and after that, which takes some
+    /// microseconds each time.
     pub idle: Duration,
     /// The time in which the worker has taken events from the OS and fired timers, between tasks and without waiting.
     pub os: Duration,

@@ -44,6 +44,9 @@ function time(ns) {
   return `${value >= 99.95 || unit === 'ns' ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2)} ${unit}`;
 }
 
+// What is shorter than the scale of the histograms is not told apart: short polls are sampled.
+const sampled = (ns) => (ns < 100 ? '< 100 ns' : time(ns));
+
 const count = (number) => Math.round(number).toLocaleString('en');
 
 function rate(number) {
@@ -198,8 +201,8 @@ function setTitle(node, text) {
 const drawTimes = table('times', [
   ['', '', 'text', (row) => row.name],
   ['', 'count', 'number', (row) => (row.count ? count(row.count) : '–')],
-  ['p50', 'p50', 'time', (row) => (row.count ? time(row.p50) : '')],
-  ['p99', 'p99', 'time', (row) => (row.count ? time(row.p99) : '')],
+  ['p50', 'p50', 'time', (row) => (row.count ? sampled(row.p50) : '')],
+  ['p99', 'p99', 'time', (row) => (row.count ? sampled(row.p99) : '')],
   ['max', 'longest', 'time', (row) => (row.count ? time(row.max) : '')],
   ['', '100 ns … 20 s', 'hist'],
 ]);

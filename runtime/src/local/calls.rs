@@ -140,8 +140,10 @@ pub(super) fn local_tasks(pool: &Arc<Pool>) -> Vec<Arc<LocalTasks>> {
 }
 
 fn of_all<R>(of: impl Fn(&Place) -> Option<R>) -> Vec<R> {
-    let threads = THREADS.read().unwrap_or_else(PoisonError::into_inner);
-    let threads: Vec<_> = threads.iter().filter_map(Weak::upgrade).collect();
+    let threads: Vec<_> = {
+        let threads = THREADS.read().unwrap_or_else(PoisonError::into_inner);
+        threads.iter().filter_map(Weak::upgrade).collect()
+    };
     let mut all = Vec::new();
     for places in threads {
         all.extend(places.0.read().unwrap_or_else(PoisonError::into_inner).iter().filter_map(&of));

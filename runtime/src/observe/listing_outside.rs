@@ -34,9 +34,10 @@ fn closure(pool: &Pool, task: &TaskRef, is_running: bool) -> Option<TaskInfo> {
     let header = task.header();
     let now = nanos(Instant::now());
     let state = if is_running {
-        let since =
-            if pool.config.observe { now - header.notes.since_poll(now).min(now) } else { now };
-        TaskState::RunningOutside { since: instant(since) }
+        // Its thread has taken it, and may not have noted that yet.
+        let has_begun = header.notes.polls() > 0;
+        let since = if has_begun { now.saturating_sub(header.notes.since_poll(now)) } else { now };
+        running(pool, since, now)
     } else {
         TaskState::Queued
     };

@@ -81,7 +81,7 @@ impl Metrics {
         family("worker_queue_tasks", GAUGE, "Tasks in the worker's queue", |worker| {
             worker.queue_len as u64
         });
-        text.family("worker_time_seconds", COUNTER, "Time by what the worker did");
+        text.family("worker_time_seconds", COUNTER, "Time by what the worker did: busy with tasks and computations; os, at the OS between them; idle, asleep or looking for work");
         for (index, worker) in self.all_workers() {
             for (what, time) in [("busy", worker.busy), ("idle", worker.idle), ("os", worker.os)] {
                 let labels: [Label<'_>; 2] = [("worker", &index), ("state", &what)];

@@ -56,7 +56,7 @@ pub struct TaskInfo {
     /// What the task waits for, if it is idle, as reported by the windlass future that returned `Pending` last. For a closure
     /// of `spawn_blocking` that calls `block_on`, what that waits for.
     pub waits_for: WaitsFor,
-    /// The time since the start of the last poll, within a millisecond. Zero for a task that waits for nothing.
+    /// The time since the start of the last poll, or of the closure, within a millisecond. Zero for a task that waits for nothing.
     pub waiting_for: Duration,
 }
 

@@ -16,8 +16,12 @@ use crate::primitives::plain::{AtomicU8, AtomicU32, Ordering};
 
 /// The time of birth is in units of 2¹⁶ ns, with 40 bits: it comes around after two years.
 const BIRTH_SHIFT: u32 = 16;
+/// How far a reader's clock may be behind without a task being old: 18 minutes, in the same units.
+const BEHIND: u64 = 1 << 24;
 /// The start of the last poll, in units of 2²⁰ ns: it comes around after 52 days.
 const POLL_SHIFT: u32 = 20;
+/// How far a reader's clock may be behind without a poll being long ago: 18 minutes, in the same units.
+const BEHIND_POLL: u32 = 1 << 20;
 /// The time in polls, in units of 2¹⁰ ns: it stops at 73 minutes.
 const BUSY_SHIFT: u32 = 10;
 /// A deadline, in units of 2¹⁶ ns: up to three days from the start of the last poll.
@@ -239,12 +243,6 @@ impl Notes {
         self.kind.store(before & (TIMED | BLOCKING) | kind, Ordering::Relaxed);
     }
 
-    /// A `block_on` in a poll of the task polls its future, at about this time: what that waits for, the task does.
-    pub(crate) fn begin_nested_poll(&self, now: PollTime) {
-        self.last_poll.store(now.0, Ordering::Relaxed);
-        self.set_waits(Waits::Unknown);
-    }
-
     /// A closure of the blocking pool begins, at about this time.
     pub(crate) fn begin_closure(&self, now: PollTime) {
         self.last_poll.store(now.0, Ordering::Relaxed);
@@ -286,15 +284,16 @@ impl Notes {
         let high = u64::from(self.birth_high.load(Ordering::Relaxed));
         let birth = high << 32 | u64::from(self.birth.load(Ordering::Relaxed));
         let age = (now >> BIRTH_SHIFT).wrapping_sub(birth) % (1 << 40);
-        age << BIRTH_SHIFT
+        // The reader's clock may be behind, by some minutes after it was set back with the machine.
+        if age > (1 << 40) - BEHIND { 0 } else { age << BIRTH_SHIFT }
     }
 
     /// Returns the nanoseconds since the last poll began.
     pub(crate) fn since_poll(&self, now: u64) -> u64 {
         let since =
             ((now >> POLL_SHIFT) as u32).wrapping_sub(self.last_poll.load(Ordering::Relaxed));
-        // A worker's clock may be ahead of the reader's by a little.
-        if since > u32::MAX - 16 { 0 } else { u64::from(since) << POLL_SHIFT }
+        // A worker's clock may be ahead of the reader's by a little, or more if that was set back with the machine.
+        if since > u32::MAX - BEHIND_POLL { 0 } else { u64::from(since) << POLL_SHIFT }
     }
 
     /// Returns how often the task was polled.
@@ -374,6 +373,21 @@ mod tests {
         let before = notes.begin_poll(PollTime::new(5_000_200_000), PollMark::PLAIN);
         assert_eq!(before, Before::Listed);
         assert_eq!((notes.waits(0), notes.polls()), (Waits::Unknown, 2));
+    }
+
+    /// A task was two years old.
+    #[test]
+    fn a_reader_whose_clock_is_behind_sees_nothing_that_is_old() {
+        let notes = notes();
+        notes.spawned(10 * MINUTE);
+        let _ = notes.begin_poll(PollTime::new(10 * MINUTE), PollMark::PLAIN);
+        notes.set_waits(Waits::Timer(11 * MINUTE));
+        for behind in [1, 1_000_000, MINUTE] {
+            let now = 10 * MINUTE - behind;
+            assert_eq!(notes.age(now), 0, "{behind} ns behind");
+            assert_eq!(notes.since_poll(now), 0, "{behind} ns behind");
+            assert!(matches!(notes.waits(now), Waits::Timer(_)));
+        }
     }
 
     #[test]

@@ -108,7 +108,7 @@ pub(crate) fn poll_outside<R>(notes: &Notes, now: PollTime, poll: impl FnOnce() 
         }
     }
     let _restore = Restore(OUTSIDE.with(|cell| cell.replace(notes)));
-    if with_polled(|task| task.notes.begin_nested_poll(now)).is_none() {
+    if with_polled(|task| task.notes.set_waits(Waits::Unknown)).is_none() {
         let _ = notes.begin_poll(now, PollMark::PLAIN);
     }
     poll()
