@@ -10,24 +10,20 @@
 use super::id::Id;
 use super::site::SiteId;
 use super::state::Listing;
-use super::waits::{Waits, WokenBy};
+use super::waits::{WAKE_SHIFT, Waits, Woken, WokenBy};
 use super::watch_polls::WatchPolls;
 use crate::primitives::plain::{AtomicU8, AtomicU32, Ordering};
 
 /// The time of birth is in units of 2¹⁶ ns, with 40 bits: it comes around after two years.
 const BIRTH_SHIFT: u32 = 16;
-/// How far a reader's clock may be behind without a task being old: 18 minutes, in the same units.
-const BEHIND: u64 = 1 << 24;
 /// The start of the last poll, in units of 2²⁰ ns: it comes around after 52 days.
 const POLL_SHIFT: u32 = 20;
-/// How far a reader's clock may be behind without a poll being long ago: 18 minutes, in the same units.
-const BEHIND_POLL: u32 = 1 << 20;
 /// The time in polls, in units of 2¹⁰ ns: it stops at 73 minutes.
 const BUSY_SHIFT: u32 = 10;
 /// A deadline, in units of 2¹⁶ ns: up to three days from the start of the last poll.
 const DEADLINE_SHIFT: u32 = 16;
-/// The time of a wake-up, in units of 2⁶ ns: it comes around after 4.5 minutes.
-const WAKE_SHIFT: u32 = 6;
+/// How far a reader's clock may be behind, after it was set back with the machine, in ns: 18 minutes.
+const BEHIND: u64 = 1 << 40;
 
 /// Set from the begin of a poll that is timed until its end.
 const TIMED: u8 = 1 << 7;
@@ -50,20 +46,6 @@ const LATCH: u8 = 8;
 const CANCELLATION: u8 = 9;
 /// As `NOTHING`, in a task that is not listed before it waits.
 const UNLISTED: u8 = 10;
-
-/// A wake-up that is a sample: what woke the task, and when, in nanoseconds that come around.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Woken {
-    pub(crate) by: WokenBy,
-    at: u32,
-}
-
-impl Woken {
-    /// Returns the nanoseconds that have passed since.
-    pub(crate) fn until(self, now: u64) -> u64 {
-        u64::from(((now >> WAKE_SHIFT) as u32).wrapping_sub(self.at)) << WAKE_SHIFT
-    }
-}
 
 /// The notes of a task before a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -284,16 +266,18 @@ impl Notes {
         let high = u64::from(self.birth_high.load(Ordering::Relaxed));
         let birth = high << 32 | u64::from(self.birth.load(Ordering::Relaxed));
         let age = (now >> BIRTH_SHIFT).wrapping_sub(birth) % (1 << 40);
-        // The reader's clock may be behind, by some minutes after it was set back with the machine.
-        if age > (1 << 40) - BEHIND { 0 } else { age << BIRTH_SHIFT }
+        if age > (1 << 40) - (BEHIND >> BIRTH_SHIFT) { 0 } else { age << BIRTH_SHIFT }
     }
 
     /// Returns the nanoseconds since the last poll began.
     pub(crate) fn since_poll(&self, now: u64) -> u64 {
         let since =
             ((now >> POLL_SHIFT) as u32).wrapping_sub(self.last_poll.load(Ordering::Relaxed));
-        // A worker's clock may be ahead of the reader's by a little, or more if that was set back with the machine.
-        if since > u32::MAX - BEHIND_POLL { 0 } else { u64::from(since) << POLL_SHIFT }
+        if since > u32::MAX - (BEHIND >> POLL_SHIFT) as u32 {
+            0
+        } else {
+            u64::from(since) << POLL_SHIFT
+        }
     }
 
     /// Returns how often the task was polled.

@@ -30,3 +30,20 @@ pub(crate) enum Waits {
     Latch,
     Cancellation,
 }
+
+/// The time of a wake-up, in units of 2⁶ ns: it comes around after 4.5 minutes.
+pub(super) const WAKE_SHIFT: u32 = 6;
+
+/// A wake-up that is a sample: what woke the task, and when, in nanoseconds that come around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Woken {
+    pub(crate) by: WokenBy,
+    pub(super) at: u32,
+}
+
+impl Woken {
+    /// Returns the nanoseconds that have passed since.
+    pub(crate) fn until(self, now: u64) -> u64 {
+        u64::from(((now >> WAKE_SHIFT) as u32).wrapping_sub(self.at)) << WAKE_SHIFT
+    }
+}
