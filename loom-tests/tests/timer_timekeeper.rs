@@ -174,3 +174,21 @@ fn a_timer_is_fired_beside_the_poller_s_thread() {
         drop(timer);
     });
 }
+
+/// Property: a timer that a spare arms in its last poll is fired by the worker that sleeps in the seat, or takes it
+/// meanwhile.
+///
+/// Seen to fail with: a `moves_out` that does not entrust the timers; no fence in it.
+#[test]
+fn a_spare_arms_a_timer_and_leaves() {
+    check(2, || {
+        let pool = Pool::new(1, 1);
+        let (spare, place) = (pool.occupy(1), pool.occupy(0));
+        let worker = thread::spawn(move || place.work());
+        let waker = Waker::from(Arc::new(Close(pool.clone())));
+        let timer = spare.poll_and_leave(|| arm(pool.worker_timers(1), 0, &waker));
+        worker.join().unwrap();
+        assert!(pool.is_over());
+        drop(timer);
+    });
+}

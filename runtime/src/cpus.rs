@@ -1,9 +1,10 @@
 //! The number of CPUs that the process may use, which is the default number of workers.
 //!
-//! `std::thread::available_parallelism` honours the affinity mask and the quota of the process's cgroup and of those around
-//! it. But it rounds a quota of 1.5 CPUs down, which leaves a third of it unused. So the quota is read once more, and rounded
-//! up (`cgroup.rs`), as far as the affinity mask has a CPU for it. Both are read each time, so a quota that has changed since
-//! counts for the next runtime.
+//! `num_cpus` counts them, except under the quota of a cgroup on Linux. There it does not see the quotas of the cgroups around
+//! that of the process, and keeps the first quota that it has seen (`the_quota_of_an_enclosing_cgroup_counts` in
+//! `tests/cpus.rs`). `std::thread::available_parallelism` sees them, but rounds a quota of 1.5 CPUs down, which leaves a third
+//! of it unused. So quotas are read by ourselves and rounded up (`cgroup.rs`), as far as the affinity mask has a CPU for it.
+//! They are read each time, so a quota that has changed since counts for the next runtime.
 
 use std::path::Path;
 use std::thread::available_parallelism;
@@ -18,7 +19,11 @@ static LAST: AtomicUsize = AtomicUsize::new(0);
 pub(crate) fn count() -> usize {
     let root = Path::new("/");
     let std = available_parallelism().map_or(1, usize::from);
-    let cpus = combine(std, cgroup::quota(root), || cgroup::affinity(root));
+    let cpus = match cgroup::quota(root) {
+        Some(quota) => within(quota, std, || cgroup::affinity(root)),
+        // It may have kept a quota that is lifted.
+        None => num_cpus::get().max(std),
+    };
     LAST.store(cpus, Plain::Relaxed);
     cpus
 }
@@ -32,34 +37,33 @@ pub(crate) fn last_count() -> usize {
     }
 }
 
-/// Combines the count of `std` with the quota and the affinity mask.
-fn combine(std: usize, quota: Option<usize>, affinity: impl FnOnce() -> Option<usize>) -> usize {
-    match quota {
-        Some(quota) if quota > std => affinity().map_or(std, |cpus| cpus.min(quota)).max(std),
+/// Combines a quota with the count of `std` and the affinity mask.
+fn within(quota: usize, std: usize, affinity: impl FnOnce() -> Option<usize>) -> usize {
+    if quota > std {
+        affinity().map_or(std, |cpus| cpus.min(quota)).max(std)
+    } else {
         // `std` knows the usual places of cgroups only.
-        Some(quota) => quota,
-        None => std,
+        quota
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::combine;
+    use super::within;
 
     #[test]
     fn a_fraction_of_a_cpu_gets_a_worker_if_there_is_a_cpu_for_it() {
-        // No quota, or a whole one.
-        assert_eq!(combine(8, None, || Some(8)), 8);
-        assert_eq!(combine(8, Some(8), || Some(64)), 8);
+        // A whole quota.
+        assert_eq!(within(8, 8, || Some(64)), 8);
         // 1.5 and 7.5 CPUs.
-        assert_eq!(combine(1, Some(2), || Some(64)), 2);
-        assert_eq!(combine(7, Some(8), || Some(8)), 8);
+        assert_eq!(within(2, 1, || Some(64)), 2);
+        assert_eq!(within(8, 7, || Some(8)), 8);
         // 7.5 CPUs, and a mask of seven; 16, and a mask of four.
-        assert_eq!(combine(7, Some(8), || Some(7)), 7);
-        assert_eq!(combine(4, Some(16), || Some(4)), 4);
+        assert_eq!(within(8, 7, || Some(7)), 7);
+        assert_eq!(within(16, 4, || Some(4)), 4);
         // No `/proc/self/status`.
-        assert_eq!(combine(1, Some(2), || None), 1);
+        assert_eq!(within(2, 1, || None), 1);
         // A quota that `std` does not find.
-        assert_eq!(combine(64, Some(2), || Some(64)), 2);
+        assert_eq!(within(2, 64, || Some(64)), 2);
     }
 }

@@ -22,8 +22,8 @@
 //! # Workers
 //!
 //! A worker that arms a timer is awake and looks by itself, so it does not wake another thread: a task that sleeps for
-//! 100 µs again and again wakes no second thread. When the worker falls asleep without becoming the timekeeper, it reads
-//! the promise and wakes the timekeeper if the promise is too late
+//! 100 µs again and again wakes no second thread. When the worker falls asleep without becoming the timekeeper, or leaves
+//! for good, as a spare does right after its last poll, it reads the promise and wakes the timekeeper if the promise is too late
 //! ([`Timers::entrust`](crate::Timers::entrust)). If the worker is blocked before that, the runtime's monitor sees to its
 //! timers.
 

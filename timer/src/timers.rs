@@ -163,7 +163,7 @@ impl Timers {
 
     /// Leaves the current worker's timers to the timekeeper. If there is one, and it would look too late, it is woken.
     ///
-    /// A worker calls this when it is about to sleep and is not the timekeeper, after a `SeqCst` fence.
+    /// A worker calls this when it is about to sleep and is not the timekeeper, or leaves, after a `SeqCst` fence.
     pub fn entrust(&self) {
         if self.timekeeper.is_present() {
             self.timekeeper.notify_after_fence(self.next());

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Fork, Pipe, origin};
 use crate::Scope;
+use crate::context;
 use crate::handle::Handle;
 use crate::manual::Loop;
 use crate::poller::{self, Clock, Poller};
@@ -111,6 +112,11 @@ impl Pool {
     /// The shard of a thread that is no worker.
     pub fn foreign_timers(&self) -> &windlass_timer::ShardRef {
         self.0.poller().timers().foreign(0)
+    }
+
+    /// The shard of a worker.
+    pub fn worker_timers(&self, index: usize) -> &windlass_timer::ShardRef {
+        self.0.poller().timers().worker(index)
     }
 
     /// Spawns a task.
@@ -330,10 +336,21 @@ impl Workplace {
 
     /// Looks at the OS without blocking, as a busy worker does, and leaves.
     pub fn look_and_leave(self) {
+        let poller = self.pool.0.poller().clone();
+        self.poll_and_leave(|| _ = poller.poll_events());
+    }
+
+    /// Does what a task does in its last poll here, and leaves.
+    pub fn poll_and_leave<R>(self, poll: impl FnOnce() -> R) -> R {
         let Self { pool: Pool(pool), index } = self;
         let worker = Worker::new(pool.clone(), index).expect("somebody works there");
-        pool.poller().poll_events();
+        let result = context::enter_worker(&worker, || {
+            let result = poll();
+            worker.hand_over();
+            result
+        });
         worker.move_out();
         pool.moves_out(index);
+        result
     }
 }

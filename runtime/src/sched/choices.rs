@@ -96,7 +96,7 @@ impl Choices {
         if let (Some(used_before), Some(used)) = (before.cpu_time, reading.cpu_time) {
             if polled >= TRIAL_POLLS && !sharing.is_trial() {
                 let cost = used.saturating_sub(used_before) / polled;
-                spinning.sample(cost, |without, with| percent(without, with));
+                spinning.sample(cost, percent);
                 self.spins.store(spinning.is_on(), Plain::Relaxed);
             }
         }

@@ -254,6 +254,8 @@ impl Pool {
         if self.nobody_looks() {
             self.wake_one();
         }
+        // Those that its last poll has armed, and that it would have looked at before it sleeps.
+        self.poller.entrust_timers();
     }
 
     /// Returns true if all workers sleep, and none of them in the seat. The caller has passed a fence after it has
