@@ -12,10 +12,10 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use common::{ask, echo, listener, run};
-use windlass_net::{TcpListener, TcpStream};
+use windlass_net::TcpStream;
 use windlass_runtime::task::JoinHandle;
 use windlass_runtime::{spawn, yield_now};
-use windlass_serve::{Drain, DrainReport, Listener, Switch};
+use windlass_serve::{Drain, DrainReport, Switch};
 use windlass_sync::AutoResetEvent;
 
 type Serving = JoinHandle<io::Result<DrainReport>>;
@@ -264,6 +264,9 @@ fn dropping_the_server_closes_all_it_has() {
 #[cfg(target_os = "linux")]
 #[test]
 fn nobody_connects_behind_the_back_of_a_server_that_ends() {
+    use windlass_net::TcpListener;
+    use windlass_serve::Listener;
+
     struct Observed(TcpListener);
 
     impl Listener for Observed {
