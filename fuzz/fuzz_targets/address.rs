@@ -1,5 +1,5 @@
-//! Socket addresses as system calls leave them: any bytes, of any length, are an address or an error. (Ancillary data is
-//! parsed nowhere: no call of ours asks for any.)
+//! Socket addresses as system calls leave them: any bytes, of any length, are an address or an
+//! error. (Ancillary data is parsed nowhere: no call of ours asks for any.)
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

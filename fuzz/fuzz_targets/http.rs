@@ -3,11 +3,15 @@
 
 use libfuzzer_sys::fuzz_target;
 
+#[path = "../../inspector/src/policy.rs"]
+#[allow(dead_code)]
+mod policy;
 #[path = "../../inspector/src/http/request.rs"]
 #[allow(dead_code)]
 mod request;
 
-use request::{HEAD_LIMIT, Request, escape};
+use policy::HEAD_LIMIT;
+use request::{Request, escape};
 
 fuzz_target!(|bytes: &[u8]| {
     match Request::parse(bytes) {

@@ -1,5 +1,6 @@
-//! A task and all that is done to one, in any order: polls, wake-ups, wakers that are cloned and dropped, its handle polled
-//! and dropped, an abort. The sanitizer sees what is used after its end, and what is left.
+//! A task and all that is done to one, in any order: polls, wake-ups, wakers that are
+//! cloned and dropped, its handle polled and dropped, an abort. The sanitizer sees
+//! what is used after its end, and what is left.
 #![no_main]
 
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! What the targets share: bytes as a list of steps.
+//! The common part of the targets: bytes as a list of steps.
 
 /// Bytes that are used up from the front. What is left out at the end is zero.
 #[derive(Debug)]
