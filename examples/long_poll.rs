@@ -5,8 +5,8 @@
 //! cargo run --example long_poll --features stack-traces
 //! ```
 //!
-//! Programs need nothing of this to get reports: a build for development writes them to standard error, and any other does
-//! with `WINDLASS_LONG_POLLS=100ms` in its environment.
+//! Programs need nothing of this to get reports: a build for development writes them to standard error, and
+//! any other does with `WINDLASS_LONG_POLLS=100ms` in its environment.
 
 use std::io;
 use std::sync::mpsc;

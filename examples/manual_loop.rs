@@ -40,7 +40,7 @@ fn main() -> io::Result<()> {
             heard = true;
         }
     }
-    foreign.join().expect("the foreign thread does not panic")?;
+    foreign.join().expect("the outside thread does not panic")?;
     println!("the tasks have echoed {} bytes", echoed.get());
     Ok(())
 }

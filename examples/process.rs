@@ -1,4 +1,5 @@
-//! Child processes: capturing their output, piping one into another, killing one, and reading their errors line by line.
+//! Child processes: capturing their output, piping one into another, killing one, and reading their
+//! errors line by line.
 //!
 //! ```text
 //! cargo run --release --example process

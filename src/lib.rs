@@ -1,26 +1,21 @@
 //! A runtime for multicore servers: async tasks, I/O, timers and fork-join on one pool of work-stealing workers.
 //!
-//! # A server
+//! # An echo server
 //!
 //! ```no_run
-//! use windlass::net::TcpListener;
+//! use windlass::{io, net::TcpListener};
 //!
 //! #[windlass::main]
 //! async fn main() -> std::io::Result<()> {
 //!     let listener = TcpListener::bind("127.0.0.1:7000").await?;
 //!     loop {
 //!         let (stream, _peer) = listener.accept().await?;
-//!         windlass::spawn(async move {
-//!             let mut buffer = [0; 1024];
-//!             while let Ok(count @ 1..) = stream.read(&mut buffer).await {
-//!                 if stream.write_all(&buffer[..count]).await.is_err() {
-//!                     break;
-//!                 }
-//!             }
-//!         });
+//!         windlass::spawn(async move { io::copy(&mut &stream, &mut &stream).await });
 //!     }
 //! }
 //! ```
+//!
+//! `io::copy` wants a reader and a writer. `&stream` is both, because reads and writes take `&self`.
 //!
 //! # Coming from tokio
 //!
@@ -38,33 +33,37 @@
 //! | `tokio::time` | [`timer`](mod@timer): [`sleep`](timer::sleep), [`timeout`](timer::timeout), [`interval`](timer::interval); instants are `std`'s |
 //! | `time::pause` and `advance` in tests | [`Builder::virtual_time`], [`timer::test`] |
 //! | `sync::mpsc` | [`channel`] |
-//! | `sync::oneshot`, `broadcast`, `watch` | tokio's own work as they are; [`channel::bounded`] with 1, the crates `oneshot` and async-broadcast |
-//! | `sync::Notify` | [`sync::AutoResetEvent`], or [`sync::ManualResetEvent`] to wake all |
+//! | `sync::oneshot`, `broadcast`, `watch` | tokio's, unchanged; or [`channel::bounded(1)`](channel::bounded) or the crate `oneshot`, and async-broadcast. `watch`: only tokio's |
+//! | `sync::Notify` | [`sync::AutoResetEvent`], or [`sync::ManualResetEvent`] to wake all, which stays set until it is reset |
 //! | `sync::Mutex`, `RwLock`, `Semaphore`, `Barrier`, `OnceCell` | [`lock`] |
 //! | tokio-util's `CancellationToken`, `TaskTracker` | [`sync::CancellationToken`], [`task::TaskTracker`] |
-//! | `select!`, `join!`, `try_join!` | futures-lite's `future::{or, zip, try_zip}`, or tokio's macros as they are |
+//! | `select!`, `join!`, `try_join!` | futures-lite's `future::{or, zip, try_zip}`, or tokio's macros, unchanged |
 //! | `net::TcpStream`, `UdpSocket`, `UnixStream`, `lookup_host` | the same names in [`net`]; [`net::resolve`] |
 //! | `AsyncFd` | [`net::Async`] |
-//! | `AsyncReadExt`, `AsyncWriteExt` | methods of the streams; for other types and for `BufReader`, `lines`, `copy`: futures-lite's `io` |
-//! | tokio-util's codecs, `Framed` | as they are, around `windlass::tokio::Io` (feature `tokio-io`) |
-//! | `signal`, `process`, `fs`, `io::copy_bidirectional` | [`signal`], [`process`], [`fs`], [`io`] |
+//! | `AsyncReadExt`, `AsyncWriteExt` | methods of the streams; for other types, `BufReader` and `lines`: futures-lite's `io` |
+//! | tokio-util's codecs, `Framed` | unchanged, around `windlass::tokio::Io` (feature `tokio-io`) |
+//! | `signal`, `process`, `fs`, `io::{copy, copy_bidirectional}` | [`signal`], [`process`], [`fs`], [`io`] |
 //! | rayon's `join`, `scope` | [`join`], [`scope`], [`par`], on the same workers; [`compute`] from async code |
 //!
 //! What differs:
 //!
-//! - **Reads and writes take `&self`.** Two tasks may share a stream by reference or in an `Arc`, one to read and one to write,
-//!   without splitting it.
-//! - **Streams implement the traits of [futures-io](https://docs.rs/futures-io)**, so the extension traits of futures-lite
-//!   and futures work with them. For crates that want tokio's traits there are adapters, with the feature `tokio-io`.
-//! - **Dropping a [`JoinHandle`](task::JoinHandle) detaches its task**, as in tokio; dropping a [`Runtime`] ends all of its tasks.
-//! - **A worker that blocks freezes nothing**: a spare worker takes over after 10 ms ([`Builder::stuck_after`]).
+//! - **Reads and writes take `&self`.** Two tasks may share a stream by reference or in an `Arc`, one to read and one
+//!   to write, without splitting it.
+//! - **Streams implement the traits of [futures-io](https://docs.rs/futures-io)**, so the extension
+//!   traits of futures-lite and futures work with them. For crates that want tokio's traits there are
+//!   adapters, with the feature `tokio-io`.
+//! - **Dropping a [`Runtime`] ends its tasks**, and waits at most 5 seconds for code that blocks. That is what happens when
+//!   the body of [`#[windlass::main]`](macro@main) returns, which runs on the calling thread, as in tokio.
+//! - **A worker that blocks freezes nothing**: the others run its tasks. When all have been stuck while tasks wait, for
+//!   10 ms ([`Builder::stuck_after`]), or for 300 µs beside a computation without split points, a spare takes over.
+//! - **`recv` of a [`channel`] returns a `Result`**, and an error when all senders are gone.
 //!
-//! What is not there: io_uring, macros `select!` and `join!` of our own, and the channels `oneshot`, `broadcast` and
-//! `watch`.
+//! windlass has no io_uring, no macros `select!` and `join!`, and no channels `oneshot`, `broadcast` and `watch` of its
+//! own.
 //!
-//! `docs/tokio.md` in the repository takes a server of axum's from tokio to windlass, step by step.
+//! `docs/tokio.md` in the repository moves an axum server from tokio to windlass, step by step, and answers questions.
 //!
-//! The rows above, compiled and run:
+//! Examples for some of the rows:
 //!
 //! ```
 //! use std::rc::Rc;
@@ -80,7 +79,7 @@
 //! // `time::timeout` and `mpsc`
 //! let (sender, receiver) = channel::bounded(8);
 //! windlass::spawn(async move { sender.send("hello").await });
-//! let first = timer::timeout(Duration::from_secs(5), receiver.recv()).await?;
+//! let first = timer::timeout(Duration::from_secs(30), receiver.recv()).await?;
 //! assert_eq!(first, Ok("hello"));
 //!
 //! // `time::interval`
@@ -146,7 +145,7 @@
 //!
 //! | | what | how |
 //! |---|---|---|
-//! | **as they are** | `tokio::sync`, `select!`, `join!`, `task_local!`, `tokio::io`; tokio-stream; tokio-util's codecs; futures, futures-lite, async-broadcast, oneshot | nothing to do: they start no thread and need no runtime |
+//! | **unchanged** | `tokio::sync`, `select!`, `join!`, `task_local!`, `tokio::io`; tokio-stream; tokio-util's codecs; futures, futures-lite, async-broadcast, oneshot | just use them: they start no thread and need no runtime |
 //! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw`, redis's `MultiplexedConnection::new` | feature `tokio-io` (or `tokio`): `windlass::tokio::Io` around a stream of ours, `Compat` around others |
 //! | | hyper's servers and clients | feature `hyper`: `windlass::hyper::{Io, Executor, Timer, Connector}`, `server::Http` |
 //! | **through the bridge** | reqwest, tonic, sqlx, redis, tower's and tower-http's time-outs, axum's WebSockets and `Sse::keep_alive`, `tokio::{spawn, time, net, fs, process, signal}` | feature `tokio`: `#[windlass::main(tokio = true)]`, or `Builder::with_tokio` |
@@ -166,7 +165,7 @@
 //! | calls that block | [`spawn_blocking`], or in the middle of a task [`task::block_in_place`] |
 //! | futures that are not `Send` | [`task::spawn_local`], [`task::spawn_pinned`] |
 //! | values that belong to a task | [`task_local!`], [`task::id`] |
-//! | entering async code from a plain thread | [`block_on`], [`Handle`] |
+//! | running async code on a plain thread | [`block_on`], [`Handle`] |
 //! | letting other tasks run | [`yield_now`], [`resume_on_pool`], [`task::consume_budget`], [`task::cooperative`] |
 //! | waiting for each other | [`sync`]: latch, events, cancellation; [`channel`] and [`lock`], re-exported |
 //! | sockets, pipes, any descriptor | [`net`] |
@@ -178,20 +177,32 @@
 //! | observing a runtime | [`Handle::metrics`], hooks: [`Builder::on_thread_start`], [`Builder::on_task_spawn`] and others; the feature `inspector` for a page in the browser |
 //! | shutting down | [`Runtime::shutdown`], [`is_shutdown_error`] |
 //!
-//! With the feature `hyper` there is a module `hyper` with what hyper's servers and clients need; with `axum`, one that
-//! serves axum's routers. Neither starts another runtime. With `tokio`, crates that call tokio at run time work, beside a
-//! tokio runtime.
+//! # Features
 //!
-//! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is running, or that was
-//! entered. Outside of any runtime they start a global one, which lives as long as the process.
+//! None is on by default.
+//!
+//! | feature | for |
+//! |---|---|
+//! | `hyper`, `axum` | modules of these names: what hyper's servers and clients need; serving axum's routers. Neither starts another runtime |
+//! | `tokio-io` | tokio's I/O traits on streams, in the module `tokio` |
+//! | `tokio` | the same, and a tokio runtime beside this one, for crates that call tokio at run time |
+//! | `inspector` | a live view into the runtime, in the browser or the terminal |
+//! | `stack-traces` | stacks in reports of what is stuck, on Linux on x86-64 and arm64; see `docs/stuck.md` in the repository |
+//! | `tracing`, `log` | a span for each task, and events for panics, stuck polls and what a shutdown leaves; the events as records of `log` |
+//!
+//! # The current runtime
+//!
+//! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is running, or that
+//! was entered. Outside of any runtime they start a global one, which lives as long as the process.
 //!
 //! # Which thread does what
 //!
-//! - **Workers** run tasks and computations. Each has a queue of its own, and steals from the others when that is empty. A
-//!   worker that computes polls waiting tasks at its split points. Workers also wait for the OS: one that falls asleep
-//!   blocks there, and runs the tasks whose events wake it.
-//! - **The poller's thread** watches over the workers. If one is stuck in a call that blocks while tasks wait, it wakes another
-//!   worker or starts a **spare**; if all are stuck, it waits for the OS and fires the timers itself.
+//! - **Workers** run tasks and computations. Each has a queue of its own, and steals from the others when that is
+//!   empty. A worker that computes polls waiting tasks at its split points: at a `join`, at the `spawn` of a scope, and
+//!   between pieces of a `par` loop. Workers also wait for the OS: one that falls asleep blocks there, and runs the tasks
+//!   whose events wake it.
+//! - **The poller's thread** watches over the workers. If one is stuck while tasks wait, it wakes another worker. If all
+//!   are stuck, it waits for the OS and fires the timers itself, and starts a **spare** if that lasts.
 //! - **The blocking pool** has threads for calls that are known to block.
 //! - **Any other thread** may spawn tasks, wake them, and block on them.
 //!
@@ -220,8 +231,8 @@
 //!
 //! # Platforms
 //!
-//! Linux, Windows, macOS, FreeBSD, NetBSD and OpenBSD. `docs/platforms.md` in the repository says what was run on which, and
-//! what differs.
+//! Linux, Windows, macOS, FreeBSD, NetBSD and OpenBSD. `docs/platforms.md` in the repository says what was run on
+//! which, and what differs.
 
 pub use windlass_macros::{main, test};
 pub use windlass_os::{fs, io, process, signal};
@@ -235,10 +246,10 @@ pub use windlass_runtime::{LongPoll, LongPollKind, StackFrame, StackTrace};
 
 /// Channels with many senders and many receivers: the crate `async-channel`, re-exported.
 ///
-/// It knows no runtime, so its futures do not count against the budget by which a task lets others run. A task that sends
-/// or receives in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. Where the other
-/// side may be that fast, await the futures through [`task::cooperative`], or call [`task::consume_budget`] or [`yield_now`]
-/// in the loop.
+/// It is independent of any runtime, so its futures do not count against the budget after which a task lets others run.
+/// A task that sends or receives in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut
+/// down. Where the other side may be that fast, await the futures through [`task::cooperative`], or call
+/// [`task::consume_budget`] or [`yield_now`] in the loop.
 ///
 /// ```
 /// # windlass::block_on(async {
@@ -263,9 +274,10 @@ pub mod channel {
 
 /// Locks, a barrier, a semaphore and a cell to await: the crate `async-lock`, re-exported.
 ///
-/// It knows no runtime, so its futures do not count against the budget by which a task lets others run. A task that takes a
-/// lock in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut down. In such a loop, await the
-/// futures through [`task::cooperative`], or call [`task::consume_budget`] or [`yield_now`].
+/// It is independent of any runtime, so its futures do not count against the budget after which a task lets others run.
+/// A task that takes a lock in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut
+/// down. In such a loop, await the futures through [`task::cooperative`], or call [`task::consume_budget`] or
+/// [`yield_now`].
 ///
 /// ```
 /// # windlass::block_on(async {
@@ -285,7 +297,7 @@ pub mod net {
     pub use windlass_net::{
         Addresses, Async, Duplex, Incoming, Interest, Keepalive, Lookup, OwnedReadHalf,
         OwnedWriteHalf, ReadHalf, ReadyGuard, ReuniteError, TcpListener, TcpSocket, TcpStream,
-        ToSocketAddrs, UdpSocket, WriteHalf, resolve,
+        ToSocketAddrs, UdpSocket, WriteHalf, resolve, tcp,
     };
     // Local sockets and pipes as Unix has them.
     #[cfg(unix)]
@@ -297,8 +309,8 @@ pub mod net {
 pub use windlass_tokio as tokio;
 /// Serving connections, and shutting down without losing one.
 ///
-/// [`Drain`](serve::Drain) accepts connections and runs a task for each. When it is told to end, it empties the listener's
-/// queue, tells the connections, waits for them until a deadline, and reports those that it had to abort.
+/// [`Drain`](serve::Drain) accepts connections and runs a task for each. When it is told to end, it empties the
+/// listener's queue, tells the connections, waits for them until a deadline, and reports those that it had to abort.
 pub mod serve {
     pub use windlass_serve::{Drain, DrainReport, Hold, Listener, ListenerExt, Switch, TapIo};
 }
@@ -319,30 +331,38 @@ pub use windlass_inspector as inspector;
 /// | limit how long something may take | [`timeout`](timer::timeout), [`FutureExt`](timer::FutureExt) |
 /// | wait for a time of day | [`WallTimer`](timer::WallTimer) |
 /// | test code that waits | [`Builder::virtual_time`], [`test`](timer::test) |
+/// | know the time, virtual or not | [`now`](timer::now) in place of `Instant::now` |
 ///
-/// A timer is armed by the first poll that has to wait, on the worker's own wheel, and costs nothing before.
+/// A timer is armed by the first poll that has to wait, on the worker's own wheel, and costs nothing before that.
 /// Timers are never early. They are late by some 50 µs when the runtime is idle, and by some 100 µs when many are due.
-/// They work in tasks, in [`block_on`], in the [`manual`] loop, and while all workers are stuck in code that blocks. On the
-/// executors of other libraries they belong to the global runtime, which the first of them starts.
+/// They work in tasks, in [`block_on`], in the [`manual`] loop, and while all workers are stuck in code that blocks. On
+/// the executors of other libraries they belong to the global runtime, which the first of them starts.
 ///
 /// # Order
 ///
-/// Timers that were armed by the same worker, or by the same thread outside the pool, wake in the order of their deadlines;
-/// those with equal deadlines wake in the order in which they were armed. Moving a timer with
+/// Timers that were armed by the same worker, or by the same thread outside the pool, wake in the order of their
+/// deadlines; those with equal deadlines wake in the order in which they were armed. Moving a timer with
 /// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. This holds however many are due at once, and whichever
-/// threads fire them. A hand-written waker must not block: if one does, or if the OS does not let the waking thread run for
-/// a tenth of a second, the others are woken without it, and tasks and sockets go on. It costs a worker, or a thread of the
-/// blocking pool, for as long as it takes.
+/// threads fire them. A hand-written waker must not block: if one does, or if the OS does not let the waking thread run
+/// for a tenth of a second, the others are woken without it, and tasks and sockets continue. The blocked waker occupies
+/// a worker, or a thread of the blocking pool, for as long as it blocks.
 ///
 /// Between workers there is no order beyond the deadlines: of two timers that are due at the same look, either may come
-/// first, and the tasks that they wake run side by side anyway. In virtual time, all tasks that are due at one moment run
-/// before the time moves on.
+/// first, and the tasks that they wake run side by side anyway. In virtual time, all tasks that are due at one moment
+/// run before the time moves on.
 pub mod timer {
     pub use windlass_net::{WallTimer, sleep_until_wall};
     pub use windlass_runtime::timer::{
         Elapsed, FutureExt, Interval, MissedTick, Sleep, Timeout, Timer, TimerWait, interval,
         interval_at, now, sleep, sleep_until, test, timeout, timeout_at,
     };
+
+    // At hand where timers are.
+    #[doc(no_inline)]
+    pub use std::time::{Duration, Instant};
+
+    /// The name of [`MissedTick`] in tokio.
+    pub type MissedTickBehavior = MissedTick;
 }
 
 /// Latch, events and cancellation, for async and blocking code alike.

@@ -4,15 +4,23 @@ mod util;
 
 use std::future::pending;
 
-use util::{AsyncGate, Count, Gate, OpenOnDrop, runtime, wait_for, wait_until};
+use util::{AsyncGate, Count, Gate, OnDrop, OpenOnDrop, runtime, wait_for, wait_until};
 use windlass::task::JoinError;
 
 #[test]
 fn aborting_an_idle_task_drops_its_future_and_tells_the_handle() {
-    let runtime = runtime(1);
-    let (started, dropped) = (Count::new(), Count::new());
+    // A spare has no index.
+    let runtime = windlass::Builder::new().workers(1).max_spares(0).build().unwrap();
+    let (started, dropped, dropped_on_worker) = (Count::new(), Count::new(), Count::new());
     let task = {
-        let (started, guard) = (started.clone(), dropped.on_drop());
+        let (started, dropped, on_worker) =
+            (started.clone(), dropped.clone(), dropped_on_worker.clone());
+        let guard = OnDrop(move || {
+            dropped.add();
+            if windlass::worker_index().is_some() {
+                on_worker.add();
+            }
+        });
         runtime.spawn(async move {
             let _guard = guard;
             started.add();
@@ -24,7 +32,7 @@ fn aborting_an_idle_task_drops_its_future_and_tells_the_handle() {
     task.abort();
     let error = wait_for(task).unwrap_err();
     assert!(error.is_cancelled());
-    assert_eq!(dropped.get(), 1);
+    assert_eq!((dropped.get(), dropped_on_worker.get()), (1, 1));
 }
 
 #[test]

@@ -145,6 +145,34 @@ fn a_request_is_charged_for_all_its_tasks() {
     assert!(cost.busy >= time);
 }
 
+/// A request that sleeps has not used a CPU meanwhile.
+#[test]
+fn cpu_time_is_told_from_time_in_which_a_thread_sleeps() {
+    let (account, plain) = (Account::with_cpu_time(), Account::new());
+    let (part, without) = (account.child(), plain.clone());
+    let (pause, work) = (Duration::from_millis(50), Duration::from_millis(20));
+    let request = account.scope(async move {
+        std::thread::sleep(pause);
+        // Charged to another, which has no CPU clock.
+        without.sync_scope(|| burn(work));
+        part.scope(async move {
+            windlass::yield_now().await;
+            burn(work);
+        })
+        .await;
+        part
+    });
+    let part = wait_for(runtime(2).spawn(request)).unwrap().cost();
+    let whole = account.cost();
+    let cpu = whole.cpu.expect("all systems of the tests tell");
+    // The two clocks may drift apart a little, and Windows counts in ticks.
+    let drift = Duration::from_millis(if cfg!(windows) { 20 } else { 5 });
+    assert!(cpu <= whole.busy.saturating_sub(pause) + drift, "{whole:?}");
+    assert!(part.cpu.unwrap() <= part.busy + drift && part.cpu.unwrap() <= cpu, "{part:?}");
+    assert!(part.cpu > Some(Duration::ZERO) || cfg!(windows), "{part:?}");
+    assert_eq!(plain.cost().cpu, None);
+}
+
 /// The two closures wait for each other, so that another worker runs the second.
 #[test]
 fn a_stolen_closure_is_charged_and_inherits() {
@@ -331,8 +359,8 @@ fn nothing_is_charged_twice() {
     assert!(cost.busy <= start.elapsed(), "{cost:?}");
 }
 
-/// What a job has inherited is dropped with it, and that may panic: the panic is the job's, and the scope waits for all of
-/// its jobs.
+/// What a job has inherited is dropped with it, and that may panic: the panic is the job's, and the
+/// scope waits for all of its jobs.
 #[test]
 fn an_inherited_value_that_panics_when_it_is_dropped_ends_its_job_alone() {
     struct PanicsOnDrop;

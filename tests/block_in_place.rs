@@ -2,12 +2,14 @@
 
 mod util;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use util::{AsyncGate, Gate, OpenOnDrop, PATIENCE, runtime, text_of, wait_for, within_patience};
 use windlass::task::{self, block_in_place};
 use windlass::timer::{now, sleep};
-use windlass::{Builder, block_on, join, spawn, worker_index};
+use windlass::{Builder, Handle, block_on, join, scope, spawn, worker_index};
 
 /// A runtime that would never send a spare for a worker that does not say it is blocked.
 fn patient(workers: usize) -> windlass::Runtime {
@@ -70,7 +72,7 @@ fn the_task_is_the_same_inside_and_the_worker_is_one_again_afterwards() {
         assert!(panicked.is_err());
         assert_eq!(worker_index(), index);
         // On the worker's own queue again.
-        spawn(async { worker_index() }).await.unwrap().is_some()
+        spawn(async { windlass::Handle::try_current() }).await.unwrap().is_some()
     }));
     assert!(wait_for(task).unwrap());
 }
@@ -111,6 +113,47 @@ fn a_computation_in_the_middle_of_a_blocking_call_is_run_by_others() {
     assert_eq!(within_patience("inside of a join", move || wait_for(task)).unwrap(), (1, 2));
 }
 
+/// The thread polled tasks at the split points, as workers do. It was none at that moment, so a
+/// task that yielded there made the closure panic, and one that ended there was never counted out,
+/// for which a shutdown waited in vain.
+#[test]
+fn a_long_computation_in_a_blocking_call_leaves_tasks_to_others() {
+    let runtime = patient(1);
+    let computes = Gate::new();
+    let _release = OpenOnDrop(computes.clone());
+    let done = Arc::new(AtomicBool::new(false));
+    let task = runtime.spawn({
+        let (computes, done) = (computes.clone(), done.clone());
+        async move {
+            block_in_place(|| {
+                computes.open();
+                while !done.load(Ordering::Relaxed) {
+                    join(|| (), || ());
+                }
+                worker_index()
+            })
+        }
+    });
+    computes.wait();
+    let others = (0..8).map(|_| {
+        runtime.spawn(async {
+            task::yield_now().await;
+            worker_index()
+        })
+    });
+    let others: Vec<_> = others.collect();
+    let end = runtime.spawn(async move {
+        for other in others {
+            // A spare, of which the OS may keep one from running.
+            assert_eq!(other.await.unwrap(), None, "in the blocking call");
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    within_patience("tasks beside the call", move || wait_for(end)).unwrap();
+    assert_eq!(wait_for(task).unwrap(), Some(0));
+    assert!(runtime.shutdown(PATIENCE).is_clean());
+}
+
 #[test]
 fn elsewhere_it_calls_the_closure() {
     assert_eq!(block_in_place(|| 1), 1);
@@ -123,6 +166,31 @@ fn elsewhere_it_calls_the_closure() {
         ready.run();
     }
     assert_eq!(wait_for(handle).unwrap(), 4);
+}
+
+/// A job that ran while its scope waited had no runtime: what it spawned started the global one.
+#[test]
+fn a_job_that_runs_inside_belongs_to_the_runtime_of_the_worker() {
+    let runtime = Builder::new().workers(1).max_spares(0).virtual_time().build().unwrap();
+    let task = runtime.spawn(async {
+        let start = now();
+        let inside = Mutex::new(None);
+        block_in_place(|| {
+            scope(|s| {
+                s.spawn(|_| {
+                    block_on(sleep(Duration::from_secs(3600)));
+                    let here = Handle::try_current().map(|handle| handle.workers());
+                    *inside.lock().unwrap() =
+                        Some((here, windlass::spawn(async { worker_index() })));
+                });
+            });
+        });
+        let (here, spawned) = inside.into_inner().unwrap().unwrap();
+        (here, spawned.await.unwrap(), now() - start)
+    });
+    let found = within_patience("the job", move || wait_for(task)).unwrap();
+    assert_eq!(found, (Some(1), Some(0), Duration::from_secs(3600)));
+    assert!(runtime.shutdown(PATIENCE).is_clean());
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Hand-made wakers that block hold up nothing: tasks, sockets, timers and the wakers behind them go on, with one worker
-//! and with several.
+//! Hand-made wakers that block hold up nothing: tasks, sockets, timers and the wakers behind them
+//! go on, with one worker and with several.
 
 mod util;
 
@@ -11,7 +11,7 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use util::{Count, Gate, OpenOnDrop, PATIENCE, wait_for, wait_until, within_patience};
+use util::{Count, Gate, OpenOnDrop, PATIENCE, in_time, wait_for, wait_until, within_patience};
 use windlass::net::UdpSocket;
 use windlass::timer::{sleep, timeout};
 use windlass::{Builder, Runtime};
@@ -67,7 +67,18 @@ impl Pending {
     fn wakes(mut self, runtime: &Runtime, f: impl Fn() + Send + Sync + 'static) -> Self {
         let _entered = runtime.enter();
         let waker = Waker::from(Arc::new(Call(f)));
-        assert!(self.future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        let is_pending = |future: &mut Waiting| {
+            future.as_mut().poll(&mut Context::from_waker(&waker)).is_pending()
+        };
+        if self.address.is_some() {
+            assert!(is_pending(&mut self.future));
+        } else {
+            // One that begins here: what has gone by since the first was made is not known.
+            self.future = in_time(|time| {
+                let mut future: Waiting = Box::pin(sleep(time));
+                is_pending(&mut future).then_some(future)
+            });
+        }
         self
     }
 }

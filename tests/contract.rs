@@ -1,5 +1,5 @@
-//! The names of hooks, task-locals, fork-join on a runtime by name, readiness by hand and serving, used as a program outside
-//! would: what compiles here must go on compiling. `api.rs` has the rest.
+//! The names of hooks, task-locals, fork-join on a runtime by name, readiness by hand and serving,
+//! used as a program outside would: what compiles here must go on compiling. `api.rs` has the rest.
 
 mod util;
 
@@ -118,7 +118,9 @@ fn tasks_that_stay_or_block_or_are_tracked() {
 
 #[test]
 fn fork_join_on_a_runtime_by_name() {
-    let (one, other) = (runtime(2), runtime(1));
+    // A spare has no index.
+    let one = Builder::new().workers(2).max_spares(0).build().unwrap();
+    let other = runtime(1);
     let handle: &Handle = one.handle();
     assert_eq!(handle.workers(), 2);
     assert!(!handle.is_current() && worker_index().is_none());

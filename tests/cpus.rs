@@ -1,10 +1,10 @@
 //! The default number of workers: a worker for each CPU that the process may use, by its affinity mask and by the quota
 //! of its cgroup.
 //!
-//! Each case runs this binary again, in a shell that restricts itself first. A case that the machine does not allow
-//! (no root, no CPU controller in cgroup v1 or v2, a single CPU) is skipped with a message. A machine has that controller
-//! in one of the two versions, so half of the cases are skipped everywhere. What is read of version 2 is tested all the same,
-//! with files of our own in a mount namespace.
+//! Each case runs this binary again, in a shell that restricts itself first. A case that the machine does not allow (no
+//! root, no CPU controller in cgroup v1 or v2, a single CPU) is skipped with a message. A machine has that controller
+//! in one of the two versions, so half of the cases are skipped everywhere. What is read of version 2 is tested all the
+//! same, with files of our own in a mount namespace.
 
 #![cfg(target_os = "linux")]
 
@@ -131,7 +131,7 @@ impl Drop for Quota {
             let gone = || fs::remove_dir(&path).is_ok() || !path.exists();
             (0..1000).any(|_| {
                 gone() || {
-                    std::thread::yield_now();
+                    std::thread::sleep(Duration::from_millis(1));
                     false
                 }
             });
@@ -235,8 +235,8 @@ fn the_quota_of_an_enclosing_cgroup_counts() {
     }
 }
 
-/// Returns how many workers a runtime has by default in a cgroup of version 2 with the quota `inner`, within one with the
-/// quota `outer`. Both are files in a mount namespace.
+/// Returns how many workers a runtime has by default in a cgroup of version 2 with the quota `inner`, within one with
+/// the quota `outer`. Both are files in a mount namespace.
 fn workers_in_namespace(test: &str, outer: &str, inner: &str) -> Option<usize> {
     let script = format!(
         "mount -t tmpfs tmpfs /sys/fs/cgroup

@@ -3,12 +3,13 @@
 mod util;
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, wait_for, wait_until};
-use windlass::{Runtime, compute, join};
+use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, wait_for, wait_until, within_patience};
+use windlass::task::block_in_place;
+use windlass::{Builder, Runtime, compute, join, worker_index};
 
 /// Lets computations run until it is dropped.
 struct Stop(Arc<AtomicBool>);
@@ -63,7 +64,7 @@ fn block_on_worker(runtime: &Runtime, release: &Gate) -> String {
 }
 
 /// Keeps tasks waiting until a spare has come.
-fn call_spare(runtime: &Runtime) {
+fn start_spare(runtime: &Runtime) {
     wait_until("a spare comes", || {
         drop(runtime.spawn(async {}));
         runtime.metrics().spares_active > 0
@@ -77,10 +78,11 @@ fn a_task_that_blocks_the_spare_of_a_computation_stops_nobody() {
     // The first look at the clock comes after 64.
     compute_on(&runtime, Duration::from_millis(1), 100, &stop);
     // The worker itself may be faster, between two leaves.
-    for _ in 0..100 {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
         let release = Gate::new();
         let _open = OpenOnDrop(release.clone());
-        call_spare(&runtime);
+        start_spare(&runtime);
         let thread = block_on_worker(&runtime, &release);
         assert_eq!(wait_for(runtime.spawn(async { 1 })).unwrap(), 1);
         if thread.contains("spare") {
@@ -111,7 +113,7 @@ fn a_computation_begins_beside_one_worker_that_computes_and_one_that_blocks() {
         }));
         begun.wait_for(1);
         block_on_worker(&runtime, &release);
-        call_spare(&runtime);
+        start_spare(&runtime);
         assert_eq!(wait_for(compute(|| 1)).unwrap(), 1);
     }
 }
@@ -119,7 +121,8 @@ fn a_computation_begins_beside_one_worker_that_computes_and_one_that_blocks() {
 #[test]
 fn a_task_that_blocks_in_the_middle_of_a_computation_may_wait_for_another() {
     // A spare may be faster than the worker's next split point.
-    for _ in 0..100 {
+    let start = Instant::now();
+    while start.elapsed() < PATIENCE {
         let runtime = runtime(1);
         let (stop, release) = (Stop::new(), Gate::new());
         let _open = OpenOnDrop(release.clone());
@@ -140,6 +143,31 @@ fn a_task_that_blocks_in_the_middle_of_a_computation_may_wait_for_another() {
     panic!("the worker never came first");
 }
 
+/// A posted job was no reason to send a spare, although it is one that waits for any worker.
+#[test]
+fn a_closure_that_is_installed_from_outside_waits_for_no_task_that_blocks() {
+    for says_so in [false, true] {
+        let (runtime, release) = (runtime(1), Gate::new());
+        let _open = OpenOnDrop(release.clone());
+        let begun = Gate::new();
+        drop(runtime.spawn({
+            let (begun, release) = (begun.clone(), release.clone());
+            async move {
+                let blocks = || {
+                    begun.open();
+                    release.wait();
+                };
+                if says_so { block_in_place(blocks) } else { blocks() }
+            }
+        }));
+        begun.wait();
+        let handle = runtime.handle().clone();
+        let install = move || handle.install(|| (handle.is_current(), worker_index()));
+        let here = within_patience("a closure on a spare", install);
+        assert_eq!(here, (true, None));
+    }
+}
+
 /// A join that has ended says nothing about what the task does next.
 #[test]
 fn tasks_that_block_after_a_join_may_wait_for_a_computation() {
@@ -158,6 +186,49 @@ fn tasks_that_block_after_a_join_may_wait_for_a_computation() {
     for task in tasks {
         assert!(wait_for(task).unwrap(), "nobody begins it");
     }
+}
+
+/// It would have to wait for a lock that its own thread holds.
+#[test]
+fn a_worker_that_waits_in_a_join_runs_no_task() {
+    let runtime = Builder::new().workers(2).max_spares(0).build().unwrap();
+    let lock = Arc::new(Mutex::new(0));
+    let (stolen, release) = (Gate::new(), OpenOnDrop(Gate::new()));
+    let joins = runtime.spawn({
+        let (lock, stolen, release) = (lock.clone(), stolen.clone(), release.0.clone());
+        async move {
+            let mut held = lock.lock().unwrap();
+            join(
+                || stolen.wait(),
+                || {
+                    stolen.open();
+                    release.wait();
+                },
+            );
+            *held += 1;
+        }
+    });
+    stolen.wait();
+    // One worker waits for the other, which is stuck in a job.
+    let begun = Count::new();
+    let tasks: Vec<_> = (0..10)
+        .map(|_| {
+            let (lock, begun) = (lock.clone(), begun.clone());
+            runtime.spawn(async move {
+                begun.add();
+                *lock.lock().unwrap() += 1;
+            })
+        })
+        .collect();
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_millis(50) {
+        assert_eq!(begun.get(), 0, "a task has begun");
+        thread::yield_now();
+    }
+    release.0.open();
+    wait_for(joins).unwrap();
+    tasks.into_iter().for_each(|task| wait_for(task).unwrap());
+    assert_eq!(*lock.lock().unwrap(), 11);
 }
 
 /// A computation inside a task that is polled in place has split points too, but they help nobody: nothing is polled at
@@ -187,8 +258,8 @@ fn a_computing_task_in_the_middle_of_a_computation_keeps_nobody_waiting() {
     assert!(wait_for(joins).unwrap(), "the other task had to wait");
 }
 
-/// A guest counts as a thread that computes, which leaves room for one worker. If it blocks, it is no reason to leave the
-/// other one asleep.
+/// A guest counts as a thread that computes, which leaves room for one worker. If it blocks, it is no reason to leave
+/// the other one asleep.
 #[test]
 fn a_guest_that_blocks_keeps_no_worker_from_its_jobs() {
     let runtime = runtime(2);

@@ -172,8 +172,9 @@ fn a_task_polled_in_place_may_join_and_panic() {
     stop.store(true, Ordering::Relaxed);
 }
 
-/// The second closure of a join whose first one has panicked runs while its thread unwinds. A task that was polled in its
-/// middle would take itself for one that panics: destructors would keep quiet, and locks would not be poisoned.
+/// The second closure of a join whose first one has panicked runs while its thread unwinds. A task
+/// that was polled in its middle would take itself for one that panics: destructors would keep
+/// quiet, and locks would not be poisoned.
 #[test]
 fn no_task_is_polled_on_a_thread_that_unwinds() {
     let runtime = runtime(1);
@@ -237,7 +238,7 @@ fn tasks_run_beside_leaves_without_split_points() {
         wait_for(runtime.spawn(async {})).unwrap();
     }
     stop.store(true, Ordering::Relaxed);
-    wait_until("the spares go home", || runtime.metrics().spares_active == 0);
+    wait_until("the spares end", || runtime.metrics().spares_active == 0);
 }
 
 /// Tasks that are ready all the time do not keep a computation from beginning and ending.
@@ -260,7 +261,7 @@ fn computations_get_their_turn_beside_endless_tasks() {
     stop.store(true, Ordering::Relaxed);
 }
 
-/// The clock that tells when to look out began anew after each computation.
+/// The clock that tells when to look at the OS began anew after each computation.
 #[test]
 fn tasks_that_compute_in_each_poll_starve_nobody() {
     for leaf in [Duration::from_micros(1), Duration::from_micros(100)] {

@@ -28,7 +28,7 @@ fn a_closure_is_installed_from_outside_and_called_inside() {
         assert!(handle.is_current());
         (windlass::worker_index(), handle.install(thread::current), fib(12))
     });
-    assert!(index.unwrap() < 2);
+    assert!(index.is_some(), "on a worker, or on the spare of one that gets no CPU");
     assert_ne!(inner.id(), thread::current().id());
     assert_eq!(sum, 144);
     assert_eq!(handle.join(|| 1, || 2), (1, 2));

@@ -5,9 +5,8 @@ mod util;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 use std::thread;
-use std::time::Duration;
 
-use util::{Count, Gate, runtime, text_of, throw, wait_for, within_patience};
+use util::{Count, Gate, PATIENCE, runtime, text_of, throw, wait_for, within_patience};
 use windlass::{Builder, Runtime, join};
 
 fn fib(n: u32) -> u64 {
@@ -73,7 +72,7 @@ fn a_thief_comes_for_a_coarse_pair() {
 }
 
 #[test]
-fn foreign_threads_take_part_and_workers_steal_from_them() {
+fn outside_threads_take_part_and_workers_steal_from_them() {
     let runtime = runtime(2);
     let _entered = runtime.enter();
     let here = thread::current().id();
@@ -94,7 +93,7 @@ fn foreign_threads_take_part_and_workers_steal_from_them() {
 }
 
 #[test]
-fn foreign_threads_for_which_there_is_no_place_block_until_a_worker_is_done() {
+fn outside_threads_for_which_there_is_no_slot_block_until_a_worker_is_done() {
     const PLACES: usize = 4;
     let runtime = runtime(2);
     let (gate, taking_part, moved) = (Gate::new(), Count::new(), Count::new());
@@ -122,7 +121,7 @@ fn foreign_threads_for_which_there_is_no_place_block_until_a_worker_is_done() {
 
 /// A guest may hold a lock that a stranger's job waits for.
 #[test]
-fn foreign_threads_run_nothing_but_their_own_jobs() {
+fn outside_threads_run_nothing_but_their_own_jobs() {
     let runtime = runtime(2);
     let _entered = runtime.enter();
     let here = thread::current().id();
@@ -169,9 +168,9 @@ fn block_on_and_blocking_threads_may_join() {
     assert_eq!(wait_for(handle).unwrap(), 610);
 }
 
-/// Each foreign thread waits for a worker, and the only worker for none of them.
+/// Each outside thread waits for a worker, and the only worker for none of them.
 #[test]
-fn many_foreign_threads_share_one_worker() {
+fn many_outside_threads_share_one_worker() {
     let runtime = runtime(1);
     let handle = runtime.handle();
     thread::scope(|scope| {
@@ -203,7 +202,7 @@ fn two_runtimes_join_within_each_other_without_a_deadlock() {
 fn after_shutdown_the_calling_thread_does_it_all() {
     let runtime = runtime(1);
     let handle = runtime.handle().clone();
-    assert!(runtime.shutdown(Duration::from_secs(10)).is_clean());
+    assert!(runtime.shutdown(PATIENCE).is_clean());
     let _entered = handle.enter();
     let here = thread::current().id();
     let (a, b) = join(|| thread::current().id(), || thread::current().id());
@@ -211,7 +210,7 @@ fn after_shutdown_the_calling_thread_does_it_all() {
 }
 
 #[test]
-fn a_shutdown_that_races_with_foreign_joins_leaves_nobody_behind() {
+fn a_shutdown_that_races_with_outside_joins_leaves_nobody_behind() {
     for _ in 0..20 {
         let runtime = runtime(2);
         let handle = runtime.handle().clone();
@@ -224,7 +223,7 @@ fn a_shutdown_that_races_with_foreign_joins_leaves_nobody_behind() {
                 })
             })
             .collect();
-        let _ = runtime.shutdown(Duration::from_secs(10));
+        let _ = runtime.shutdown(PATIENCE);
         for caller in callers {
             assert_eq!(within_patience("join", move || caller.join().unwrap()), 20 * 21);
         }
@@ -312,7 +311,7 @@ fn a_panic_waits_for_a_closure_that_was_stolen() {
 }
 
 #[test]
-fn foreign_threads_get_the_panic_too() {
+fn outside_threads_get_the_panic_too() {
     let runtime = runtime(1);
     let _entered = runtime.enter();
     let caught = panic::catch_unwind(|| join(|| throw("far"), || ()));

@@ -121,7 +121,7 @@ fn long_jobs_spread_over_all_workers() {
         });
         most.into_inner()
     });
-    assert_eq!(most, 4);
+    assert!(most >= 4, "{most} at once");
 }
 
 /// A joiner that waits may run what was spawned before on top of its frame, but not all of it.
@@ -148,8 +148,8 @@ fn jobs_that_join_do_not_pile_up_on_each_other() {
     assert!(deepest < 50, "{deepest} deep");
 }
 
-/// A task helps with a job of another's scope while it waits in its own, and then blocks until that scope is over: it must
-/// not keep what the job has spawned.
+/// A task helps with a job of another's scope while it waits in its own, and then blocks until that
+/// scope is over: it must not keep what the job has spawned.
 #[test]
 fn what_a_helper_has_spawned_is_not_left_behind() {
     for jobs in [1, 3, 1, 3] {
@@ -203,7 +203,7 @@ fn tree_of_joins(depth: u32) {
 }
 
 #[test]
-fn foreign_threads_may_open_scopes_and_spawn_on_others() {
+fn outside_threads_may_open_scopes_and_spawn_on_others() {
     let runtime = runtime(2);
     let _entered = runtime.enter();
     let count = AtomicUsize::new(0);
@@ -228,7 +228,7 @@ fn foreign_threads_may_open_scopes_and_spawn_on_others() {
 fn after_shutdown_jobs_run_on_the_calling_thread() {
     let runtime = runtime(1);
     let handle = runtime.handle().clone();
-    assert!(runtime.shutdown(Duration::from_secs(10)).is_clean());
+    assert!(runtime.shutdown(PATIENCE).is_clean());
     let _entered = handle.enter();
     let (here, mut there) = (thread::current().id(), None);
     scope(|s| s.spawn(|_| there = Some(thread::current().id())));
@@ -286,8 +286,8 @@ fn a_panic_of_the_closure_waits_for_its_jobs() {
     assert_eq!(ended.get(), 1);
 }
 
-/// A worker that searched while the job was spawned, and had looked for jobs before, used to fall asleep beside it. That
-/// was a runtime's first scope more often than not.
+/// A worker that searched while the job was spawned, and had looked for jobs before, used to fall
+/// asleep beside it. That was a runtime's first scope more often than not.
 #[test]
 fn no_worker_sleeps_while_a_job_waits() {
     for round in 0..100 {

@@ -69,7 +69,7 @@ fn a_program_may_build_it_once_and_first() {
     let error = windlass::Builder::new().workers(0).build_global().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::InvalidInput, "and there is still none");
     windlass::Builder::new().workers(1).thread_name("chosen").build_global().unwrap();
-    assert_eq!(wait_for(windlass::spawn(async { thread_name() })).unwrap(), "chosen-0");
+    assert!(wait_for(windlass::spawn(async { thread_name() })).unwrap().starts_with("chosen-"));
     let error = windlass::Builder::new().workers(2).build_global().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::AlreadyExists);
     assert!(error.to_string().contains("before"), "{error}");

@@ -62,12 +62,11 @@ fn running_time(name: &str) -> Duration {
 }
 
 fn named(name: &str) -> Runtime {
-    Builder::new()
-        .workers(2)
-        .thread_name(name)
-        .stuck_after(Duration::from_millis(2))
-        .build()
-        .unwrap()
+    named_with(name, Builder::new())
+}
+
+fn named_with(name: &str, builder: Builder) -> Runtime {
+    builder.workers(2).thread_name(name).stuck_after(Duration::from_millis(2)).build().unwrap()
 }
 
 #[test]
@@ -214,7 +213,8 @@ fn a_blocked_worker_that_nothing_waits_for_costs_next_to_nothing() {
 
 #[test]
 fn idle_blocking_threads_sleep_until_their_time_is_over() {
-    let runtime = named("block");
+    // Or else the thread may be gone before it is seen asleep.
+    let runtime = named_with("block", Builder::new().blocking_keep_alive(Duration::MAX));
     wait_for(runtime.spawn_blocking(|| ())).unwrap();
     falls_silent("block", 4);
 }

@@ -1,5 +1,5 @@
-//! `JoinHandle` and `JoinError`: what awaiting and dropping do, and that every output is dropped exactly once. Aborting is
-//! tested in `abort.rs`.
+//! `JoinHandle` and `JoinError`: what awaiting and dropping do, and that every output is dropped
+//! exactly once. Aborting is tested in `abort.rs`.
 
 mod util;
 

@@ -247,15 +247,19 @@ fn a_report_lasts_as_long_as_the_poll_that_it_is_on() {
     let first = find_task(&reports, id);
     assert!(first.lasts());
     assert_eq!(lasts(), [true]);
-    let now = &kept(&runtime, |kept| kept.task() == Some(id))[0];
-    assert!(now.elapsed() > first.elapsed(), "it goes on");
+    let elapsed = || kept(&runtime, |kept| kept.task() == Some(id))[0].elapsed();
+    let seen = elapsed();
+    assert!(seen > first.elapsed(), "it goes on");
     gates[0].0.open();
     wait_until("the first is over", || !lasts()[0]);
+    assert!(elapsed() >= seen, "what was seen of it is not forgotten");
     find_task(&reports, id);
     assert_eq!(lasts(), [false, true]);
     gates[1].0.open();
     wait_for(task).unwrap();
-    assert_eq!(lasts(), [false, false]);
+    // Those who wait for a task are woken before its last poll has returned.
+    // On a crowded machine, that one may be reported too.
+    wait_until("all are over", || lasts().iter().all(|lasts| !lasts));
 }
 
 #[test]
@@ -276,7 +280,7 @@ fn a_report_on_a_full_blocking_pool_lasts_until_nothing_waits() {
         assert!(known[..round].iter().all(|lasts| !lasts), "{known:?}");
         gate.0.open();
         closures.into_iter().for_each(|closure| wait_for(closure).unwrap());
-        assert!(!lasts()[round]);
+        wait_until("it is over", || !lasts()[round]);
     }
 }
 
@@ -323,6 +327,13 @@ fn names_are_escaped() {
 
 #[test]
 fn blocking_in_place_is_no_long_poll() {
+    // On a crowded machine, the poll may last that long before it comes to the call.
+    let unreported = (0..5).any(|_| blocks_in_place_unreported());
+    assert!(unreported, "it is reported each time");
+}
+
+/// Blocks in place for longer than a poll may last. Returns true if that is not reported.
+fn blocks_in_place_unreported() -> bool {
     let (runtime, reports) = reporting(1);
     let gate = OpenOnDrop(Gate::new());
     let (inside, inner) = (Gate::new(), gate.0.clone());
@@ -337,8 +348,9 @@ fn blocking_in_place_is_no_long_poll() {
     let inner = gate.0.clone();
     let stuck = runtime.spawn(async move { inner.wait() }); // on a spare
     find_task(&reports, stuck.id());
-    assert!(runtime.handle().long_polls().iter().all(|kept| kept.task() != Some(allowed.id())));
+    let unreported = kept(&runtime, |kept| kept.task() == Some(allowed.id())).is_empty();
     gate.0.open();
     wait_for(allowed).unwrap();
     wait_for(stuck).unwrap();
+    unreported
 }

@@ -60,7 +60,7 @@ fn every_poll_is_counted_once() {
 
 #[test]
 fn sleeping_and_waking_are_counted_and_an_idle_runtime_counts_no_further() {
-    let runtime = runtime(2);
+    let runtime = Builder::new().workers(2).max_spares(0).build().unwrap();
     let sums = || {
         let metrics = runtime.metrics();
         let parks: u64 = metrics.workers.iter().map(|worker| worker.parks).sum();

@@ -1,5 +1,5 @@
-//! What the list of tasks says in special cases: of computations, behind stuck workers, without observation, and while many
-//! are listed.
+//! What the list of tasks says in special cases: of computations, behind stuck workers, without
+//! observation, and while many are listed.
 
 mod util;
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use util::{Gate, runtime, wait_for, wait_until};
+use util::{Count, Gate, runtime, wait_for, wait_until};
 use windlass::observe::{SiteMetrics, TaskInfo, TaskState, WaitsFor};
 use windlass::task::{self, Id, JoinHandle};
 use windlass::{Builder, Handle, Runtime, timer};
@@ -56,6 +56,18 @@ fn a_running_task_says_whether_it_computes_or_blocks_in_place() {
     }
 }
 
+/// It was shown as an unknown waker.
+#[test]
+fn a_task_that_waits_for_a_tracker_says_so() {
+    let runtime = runtime(1);
+    let tracker = task::TaskTracker::new();
+    let waits = tracker.clone();
+    let waiter = runtime.spawn(async move { waits.wait().await });
+    assert_eq!(when_idle(&runtime, &waiter).waits_for, WaitsFor::Latch);
+    tracker.close();
+    wait_for(waiter).unwrap();
+}
+
 /// They were in no list, although they may wait for long.
 #[test]
 fn tasks_that_wait_for_their_first_poll_behind_a_stuck_worker_are_listed() {
@@ -95,7 +107,7 @@ fn tasks_that_wait_for_their_first_poll_behind_a_stuck_worker_are_listed() {
         let site = sites.iter().find(is_it).expect("their site");
         (site.alive, site.polls) == (0, TASKS as u64)
     });
-    assert!(runtime.handle().tasks().is_empty());
+    wait_until("none is listed", || runtime.handle().tasks().is_empty());
 }
 
 /// The clock behind it stood still while a worker computed.
@@ -105,21 +117,25 @@ fn a_task_that_is_polled_in_place_has_not_run_since_the_computation_began() {
     let gate = util::OpenOnDrop(Gate::new());
     let (began, closed) = (Gate::new(), gate.0.clone());
     let (tell, open) = (began.clone(), gate.0.clone());
+    let joins = Count::new();
+    let joined = joins.clone();
     let compute = {
         let _entered = runtime.handle().enter();
         windlass::compute(move || {
             tell.open();
             while !open.is_open() {
                 windlass::join(|| (), || ());
+                joined.add();
             }
         })
     };
     began.wait();
     let computes_since = Instant::now();
+    // The split point at which the task is found has read the clock before it looked.
+    let before = joins.get();
     wait_until("it has computed for a while", || {
-        computes_since.elapsed() >= Duration::from_millis(20)
+        joins.get() > before + 1 && computes_since.elapsed() >= Duration::from_millis(20)
     });
-    let spawned = Instant::now();
     let inner = runtime.spawn(async move { closed.wait() });
     let mut since = None;
     wait_until("it is polled in place", || {
@@ -132,7 +148,7 @@ fn a_task_that_is_polled_in_place_has_not_run_since_the_computation_began() {
     let outer = find(runtime.handle(), compute.id()).unwrap();
     gate.0.open();
     let (since, is_computing) = since.unwrap();
-    assert!(!is_computing && since + Duration::from_millis(10) > spawned, "{since:?}");
+    assert!(!is_computing && since > computes_since, "{since:?}");
     let TaskState::Running { since, .. } = outer.state else { panic!("{outer:?}") };
     assert!(outer.is_computing && since <= computes_since, "{outer:?}");
     wait_for(inner).unwrap();
@@ -207,4 +223,48 @@ fn a_list_of_many_idle_tasks_holds_up_no_worker() {
     stop.store(true, Ordering::Relaxed);
     wait_for(ticker).unwrap();
     wait_for(spawner).unwrap();
+}
+
+/// What a list says of a task that ends meanwhile is said of that task, and not of what is in its memory by then.
+#[test]
+fn a_task_that_ends_while_it_is_listed_is_listed_as_itself_or_not_at_all() {
+    const TASKS: u64 = 20_000;
+    let runtime = runtime(2);
+    let ended = Arc::new(AtomicUsize::new(0));
+    let spawners: Vec<_> = (0..2)
+        .map(|spawner| {
+            let ended = ended.clone();
+            runtime.spawn(async move {
+                for number in 0..TASKS {
+                    // Its name says how often it is polled.
+                    let polls = 1 + number % 3;
+                    let name = format!("{spawner} {number} {polls}");
+                    let ends = async move {
+                        for _ in 1..polls {
+                            windlass::yield_now().await;
+                        }
+                    };
+                    task::Builder::new().name(name).spawn(ends).await.unwrap();
+                    ended.fetch_add(1, Ordering::Relaxed);
+                }
+            })
+        })
+        .collect();
+    let mut names = std::collections::HashMap::new();
+    wait_until("all have ended", || {
+        for info in runtime.handle().tasks() {
+            let Some(name) = info.name else { continue };
+            let numbers: Vec<u64> = name.split(' ').map(|number| number.parse().unwrap()).collect();
+            let [_, number, polls] = numbers[..] else { panic!("{name:?}") };
+            assert!(
+                number < TASKS && u64::from(info.polls) <= polls,
+                "{name:?}: {} polls",
+                info.polls
+            );
+            let known = names.entry(info.id).or_insert_with(|| name.clone());
+            assert_eq!(*known, name, "the name of {:?}", info.id);
+        }
+        ended.load(Ordering::Relaxed) as u64 == 2 * TASKS
+    });
+    spawners.into_iter().for_each(|task| wait_for(task).unwrap());
 }

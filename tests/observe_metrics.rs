@@ -57,9 +57,25 @@ fn every_histogram_is_filled_by_what_it_is_of() {
             &metrics.blocking_wait,
             &metrics.fork_join_time,
         ];
-        all.iter().all(|histogram| histogram.count() > 0 && histogram.max() > Duration::ZERO)
+        metrics.ready_tasks.count() > 0
+            && all.iter().all(|histogram| histogram.count() > 0 && histogram.max() > Duration::ZERO)
     });
     let metrics = runtime.metrics();
+    let text = metrics.to_openmetrics();
+    let names = [
+        "poll_time_seconds_count",
+        "wake_latency_seconds_count{origin=\"io\"}",
+        "wake_latency_seconds_count{origin=\"timer\"}",
+        "wake_latency_seconds_count{origin=\"task\"}",
+        "wake_latency_seconds_count{origin=\"outside\"}",
+        "timer_lateness_seconds_count",
+        "blocking_wait_seconds_count",
+        "fork_join_time_seconds_count",
+        "ready_tasks_count",
+    ];
+    for name in names {
+        assert!(text.contains(&format!("\nwindlass_{name} ")), "{name} in {text}");
+    }
     assert_eq!(metrics.blocking_wait.count(), 20, "each closure is measured");
     assert!(metrics.task_allocations >= metrics.tasks_spawned + 20);
     assert_eq!(metrics.fds, 1);
@@ -75,7 +91,7 @@ fn a_wake_up_from_outside_is_told_from_others() {
     let task = runtime.spawn(async move { while receiver.recv().await.is_ok() {} });
     wait_until("one is counted", || {
         sender.try_send(()).unwrap();
-        runtime.metrics().wake_latency.foreign.count() > 0
+        runtime.metrics().wake_latency.outside.count() > 0
     });
     drop(sender);
     wait_for(task).unwrap();
@@ -136,7 +152,7 @@ fn tasks_that_tasks_spawn_are_counted_at_their_site_whether_they_wait_or_not() {
 
 #[test]
 fn a_workers_time_is_busy_or_idle() {
-    let runtime = runtime(1);
+    let runtime = Builder::new().workers(1).max_spares(0).build().unwrap();
     let time = || {
         let worker = runtime.metrics().workers[0];
         (worker.busy, worker.idle)
@@ -150,6 +166,21 @@ fn a_workers_time_is_busy_or_idle() {
     wait_until("it is busy", || time().0 >= busy + Duration::from_millis(5));
     gate.open();
     wait_for(task).unwrap();
+}
+
+#[test]
+fn a_busy_workers_looks_at_the_os_are_timed() {
+    let runtime = Builder::new().workers(1).max_spares(0).build().unwrap();
+    let os = || runtime.metrics().workers[0].os;
+    let task = runtime.spawn(async {
+        loop {
+            windlass::yield_now().await;
+        }
+    });
+    let before = os();
+    wait_until("it has looked for a while", || os() > before + Duration::from_micros(10));
+    task.abort();
+    assert!(wait_for(task).unwrap_err().is_cancelled());
 }
 
 #[test]
@@ -181,6 +212,30 @@ fn a_name_with_anything_in_it_stays_inside_of_its_label() {
             assert!(value.parse::<f64>().is_ok(), "{line:?}");
         }
     }
+}
+
+/// An empty name had a series of its own, with the labels of the tasks without a name.
+#[test]
+fn an_empty_name_is_none_and_no_series_is_there_twice() {
+    let runtime = runtime(1);
+    for name in [None, Some(""), Some("named")] {
+        let builder = task::Builder::new();
+        let builder = name.into_iter().fold(builder, |builder, name| builder.name(name));
+        let entered = runtime.handle().enter();
+        let task = builder.spawn(async {});
+        drop(entered);
+        wait_for(task).unwrap();
+    }
+    let text = runtime.metrics().to_openmetrics();
+    let mut series: Vec<_> = text
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| line.rsplit_once(' ').expect("a value").0)
+        .collect();
+    let count = series.len();
+    series.sort_unstable();
+    let twice: Vec<_> = series.windows(2).filter(|two| two[0] == two[1]).collect();
+    assert!(twice.is_empty(), "{twice:?} of {count}");
 }
 
 #[test]

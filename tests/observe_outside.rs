@@ -1,4 +1,5 @@
-//! The list of tasks has what no worker runs: closures of the blocking pool, tasks of one thread, futures of `block_on`.
+//! The list of tasks has what no worker runs: closures of the blocking pool, tasks of one thread,
+//! futures of `block_on`.
 
 mod util;
 

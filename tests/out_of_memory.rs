@@ -1,5 +1,5 @@
-//! Memory that runs out while tasks are spawned ends the process as the standard library does, with its message, whichever
-//! allocation it is.
+//! Memory that runs out while tasks are spawned ends the process as the standard library does, with its message,
+//! whichever allocation it is.
 #![cfg(unix)]
 
 mod util;

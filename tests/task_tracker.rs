@@ -4,6 +4,8 @@ mod util;
 
 use std::future::pending;
 use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Wake, Waker};
 
 use util::{AsyncGate, Count, poll_once, runtime, throw, wait_for};
 use windlass::task::TaskTracker;
@@ -95,4 +97,35 @@ fn all_who_wait_are_woken_and_those_who_gave_up_are_forgotten() {
         waiting.into_iter().for_each(|task| wait_for(task).unwrap());
         assert_eq!(woken.get(), 4);
     }
+}
+
+/// Counts, or panics.
+enum Woken {
+    Counted(Count),
+    Throws,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        match &*self {
+            Self::Counted(count) => _ = count.add(),
+            Self::Throws => throw("in a waker"),
+        }
+    }
+}
+
+/// Those behind it in the list were dropped with it, and waited for ever.
+#[test]
+fn a_waker_that_panics_keeps_nobody_else_waiting() {
+    let (tracker, woken) = (TaskTracker::new(), Count::new());
+    let token = tracker.token();
+    let (mut bad, mut good) = (pin!(tracker.wait()), pin!(tracker.wait()));
+    let throws = Waker::from(Arc::new(Woken::Throws));
+    let counts = Waker::from(Arc::new(Woken::Counted(woken.clone())));
+    assert!(bad.as_mut().poll(&mut Context::from_waker(&throws)).is_pending());
+    assert!(good.as_mut().poll(&mut Context::from_waker(&counts)).is_pending());
+    tracker.close();
+    let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(token)));
+    assert_eq!(woken.get(), 1);
+    assert!(poll_once(&mut good).is_ready());
 }

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::task::{Poll, Waker};
 use std::thread;
-use std::time::Duration;
 
 use util::{AsyncGate, Count, Gate, OpenOnDrop, PATIENCE, runtime, wait_for, wait_until};
 
@@ -325,5 +324,5 @@ fn yield_now_and_resume_on_pool_come_back() {
         }
         assert_eq!(thread::current().id(), before);
     });
-    assert!(runtime.shutdown(Duration::from_secs(5)).is_clean());
+    assert!(runtime.shutdown(PATIENCE).is_clean());
 }

@@ -9,13 +9,11 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use util::{Count, Gate, poll_once, runtime, wait_for, wait_until, within_patience};
+use util::{Count, Gate, in_time, poll_once, runtime, wait_for, wait_until, within_patience};
 use windlass::timer::{Sleep, now, sleep, sleep_until, test};
 use windlass::{Builder, Runtime};
 
 const SHORT: Duration = Duration::from_millis(2);
-/// For timers that all have to be armed before the first is due.
-const SEEN: Duration = Duration::from_millis(250);
 const HOUR: Duration = Duration::from_secs(3600);
 
 /// Numbers, in the order in which they were noted.
@@ -30,14 +28,14 @@ impl Wake for Note {
     }
 }
 
-/// Arms this many timers for one time, on the current runtime.
-fn arm(count: usize, deadline: Instant, log: &Log) -> Vec<Sleep> {
+/// Arms this many timers for one time, on the current runtime. `None` if that took until the time had come.
+fn arm(count: usize, deadline: Instant, log: &Log) -> Option<Vec<Sleep>> {
     let mut naps: Vec<_> = (0..count).map(|_| sleep_until(deadline)).collect();
-    for (number, nap) in naps.iter_mut().enumerate() {
+    let in_time = naps.iter_mut().enumerate().all(|(number, nap)| {
         let waker = Waker::from(Arc::new(Note(number, log.clone())));
-        assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
-    }
-    naps
+        Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending()
+    });
+    in_time.then_some(naps)
 }
 
 fn assert_order(count: usize, log: &Log) {
@@ -46,7 +44,7 @@ fn assert_order(count: usize, log: &Log) {
 }
 
 #[test]
-fn equal_deadlines_of_a_foreign_thread() {
+fn equal_deadlines_of_an_outside_thread() {
     // In a runtime whose workers have never heard of timers, and in one where a worker waits for them.
     for (count, is_used) in [(1_000, false), (1_000, true), (10_000, false), (10_000, true)] {
         let runtime = runtime(2);
@@ -55,8 +53,11 @@ fn equal_deadlines_of_a_foreign_thread() {
             wait_until("it sleeps", || runtime.metrics().timers == 1);
         }
         let _entered = runtime.enter();
-        let log = Log::default();
-        let _naps = arm(count, Instant::now() + SEEN, &log);
+        let (log, _naps) = in_time(|time| {
+            let log = Log::default();
+            let naps = arm(count, Instant::now() + time, &log)?;
+            Some((log, naps))
+        });
         assert_order(count, &log);
     }
 }
@@ -65,10 +66,13 @@ fn equal_deadlines_of_a_foreign_thread() {
 fn equal_deadlines_of_a_worker() {
     for count in [1_000, 10_000] {
         let runtime = runtime(2);
-        let log = Log::default();
-        let inner = log.clone();
-        let naps = async move { arm(count, Instant::now() + SEEN, &inner) };
-        let _naps = wait_for(runtime.spawn(naps)).unwrap();
+        let (log, _naps) = in_time(|time| {
+            let log = Log::default();
+            let inner = log.clone();
+            let naps = async move { arm(count, Instant::now() + time, &inner) };
+            let naps = wait_for(runtime.spawn(naps)).unwrap()?;
+            Some((log, naps))
+        });
         assert_order(count, &log);
     }
 }
@@ -79,7 +83,7 @@ fn equal_deadlines_in_virtual_time() {
     let log = Log::default();
     // The time stands still meanwhile.
     runtime.block_on(async {
-        let _naps = arm(10_000, test::now() + HOUR, &log);
+        let _naps = arm(10_000, test::now() + HOUR, &log).expect("the time stands still");
         test::advance(HOUR);
         assert_order(10_000, &log);
     });
@@ -88,20 +92,27 @@ fn equal_deadlines_in_virtual_time() {
 #[test]
 fn tasks_with_equal_deadlines_run_in_the_order_of_arming() {
     const TASKS: usize = 1_000;
-    let mut tasks = Builder::new().build_manual().unwrap();
-    let (armed, ran) = (Log::default(), Log::default());
-    let deadline = Instant::now() + SEEN;
-    for number in 0..TASKS {
-        let (armed, ran) = (armed.clone(), ran.clone());
-        drop(tasks.spawn_local(async move {
-            armed.lock().unwrap().push(number);
-            sleep_until(deadline).await;
-            ran.lock().unwrap().push(number);
-        }));
-    }
-    while ran.lock().unwrap().len() < TASKS {
-        tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
-    }
+    let (armed, ran) = in_time(|time| {
+        let mut tasks = Builder::new().build_manual().unwrap();
+        let (armed, ran) = (Log::default(), Log::default());
+        let deadline = Instant::now() + time;
+        for number in 0..TASKS {
+            let (armed, ran) = (armed.clone(), ran.clone());
+            drop(tasks.spawn_local(async move {
+                armed.lock().unwrap().push(number);
+                sleep_until(deadline).await;
+                ran.lock().unwrap().push(number);
+            }));
+        }
+        let mut all_armed = None;
+        while ran.lock().unwrap().len() < TASKS {
+            tasks.ready_tasks(None).unwrap().for_each(windlass::manual::Runnable::run);
+            if all_armed.is_none() && armed.lock().unwrap().len() == TASKS {
+                all_armed = Some(Instant::now());
+            }
+        }
+        (all_armed? < deadline).then_some((armed, ran))
+    });
     assert_eq!(*ran.lock().unwrap(), *armed.lock().unwrap());
 }
 
@@ -114,9 +125,18 @@ impl<F: Fn() + Send + Sync + 'static> Wake for Call<F> {
     }
 }
 
-fn poll_with(nap: &mut Sleep, f: impl Fn() + Send + Sync + 'static) {
+/// Polls with a waker that calls `f`. False if the time has come already.
+fn poll_with(nap: &mut Sleep, f: impl Fn() + Send + Sync + 'static) -> bool {
     let waker = Waker::from(Arc::new(Call(f)));
-    assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
+    Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending()
+}
+
+/// Returns a timer that is armed, on the current runtime, with a waker that calls `f`.
+fn armed(f: impl Fn() + Clone + Send + Sync + 'static) -> Sleep {
+    in_time(|time| {
+        let mut nap = sleep(time);
+        poll_with(&mut nap, f.clone()).then_some(nap)
+    })
 }
 
 /// A runtime with one worker, which waits for timers.
@@ -131,16 +151,23 @@ fn used() -> Runtime {
 fn a_waker_that_blocks_does_not_stop_the_timers_of_its_shard() {
     let runtime = used();
     let _entered = runtime.enter();
-    let (gate, woken) = (Gate::new(), Count::new());
-    let deadline = Instant::now() + SEEN;
-    let mut naps = [sleep_until(deadline), sleep_until(deadline)];
-    let (blocks, inner) = (gate.clone(), woken.clone());
-    poll_with(&mut naps[0], move || {
-        blocks.wait();
-        inner.add();
+    let (woken, mut naps) = in_time(|time| {
+        let (gate, woken) = (Gate::new(), Count::new());
+        let deadline = Instant::now() + time;
+        let mut naps = [sleep_until(deadline), sleep_until(deadline)];
+        let (blocks, inner) = (gate.clone(), woken.clone());
+        let first = poll_with(&mut naps[0], move || {
+            blocks.wait();
+            inner.add();
+        });
+        // The first can't go on before this one has come.
+        let opener = gate.clone();
+        if first && poll_with(&mut naps[1], move || opener.open()) {
+            return Some((woken, naps));
+        }
+        gate.open();
+        None
     });
-    // The first can't go on before this one has come.
-    poll_with(&mut naps[1], move || gate.open());
     woken.wait_for(1);
     assert!(naps.iter_mut().all(|nap| poll_once(nap).is_ready()));
 }
@@ -150,9 +177,8 @@ fn a_waker_may_wait_for_a_timer() {
     let runtime = used();
     let _entered = runtime.enter();
     let (handle, woken) = (runtime.handle().clone(), Count::new());
-    let mut nap = sleep(SEEN);
     let inner = woken.clone();
-    poll_with(&mut nap, move || {
+    let _nap = armed(move || {
         // On a thread of its own, which this one waits for.
         let handle = handle.clone();
         within_patience("a nap", move || handle.block_on(sleep(SHORT)));
@@ -178,9 +204,9 @@ fn held_up() -> (Runtime, Gate) {
 fn a_waker_finds_its_runtime_wherever_it_is_called() {
     let (runtime, gate) = held_up();
     let _entered = runtime.enter();
-    let (mut nap, woken) = (sleep(SHORT), Count::new());
+    let woken = Count::new();
     let inner = woken.clone();
-    poll_with(&mut nap, move || {
+    let _nap = armed(move || {
         let spawned = inner.clone();
         drop(windlass::spawn(async move { spawned.add() }));
         inner.add();
@@ -195,9 +221,9 @@ fn a_waker_finds_its_runtime_wherever_it_is_called() {
 fn a_waker_that_computes_does_not_wait_for_workers_that_are_stuck() {
     let (runtime, gate) = held_up();
     let _entered = runtime.enter();
-    let (mut nap, sum) = (sleep(SHORT), Count::new());
+    let sum = Count::new();
     let inner = sum.clone();
-    poll_with(&mut nap, move || {
+    let _nap = armed(move || {
         let (one, two) = windlass::join(|| 1, || 2);
         let mut scoped = 0;
         windlass::scope(|scope| scope.spawn(|_| scoped += 3));
@@ -213,9 +239,9 @@ fn a_waker_that_computes_does_not_wait_for_workers_that_are_stuck() {
 fn a_waker_may_not_block_the_thread_that_calls_it() {
     let (runtime, gate) = held_up();
     let _entered = runtime.enter();
-    let (mut nap, refused) = (sleep(SHORT), Count::new());
+    let refused = Count::new();
     let inner = refused.clone();
-    poll_with(&mut nap, move || {
+    let _nap = armed(move || {
         let blocks = || windlass::block_on(async {});
         if std::panic::catch_unwind(blocks).is_err() {
             inner.add();
@@ -242,7 +268,7 @@ fn virtual_time_does_not_pass_over_what_another_thread_wakes() {
         let start = now();
         let (mut nap, seen) = (sleep(SECOND), Arc::new(Mutex::new(None)));
         let inner = seen.clone();
-        poll_with(&mut nap, move || {
+        let armed = poll_with(&mut nap, move || {
             busy.open();
             let began = Instant::now();
             while began.elapsed() < IN_TIME / 2 && now() == start + SECOND {
@@ -250,6 +276,7 @@ fn virtual_time_does_not_pass_over_what_another_thread_wakes() {
             }
             *inner.lock().unwrap() = Some((now(), began.elapsed()));
         });
+        assert!(armed, "the time stands still");
         test::advance(SECOND);
         let (time, took) = seen.lock().unwrap().take().expect("it was woken here");
         if took < IN_TIME {

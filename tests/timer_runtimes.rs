@@ -1,21 +1,21 @@
-//! Timers and runtimes: several at once, on foreign threads, in a manual loop, with all workers stuck, and
+//! Timers and runtimes: several at once, on outside threads, in a manual loop, with all workers stuck, and
 //! beyond the end.
 
 mod util;
 
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Poll, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use util::{Count, Gate, OpenOnDrop, PATIENCE, poll_once, runtime, wait_for, wait_until};
+use util::{
+    Count, Gate, OpenOnDrop, PATIENCE, armed_sleep, in_time, poll_once, runtime, wait_for,
+    wait_until,
+};
 use windlass::Builder;
 use windlass::timer::{Sleep, interval, sleep, timeout};
 
 const SHORT: Duration = Duration::from_millis(2);
-/// For a timer that has to be seen armed: also a machine that is busy with other things polls it in time.
-const SEEN: Duration = Duration::from_millis(250);
 const HOUR: Duration = Duration::from_secs(3600);
 
 #[test]
@@ -27,9 +27,7 @@ fn timers_fire_while_all_workers_are_stuck() {
         let (busy, gate, fired) = (busy.clone(), release.0.clone(), fired.clone());
         let task = runtime.spawn(async move {
             // Armed by the worker itself, which then does not come to look.
-            let mut nap = sleep(SEEN);
-            let waker = Waker::from(Arc::new(Counts(fired)));
-            assert!(Pin::new(&mut nap).poll(&mut Context::from_waker(&waker)).is_pending());
+            let _nap = armed_sleep(&Waker::from(Arc::new(Counts(fired))));
             busy.add();
             gate.wait();
         });
@@ -39,7 +37,7 @@ fn timers_fire_while_all_workers_are_stuck() {
     fired.wait_for(2);
     // And by somebody else.
     let start = Instant::now();
-    util::within_patience("a foreign thread", move || {
+    util::within_patience("an outside thread", move || {
         runtime.block_on(sleep(SHORT));
         drop(release);
     });
@@ -72,31 +70,33 @@ fn two_runtimes_keep_their_own_timers() {
 #[test]
 fn a_timer_that_moves_between_runtimes_wakes_the_one_that_waits() {
     let (one, two) = (runtime(1), runtime(1));
-    let nap = wait_for(one.spawn(async {
-        let mut nap = sleep(SEEN);
-        assert!(poll_once(&mut nap).is_pending());
-        // Not to be awaited here.
-        Some(nap)
-    }))
-    .unwrap();
-    assert_eq!(one.metrics().timers, 1);
-    wait_for(two.spawn(nap.unwrap())).unwrap();
+    let nap = in_time(|time| {
+        let nap = wait_for(one.spawn(async move {
+            let mut nap = sleep(time);
+            // Not to be awaited here.
+            poll_once(&mut nap).is_pending().then_some(nap)
+        }))
+        .unwrap()?;
+        (one.metrics().timers == 1).then_some(nap)
+    });
+    wait_for(two.spawn(nap)).unwrap();
     assert_eq!((one.metrics().timers, two.metrics().timers), (0, 0));
 }
 
 #[test]
 fn a_timer_that_outlives_its_runtime_goes_on_with_another() {
     let (one, two) = (runtime(1), runtime(1));
-    let deadline = Instant::now() + SEEN;
-    let (send, receive) = std::sync::mpsc::channel::<Sleep>();
-    wait_for(one.spawn(async move {
-        let mut nap = windlass::timer::sleep_until(deadline);
-        assert!(poll_once(&mut nap).is_pending());
-        send.send(nap).unwrap();
-    }))
-    .unwrap();
-    let waiting = two.spawn(receive.recv().unwrap());
-    wait_until("the nap waits", || two.metrics().tasks_alive == 1);
+    let (nap, deadline) = in_time(|time| {
+        let deadline = Instant::now() + time;
+        let nap: Option<Sleep> = wait_for(one.spawn(async move {
+            let mut nap = windlass::timer::sleep_until(deadline);
+            poll_once(&mut nap).is_pending().then_some(nap)
+        }))
+        .unwrap();
+        Some((nap?, deadline))
+    });
+    let waiting = two.spawn(nap);
+    wait_until("the nap waits", || two.metrics().timers == 1 || waiting.is_finished());
     assert!(one.shutdown(PATIENCE).is_clean());
     wait_for(waiting).unwrap();
     assert!(Instant::now() >= deadline);
@@ -108,9 +108,7 @@ fn without_any_runtime_left_the_global_one_takes_over() {
     let handle = one.handle().clone();
     let mut nap = {
         let _entered = one.enter();
-        let mut nap = sleep(SEEN);
-        assert!(poll_once(&mut nap).is_pending());
-        nap
+        armed_sleep(Waker::noop())
     };
     drop(one);
     wait_for(&mut nap);
@@ -142,8 +140,7 @@ fn a_task_that_blocks_on_a_timer_comes_back_while_its_runtime_ends() {
     let task = {
         let (armed, woken) = (armed.clone(), woken.clone());
         async move {
-            let mut nap = sleep(SEEN);
-            assert!(poll_once(&mut nap).is_pending());
+            let nap = armed_sleep(Waker::noop());
             armed.open();
             wait_for(nap);
             woken.add();
@@ -294,7 +291,7 @@ mod windlass_poll {
 }
 
 #[test]
-fn many_foreign_threads_sleep_at_once() {
+fn many_outside_threads_sleep_at_once() {
     let runtime = runtime(2);
     thread::scope(|scope| {
         for number in 0..8_u64 {
@@ -317,4 +314,21 @@ fn a_poll_on_the_executor_of_somebody_else_works_once_there_is_a_runtime() {
     // Not entered: the timers belong to the global one.
     wait_for(sleep(SHORT));
     assert!(matches!(poll_once(&mut sleep(Duration::ZERO)), Poll::Ready(())));
+}
+
+/// A sleep in `block_on` was as late as the thread's timer slack, 50 µs by default. It is set to next to nothing for the
+/// wait, and must be the program's own again afterwards.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_thread_in_block_on_gets_its_timer_slack_back() {
+    use std::fs;
+
+    let thread = fs::read_link("/proc/thread-self").expect("this is Linux");
+    let slack = format!("/proc/{}/timerslack_ns", thread.file_name().unwrap().to_str().unwrap());
+    let read = || fs::read_to_string(&slack).unwrap();
+    if fs::write(&slack, "70000").is_err() {
+        return println!("SKIPPED: the timer slack can't be set here");
+    }
+    windlass::block_on(sleep(Duration::from_millis(1)));
+    assert_eq!(read(), "70000\n");
 }

@@ -8,7 +8,7 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-use util::{Count, poll_once, runtime, wait_for, within_patience};
+use util::{Count, in_time, poll_once, runtime, wait_for, within_patience};
 use windlass::timer::{
     Elapsed, FutureExt, MissedTick, Timer, interval, interval_at, sleep, sleep_until, timeout,
     timeout_at,
@@ -17,7 +17,7 @@ use windlass::timer::{
 const SHORT: Duration = Duration::from_millis(2);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// Runs a future twice: as a task of a worker, and on a foreign thread.
+/// Runs a future twice: as a task of a worker, and on an outside thread.
 fn everywhere<F>(make: impl Fn() -> F)
 where
     F: Future<Output = ()> + Send + 'static,
@@ -25,7 +25,7 @@ where
     let runtime = runtime(2);
     wait_for(runtime.spawn(make())).unwrap();
     let future = make();
-    within_patience("a foreign thread", move || runtime.block_on(future));
+    within_patience("an outside thread", move || runtime.block_on(future));
 }
 
 #[test]
@@ -118,9 +118,11 @@ fn a_reset_moves_an_armed_sleep_without_a_poll() {
         assert!(poll_once(&mut nap).is_pending());
         nap.reset(Instant::now() + SHORT);
         (&mut nap).await;
-        let later = Instant::now() + 2 * SHORT;
-        nap.reset(Instant::now() + SHORT);
-        assert!(poll_once(&mut nap).is_pending());
+        let later = in_time(|time| {
+            nap.reset(Instant::now() + time);
+            let later = Instant::now() + 2 * time;
+            poll_once(&mut nap).is_pending().then_some(later)
+        });
         nap.reset(later);
         (&mut nap).await;
         assert!(Instant::now() >= later);
@@ -180,10 +182,11 @@ fn a_loop_of_sleeps_that_are_armed_and_reset_to_now_gives_way() {
 fn the_waker_of_the_last_poll_is_the_one_that_is_woken() {
     let runtime = runtime(1);
     let _entered = runtime.enter();
-    let (old, new) = (Count::new(), Count::new());
-    let mut nap = sleep(SHORT);
-    assert!(poll_with(&mut nap, &old).is_pending());
-    assert!(poll_with(&mut nap, &new).is_pending());
+    let (old, new, mut nap) = in_time(|time| {
+        let (old, new, mut nap) = (Count::new(), Count::new(), sleep(time));
+        let both = [&old, &new].map(|count| poll_with(&mut nap, count).is_pending());
+        (both == [true, true]).then_some((old, new, nap))
+    });
     new.wait_for(1);
     assert_eq!(old.get(), 0);
     assert!(poll_once(&mut nap).is_ready());
@@ -301,28 +304,33 @@ fn racing_sleeps_end_with_the_shorter_one() {
 #[test]
 fn equal_deadlines_wake_in_the_order_of_arming() {
     let runtime = runtime(1);
-    let order = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
-    let shared = order.clone();
-    let task = runtime.spawn(async move {
-        let deadline = Instant::now() + 10 * SHORT;
-        let mut naps: Vec<_> = (0..100).map(|_| sleep_until(deadline)).collect();
-        for (number, nap) in naps.iter_mut().enumerate() {
-            let order = shared.clone();
-            struct Note(usize, std::sync::Arc<std::sync::Mutex<Vec<usize>>>);
-            impl std::task::Wake for Note {
-                fn wake(self: std::sync::Arc<Self>) {
-                    self.1.lock().unwrap().push(self.0);
+    let order = in_time(|time| {
+        let order = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+        let shared = order.clone();
+        let task = runtime.spawn(async move {
+            let deadline = Instant::now() + time;
+            let mut naps: Vec<_> = (0..100).map(|_| sleep_until(deadline)).collect();
+            for (number, nap) in naps.iter_mut().enumerate() {
+                let order = shared.clone();
+                struct Note(usize, std::sync::Arc<std::sync::Mutex<Vec<usize>>>);
+                impl std::task::Wake for Note {
+                    fn wake(self: std::sync::Arc<Self>) {
+                        self.1.lock().unwrap().push(self.0);
+                    }
+                }
+                let waker = Waker::from(std::sync::Arc::new(Note(number, order)));
+                if Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_ready() {
+                    return false;
                 }
             }
-            let waker = Waker::from(std::sync::Arc::new(Note(number, order)));
-            assert!(Pin::new(nap).poll(&mut Context::from_waker(&waker)).is_pending());
-        }
-        sleep_until(deadline).await;
-        while shared.lock().unwrap().len() < 100 {
-            windlass::yield_now().await;
-        }
+            sleep_until(deadline).await;
+            while shared.lock().unwrap().len() < 100 {
+                windlass::yield_now().await;
+            }
+            true
+        });
+        wait_for(task).unwrap().then_some(order)
     });
-    wait_for(task).unwrap();
     assert_eq!(*order.lock().unwrap(), (0..100).collect::<Vec<_>>());
 }
 

@@ -146,6 +146,7 @@ fn a_panic_is_an_event() {
     let task = runtime.spawn(async { util::throw("it went wrong") });
     let id = task.id().to_string();
     assert!(wait_for(task).unwrap_err().is_panic());
+    wait_until("it is told", || event_with("panic", "it went wrong").is_some());
     let event = event_with("panic", "it went wrong").unwrap();
     assert!(event.target == "windlass::task" && event.fields.is("task.id", &id), "{event:?}");
 }

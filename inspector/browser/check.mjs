@@ -1,14 +1,17 @@
-// Checks the inspector's page in chromium: node check.mjs URL PICTURE. Run by scripts/inspector.
+// Checks the inspector's page in chromium: node check.mjs URL PICTURE TRACE. Run by scripts/inspector.
 //
-// Conditions are waited for; nothing depends on how fast the machine is.
+// Conditions are waited for. One figure depends on the machine: how soon a stuck task is shown, for which the best of a few
+// times counts.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { chromium } from 'playwright-core';
 
-const [url, picture] = process.argv.slice(2);
+const [url, picture, record] = process.argv.slice(2);
 const STUCK = 'report "2026"\n<b>stuck</b>';
 const WAIT = { timeout: 180000, polling: 50 };
+// How often a task is seen getting stuck.
+const EPISODES = 4;
 
 const browser = await chromium.launch({
   timeout: 180000,
@@ -40,18 +43,44 @@ try {
     await page.waitForSelector('.worker canvas', WAIT);
   });
 
-  await check('a stuck task is shown by its name, while it is stuck, with its stack and a finding', async () => {
-    // One that gets stuck while we look, so that it can be told how soon it is shown.
-    await page.waitForFunction(() => !document.querySelector('#stuck article:not(.over)'), null, WAIT);
+  await check('a stuck task is shown by its name within a second', async () => {
+    // Seen from within the page, so that no question of ours comes in between: an article appears, with the time for which
+    // the task has been stuck, in the words of the page.
+    const seconds = (text) => {
+      const [, number, unit] = text.match(/([0-9.]+) (ns|µs|ms|s|min)/) || [];
+      return number * { ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1, min: 60 }[unit];
+    };
+    const times = [];
+    while (times.length < EPISODES) {
+      await page.waitForFunction(() => !document.querySelector('#stuck article:not(.over)'), null, WAIT);
+      const lasted = await page.evaluate(({ name, patience }) => new Promise((resolve, reject) => {
+        const look = () => {
+          const articles = [...document.querySelectorAll('#stuck article:not(.over)')];
+          const article = articles.find((one) => one.querySelector('.name').textContent === name);
+          if (!article) return;
+          observer.disconnect();
+          resolve(article.querySelector('.lasted').textContent);
+        };
+        const observer = new MutationObserver(look);
+        observer.observe(document.body, { subtree: true, childList: true, characterData: true, attributes: true });
+        setTimeout(() => reject(new Error('it is not shown')), patience);
+        look();
+      }), { name: STUCK, patience: WAIT.timeout });
+      times.push(seconds(lasted));
+    }
+    console.log(`    stuck for so long when it was shown: ${times.map((one) => `${one.toFixed(2)} s`).join(', ')}`);
+    assert.ok(Math.min(...times) <= 1, 'the best is within a second');
+  });
+
+  await check('a stuck task is shown with its stack and a finding, while it is stuck', async () => {
     const shown = await page.waitForFunction((name) => {
       const articles = [...document.querySelectorAll('#stuck article:not(.over)')];
       const article = articles.find((one) => one.querySelector('.name').textContent === name);
       const found = [...document.querySelectorAll('#findings .bad')].some((one) => one.textContent.includes(name));
-      if (!article || !found || !article.querySelector('pre').textContent.includes('demo')) return null;
-      return { lasted: article.querySelector('.lasted').textContent, bold: article.querySelectorAll('b').length };
+      if (!article || !found || !article.querySelector('pre')?.textContent.includes('demo')) return null;
+      return { bold: article.querySelectorAll('b').length };
     }, STUCK, WAIT);
-    const { lasted, bold } = await shown.jsonValue();
-    console.log(`    when it was shown: ${lasted}`);
+    const { bold } = await shown.jsonValue();
     assert.equal(bold, 0, 'a name is text');
   });
 
@@ -106,6 +135,10 @@ try {
       const text = document.querySelector('#joins .circle')?.textContent || '';
       return text.includes('ping') && text.includes('pong');
     }, null, WAIT);
+    await page.waitForFunction(() => {
+      const drawn = (kind) => [...document.querySelectorAll(`#graph ${kind} text`)].map((text) => text.textContent);
+      return drawn('g.circle').includes('ping') && drawn('g').includes('slow query') && drawn('g.thing').some((thing) => thing.startsWith('timer'));
+    }, null, WAIT);
     await page.waitForFunction(() => [...document.querySelectorAll('#joins li')].some((item) => item.textContent.includes('request 17 → handler → slow query')), null, WAIT);
   });
 
@@ -116,9 +149,11 @@ try {
   await check('the flight record is downloaded and parses', async () => {
     const [download] = await Promise.all([page.waitForEvent('download', WAIT), page.click('#download')]);
     assert.equal(download.suggestedFilename(), 'flight-record.json');
-    const trace = JSON.parse(await readFile(await download.path(), 'utf8'));
+    const text = await readFile(await download.path(), 'utf8');
+    const trace = JSON.parse(text);
     assert.ok(Array.isArray(trace.traceEvents) && trace.traceEvents.length > 0, 'a trace with events');
     console.log(`    ${trace.traceEvents.length} events`);
+    await writeFile(record, text);
   });
 
   await check('a pause lets go of the program', async () => {

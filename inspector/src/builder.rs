@@ -1,4 +1,4 @@
-//! How an inspector is set up.
+//! The settings of an inspector.
 
 use std::io;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Fills a snapshot from the runtime: the only file that knows how the runtime says what.
+//! Fills a snapshot from the runtime: the only file that knows the runtime's interface.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,16 +10,10 @@ use windlass_runtime::observe::{Histogram, SiteMetrics, TaskInfo, TaskKind, Task
 use windlass_runtime::{Handle, LongPoll, LongPollKind, Metrics, StackFrame, WorkerMetrics, task};
 
 use crate::model::{
-    Kind, Site, Snapshot, Spread, State, Stuck, StuckIn, Task, Times, Totals, Waits, Worker,
+    InPoll, Kind, Site, Snapshot, Spread, State, Stuck, StuckIn, Task, Times, Totals, Waits, Worker,
 };
+use crate::policy::{PAST_REPORTS, STACK_FRAMES, STUCK};
 use crate::text::duration;
-
-/// A poll that lasts longer than this is listed as stuck.
-const STUCK: Duration = Duration::from_millis(100);
-/// Reports on polls that are over, at most.
-const PAST: usize = 5;
-/// Frames of a stack, at most.
-const STACK: usize = 40;
 
 /// Takes snapshots of a runtime.
 #[derive(Debug)]
@@ -36,7 +30,8 @@ impl Collector {
     /// Takes a snapshot. Stops no worker and waits for none.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let metrics = self.runtime.metrics();
-        let tasks = tasks(self.runtime.tasks());
+        let start = Instant::now();
+        let tasks = tasks(self.runtime.tasks(), start);
         Snapshot {
             at: self.started.elapsed(),
             runtime: self.runtime.thread_name().to_owned(),
@@ -69,7 +64,8 @@ impl Collector {
 }
 
 fn workers(metrics: &Metrics, tasks: &[Task]) -> Vec<Worker> {
-    // Of two that one worker polls, the one around computes and the other is polled in place: it is the innermost that counts.
+    // Of two that one worker polls, the one around computes and the other is polled in place: it is the
+    // innermost that counts.
     let mut running: HashMap<usize, &Task> = HashMap::new();
     for task in tasks {
         if let State::Running(worker) = task.state {
@@ -82,7 +78,9 @@ fn workers(metrics: &Metrics, tasks: &[Task]) -> Vec<Worker> {
     let worker = |(index, worker): (usize, &WorkerMetrics)| Worker {
         index,
         spare: index >= metrics.workers.len(),
-        task: running.get(&index).map(|task| (task.id, task.since)),
+        task: running
+            .get(&index)
+            .map(|task| InPoll { label: task.label().to_owned(), since: task.since }),
         computes: running.get(&index).is_some_and(|task| task.computes),
         polls: worker.polls,
         steals: worker.steals,
@@ -111,7 +109,7 @@ fn queues(metrics: &Metrics) -> Vec<(&'static str, u64)> {
         ("computations queued", metrics.compute_queued as u64),
         ("closures queued", metrics.blocking_queued as u64),
         ("blocking threads", metrics.blocking_threads as u64),
-        ("of them idle", metrics.blocking_idle as u64),
+        ("idle blocking threads", metrics.blocking_idle as u64),
         ("spares at work", metrics.spares_active as u64),
         ("timers armed", metrics.timers as u64),
         ("descriptors", metrics.fds as u64),
@@ -124,7 +122,7 @@ fn times(metrics: &Metrics) -> Vec<Times> {
         ("wake to poll: I/O", &metrics.wake_latency.io),
         ("wake to poll: timer", &metrics.wake_latency.timer),
         ("wake to poll: task", &metrics.wake_latency.task),
-        ("wake to poll: thread", &metrics.wake_latency.foreign),
+        ("wake to poll: thread", &metrics.wake_latency.outside),
         ("timer lateness", &metrics.timer_lateness),
         ("blocking pool wait", &metrics.blocking_wait),
         ("fork-join", &metrics.fork_join_time),
@@ -180,13 +178,17 @@ fn short(file: &str) -> &str {
     in_registry.or(in_rust).unwrap_or(file)
 }
 
-fn tasks(infos: Vec<TaskInfo>) -> Vec<Task> {
-    let now = Instant::now();
+/// Puts a listing that began at this time into rows.
+fn tasks(infos: Vec<TaskInfo>, start: Instant) -> Vec<Task> {
+    // A listing may take some milliseconds, and each task is described as it was when its turn came.
+    let each = start.elapsed().checked_div(infos.len() as u32).unwrap_or_default();
     // 100,000 tasks have a handful of sites.
     let mut places: HashMap<*const Location<'static>, Arc<str>> = HashMap::new();
     infos
         .into_iter()
-        .map(|info| {
+        .zip(0_u32..)
+        .map(|(info, turn)| {
+            let now = start + each * turn;
             let site = places
                 .entry(std::ptr::from_ref(info.location))
                 .or_insert_with(|| place(info.location).into())
@@ -256,10 +258,10 @@ fn waits(waits_for: &WaitsFor, now: Instant) -> Waits {
             let id = number(*id);
             Waits { kind: "blocking closure", detail: format!("closure {id}"), joins: Some(id) }
         }
+        WaitsFor::JoinSet { tasks } => of("join set", format!("next of {tasks} tasks")),
         WaitsFor::Event => of("event", String::new()),
         WaitsFor::Latch => of("latch", String::new()),
         WaitsFor::Cancellation => of("cancellation", String::new()),
-        WaitsFor::Lock => of("lock", String::new()),
         WaitsFor::Nothing => of("", String::new()),
         _ => of("unknown waker", String::new()),
     }
@@ -310,7 +312,7 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
         let same = |other: &Stuck| other.name == stuck.name && other.site == stuck.site;
         if stuck.lasts {
             lasting.push(stuck);
-        } else if past.len() < PAST && !lasting.iter().chain(&past).any(same) {
+        } else if past.len() < PAST_REPORTS && !lasting.iter().chain(&past).any(same) {
             // Of those that are over, the latest of each place is enough.
             past.push(stuck);
         }
@@ -358,5 +360,5 @@ fn stack(report: &LongPoll) -> Vec<String> {
             _ => function,
         }
     };
-    frames.iter().take(STACK).map(line).collect()
+    frames.iter().take(STACK_FRAMES).map(line).collect()
 }

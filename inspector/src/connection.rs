@@ -12,18 +12,17 @@ use std::time::Duration;
 use windlass_net::TcpStream;
 use windlass_runtime::timer::timeout;
 
-use crate::http::{HEAD_LIMIT, Method, Refusal, Request, Response, head_of_stream};
+use crate::http::{Method, Refusal, Request, Response, head_of_stream};
 use crate::inspector::Site;
 use crate::page;
+use crate::policy::{HEAD_LIMIT, SEND_BUFFER};
 use crate::view::View;
-
-/// What the kernel may hold for a client that does not read, in bytes.
-const SEND_BUFFER: usize = 64 * 1024;
 
 const NOT_FOUND: Refusal = Refusal::new(404, "there is no such page");
 const WRONG_METHOD: Refusal =
     Refusal::new(405, "this page is read by GET, and the flight record by POST");
 const TOO_SLOW: Refusal = Refusal::new(408, "the request took too long to arrive");
+const NO_FRAME: Refusal = Refusal::new(503, "the inspector has failed to look: try again");
 const BUSY: Refusal = Refusal::new(503, "another flight record is being downloaded: try again");
 
 /// A place among the connections of an inspector.
@@ -109,10 +108,12 @@ impl Connection {
         match (request.method, request.path.as_str()) {
             (Method::Get, "/events") => self.stream_events(&request).await,
             (Method::Get, "/snapshot") => match self.site.feed.subscribe(View::of(&request)) {
-                Ok(subscription) => {
-                    let frame = subscription.next().await;
-                    self.respond(Response::ok("application/json", frame.as_bytes()), true).await
-                }
+                Ok(subscription) => match subscription.next().await {
+                    Some(frame) => {
+                        self.respond(Response::ok("application/json", frame.as_bytes()), true).await
+                    }
+                    None => self.refuse(&NO_FRAME, true).await,
+                },
                 Err(refusal) => self.refuse(&refusal, true).await,
             },
             (Method::Post, "/flight-record") => match Download::take(&self.site) {
@@ -138,6 +139,8 @@ impl Connection {
         Some(match path {
             "/" => Response::ok("text/html; charset=utf-8", page::html(&self.site.guard.token)),
             "/page.css" => Response::ok("text/css; charset=utf-8", page::CSS),
+            "/parts.js" => Response::ok("text/javascript; charset=utf-8", page::PARTS_JS),
+            "/graph.js" => Response::ok("text/javascript; charset=utf-8", page::GRAPH_JS),
             "/page.js" => Response::ok("text/javascript; charset=utf-8", page::JS),
             "/metrics" => Response::ok(
                 "application/openmetrics-text; version=1.0.0; charset=utf-8",
@@ -159,7 +162,7 @@ impl Connection {
         loop {
             let mut next = pin!(subscription.next());
             let frame = poll_fn(|cx| match next.as_mut().poll(cx) {
-                Poll::Ready(frame) => Poll::Ready(Some(frame)),
+                Poll::Ready(frame) => Poll::Ready(frame),
                 Poll::Pending => gone.as_mut().poll(cx).map(|()| None),
             });
             let Some(frame) = frame.await else { return Ok(()) };
@@ -196,8 +199,8 @@ impl Connection {
     async fn respond(&self, response: Response, with_body: bool) -> io::Result<()> {
         self.send(&response.into_bytes(with_body)).await?;
         self.stream.shutdown(std::net::Shutdown::Write)?;
-        // Until the client has closed too: what it has sent and nobody has read would reset the connection, and the client
-        // might lose the response.
+        // Until the client has closed too: what it has sent and nobody has read would reset the
+        // connection, and the client might lose the response.
         let mut buffer = [0; 512];
         let rest = async { while let Ok(1..) = self.stream.read(&mut buffer).await {} };
         let _ = timeout(self.site.limits.header.min(Duration::from_secs(1)), rest).await;

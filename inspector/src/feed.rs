@@ -9,8 +9,11 @@
 //! A client has room for one frame. The thread replaces a frame that was not fetched in time, so a slow client misses
 //! frames, costs no more memory than others, and delays nobody.
 //!
-//! The list of clients and whether the thread runs change together, under one lock: the thread ends only if it finds the
-//! list empty, and whoever adds a client to a list without a thread starts one.
+//! If the thread panics, which would be a mistake of ours or of a waker, its clients are let go, and their streams end: a
+//! page then comes back by itself, and has another thread started.
+//!
+//! The list of clients and whether the thread runs change together, under one lock: the thread ends only if it finds
+//! the list empty, and whoever adds a client to a list without a thread starts one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,16 +25,13 @@ use std::time::{Duration, Instant};
 use windlass_runtime::Handle;
 use windlass_sync::AutoResetEvent;
 
+use crate::client::Client;
 use crate::collect::Collector;
 use crate::frame::Frame;
 use crate::http::Refusal;
 use crate::model::Snapshot;
+use crate::policy::{CLIENTS, WINDOW};
 use crate::view::View;
-
-/// The most clients that look at the same time.
-pub(crate) const CLIENTS: usize = 8;
-/// The time that histograms cover.
-const WINDOW: Duration = Duration::from_secs(10);
 
 const TOO_MANY: Refusal = Refusal::new(503, "eight clients are looking already: close one of them");
 const NO_THREAD: Refusal = Refusal::new(503, "the OS has refused a thread for the inspector");
@@ -53,13 +53,6 @@ struct Shared {
     /// The oldest and the latest snapshot of a thread that has ended: a page that asks for another order leaves and
     /// comes back, and rates go on from there.
     past: VecDeque<Snapshot>,
-}
-
-/// A client's place in the feed.
-struct Client {
-    view: View,
-    frame: Mutex<Option<Arc<str>>>,
-    ready: AutoResetEvent,
 }
 
 impl Feed {
@@ -88,8 +81,7 @@ impl Feed {
 
     /// Adds a client, which gets a frame at once and then at each tick.
     pub(crate) fn subscribe(self: &Arc<Self>, view: View) -> Result<Subscription, Refusal> {
-        let client =
-            Arc::new(Client { view, frame: Mutex::default(), ready: AutoResetEvent::new(false) });
+        let client = Arc::new(Client::new(view));
         let mut shared = self.lock();
         if shared.clients.len() >= CLIENTS {
             return Err(TOO_MANY);
@@ -132,8 +124,8 @@ impl Feed {
     fn run(&self) {
         let _end = End(self);
         let mut past = std::mem::take(&mut self.lock().past);
+        let mut begun = Instant::now();
         loop {
-            let begun = Instant::now();
             let now = self.collector.snapshot();
             while past.front().is_some_and(|old| now.at.saturating_sub(old.at) > WINDOW) {
                 past.pop_front();
@@ -143,8 +135,7 @@ impl Feed {
                 past.pop_back();
             }
             let frame = Frame::new(&now, past.back(), past.front());
-            // A listing that takes long is made less often: half of a core at most.
-            let next = begun + self.refresh.max(2 * begun.elapsed());
+            let mut next = None;
             self.lock().snapshots += 1;
             let mut served: Vec<Arc<Client>> = Vec::new();
             loop {
@@ -156,6 +147,9 @@ impl Feed {
                 };
                 deliver(&frame, &now, &new);
                 served.extend(new);
+                // What takes long, the listing or the frames, is done less often: half of a core at most.
+                let next =
+                    *next.get_or_insert_with(|| begun + self.refresh.max(2 * begun.elapsed()));
                 let mut shared = self.lock();
                 if shared.clients.is_empty() {
                     past.truncate(1);
@@ -177,6 +171,7 @@ impl Feed {
                 }
                 drop(self.changed.wait_timeout(shared, left));
             }
+            begun = Instant::now();
             past.push_back(without_tasks(now));
         }
     }
@@ -200,18 +195,25 @@ fn deliver(frame: &Frame, now: &Snapshot, clients: &[Arc<Client>]) {
                 text
             }
         };
-        *client.frame.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
-        client.ready.set();
+        client.give(text);
     }
 }
 
-/// Marks the thread as ended if it panics, so that the next client starts another.
+/// Marks the thread as ended if it panics, so that the next client starts another, and lets go of its clients.
 struct End<'a>(&'a Feed);
 
 impl Drop for End<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.lock().runs = false;
+            let clients = {
+                let mut shared = self.0.lock();
+                shared.runs = false;
+                std::mem::take(&mut shared.clients)
+            };
+            for client in clients {
+                // It may be a waker that has panicked.
+                let _ = catch_unwind(AssertUnwindSafe(|| client.end()));
+            }
         }
     }
 }
@@ -223,15 +225,9 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// Waits for a frame that has not been fetched, and returns the newest.
-    pub(crate) async fn next(&self) -> Arc<str> {
-        loop {
-            let frame = self.client.frame.lock().unwrap_or_else(PoisonError::into_inner).take();
-            match frame {
-                Some(frame) => return frame,
-                None => self.client.ready.wait().await,
-            }
-        }
+    /// Waits for a frame that has not been fetched, and returns the newest; `None` if there will be no other.
+    pub(crate) async fn next(&self) -> Option<Arc<str>> {
+        self.client.next().await
     }
 }
 
@@ -244,6 +240,10 @@ impl Drop for Subscription {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+    use std::sync::mpsc;
+    use std::task::{Context, Poll, Wake, Waker};
+
     use super::*;
 
     fn runtime() -> windlass_runtime::Runtime {
@@ -267,7 +267,7 @@ mod tests {
 
         let subscription = feed.subscribe(View::default()).unwrap();
         for _ in 0..3 {
-            windlass_sync::block_on(subscription.next());
+            windlass_sync::block_on(subscription.next()).unwrap();
         }
         assert!(feed.snapshots() >= 3);
         drop(subscription);
@@ -285,7 +285,7 @@ mod tests {
         let clients: Vec<_> =
             (0..CLIENTS).map(|_| feed.subscribe(View::default()).unwrap()).collect();
         for client in &clients {
-            windlass_sync::block_on(client.next());
+            windlass_sync::block_on(client.next()).unwrap();
         }
         assert_eq!(feed.snapshots(), 1);
     }
@@ -296,7 +296,7 @@ mod tests {
         let feed = Feed::new(runtime.handle().clone(), Duration::from_millis(1));
         let interval = |feed: &Arc<Feed>| {
             let subscription = feed.subscribe(View::default()).unwrap();
-            let frame = windlass_sync::block_on(subscription.next());
+            let frame = windlass_sync::block_on(subscription.next()).unwrap();
             let frame: serde_json::Value = serde_json::from_str(&frame).unwrap();
             (frame["at"].as_u64().unwrap(), frame["interval"].as_u64().unwrap())
         };
@@ -319,5 +319,78 @@ mod tests {
         assert_eq!(feed.subscribe(View::default()).err().map(|refusal| refusal.status), Some(503));
         clients.pop();
         assert!(feed.subscribe(View::default()).is_ok());
+    }
+
+    /// Calls a closure when it is woken, on the thread that wakes it.
+    struct OnWake<F>(F);
+
+    impl<F: Fn() + Send + Sync> Wake for OnWake<F> {
+        fn wake(self: Arc<Self>) {
+            (self.0)();
+        }
+    }
+
+    /// The time until the next snapshot was taken from how long the listing took, and not from how long it took to
+    /// write frames and to hand them out.
+    #[test]
+    fn whatever_takes_long_is_done_half_of_the_time_at_most() {
+        const SLOW: Duration = Duration::from_millis(50);
+        let runtime = runtime();
+        let feed = Feed::new(runtime.handle().clone(), Duration::from_millis(1));
+        let subscription = feed.subscribe(View::default()).unwrap();
+        let (tell, told) = mpsc::channel();
+        let waker = Waker::from(Arc::new(OnWake(move || {
+            thread::sleep(SLOW);
+            let _ = tell.send(());
+        })));
+        let frame = || {
+            let mut next = pin!(subscription.next());
+            let mut was_slow = false;
+            loop {
+                match next.as_mut().poll(&mut Context::from_waker(&waker)) {
+                    Poll::Ready(frame) => {
+                        let frame: serde_json::Value =
+                            serde_json::from_str(&frame.unwrap()).unwrap();
+                        return (Duration::from_nanos(frame["at"].as_u64().unwrap()), was_slow);
+                    }
+                    Poll::Pending => told.recv_timeout(Duration::from_secs(120)).unwrap(),
+                }
+                was_slow = true;
+            }
+        };
+        let mut rounds = 0;
+        let mut last = frame();
+        while rounds < 3 {
+            let next = frame();
+            if last.1 {
+                let between = next.0 - last.0;
+                assert!(between >= 2 * SLOW, "{between:?}");
+                rounds += 1;
+            }
+            last = next;
+        }
+    }
+
+    /// The thread was gone, and its clients stayed without frames until another came.
+    #[test]
+    fn clients_are_let_go_if_the_thread_panics() {
+        let runtime = runtime();
+        let feed = Feed::new(runtime.handle().clone(), Duration::from_millis(1));
+        let [panics, other] = [(); 2].map(|()| feed.subscribe(View::default()).unwrap());
+        let waker = Waker::from(Arc::new(OnWake(|| panic!("a waker panics, as this test wants"))));
+        let mut next = pin!(panics.next());
+        // Until it has to wait.
+        while next.as_mut().poll(&mut Context::from_waker(&waker)).is_ready() {
+            next.set(panics.next());
+        }
+        let (tell, told) = mpsc::channel();
+        let client = thread::spawn(move || {
+            while windlass_sync::block_on(other.next()).is_some() {}
+            tell.send(()).unwrap();
+        });
+        told.recv_timeout(Duration::from_secs(120)).expect("the other client is let go");
+        client.join().unwrap();
+        let again = feed.subscribe(View::default()).unwrap();
+        assert!(windlass_sync::block_on(again.next()).is_some(), "another thread");
     }
 }

@@ -1,25 +1,15 @@
-//! What is wrong, in plain words, and what to do about it.
+//! Finds what is wrong, and says in plain words what to do about it.
 
 use std::time::Duration;
 
 use crate::model::{Snapshot, Spread, StuckIn};
+use crate::policy::{
+    FINDINGS_OF_A_KIND, LONG_POLL, LONG_WAIT, MANY_TASKS, NAMES, SATURATED, SEVERAL,
+};
 use crate::text::{duration, thousands};
 use crate::waits::Graph;
 
-/// The most findings of one kind.
-const OF_A_KIND: usize = 5;
-/// From here on a poll keeps other tasks waiting for long enough to matter.
-const LONG_POLL: Duration = Duration::from_millis(10);
-/// The number of long polls that is more than an accident: the OS may take a worker off its CPU in any of them.
-const SEVERAL: u64 = 3;
-/// From here on a ready task has waited for long enough to matter.
-const LONG_WAIT: Duration = Duration::from_millis(10);
-/// From here on the tasks of one site are many.
-const MANY: u64 = 50_000;
-/// The share of its time from which on a worker counts as fully busy.
-const SATURATED: f64 = 0.95;
-
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Severity {
     Bad,
@@ -46,12 +36,12 @@ pub(crate) struct Finding {
 
 /// Returns what is wrong, the worst first.
 ///
-/// `recent` has the histograms of the last seconds in place of those since the start, and `load` the share of its time that
-/// each worker has been busy.
+/// `recent` has the histograms of the last seconds in place of those since the start, and `load`
+/// the share of its time that each worker has been busy.
 pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut add = |severity, text| found.push(Finding { severity, text });
-    for stuck in recent.stuck.iter().filter(|stuck| stuck.lasts).take(OF_A_KIND) {
+    for stuck in recent.stuck.iter().filter(|stuck| stuck.lasts).take(FINDINGS_OF_A_KIND) {
         let who = match &stuck.name {
             Some(name) => format!("task “{name}” ({})", stuck.site),
             None if stuck.task.is_none() && stuck.site.is_empty() => "a fork-join job".to_owned(),
@@ -83,12 +73,17 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
             ),
         }
     }
-    for circle in graph.circles.iter().take(OF_A_KIND) {
+    for circle in graph.circles.iter().take(FINDINGS_OF_A_KIND) {
         let name = |id: &u64| {
             let known = graph.joins.iter().find(|(task, _)| task.id == *id);
             known.and_then(|(task, _)| task.name.clone()).unwrap_or_else(|| format!("task {id}"))
         };
-        let names: Vec<_> = circle.iter().chain(circle.first()).map(name).collect();
+        let members = &circle.members[..circle.members.len().min(NAMES)];
+        let mut names: Vec<_> = members.iter().map(name).collect();
+        if circle.total > members.len() {
+            names.push(format!("{} more", thousands((circle.total - members.len()) as u64)));
+        }
+        names.extend(members.first().map(name));
         add(
             Severity::Bad,
             format!(
@@ -105,7 +100,7 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
         .filter(|(p99, _)| *p99 >= LONG_POLL)
         .collect();
     slow.sort_by_key(|(p99, site)| std::cmp::Reverse((*p99, site.busy)));
-    for (p99, site) in slow.into_iter().take(OF_A_KIND) {
+    for (p99, site) in slow.into_iter().take(FINDINGS_OF_A_KIND) {
         add(
             Severity::Warning,
             format!(
@@ -116,8 +111,7 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
         );
     }
     for times in recent.times.iter().filter(|times| times.name.starts_with("wake to poll")) {
-        let p99 = times.spread.quantile(0.99);
-        if p99 >= LONG_WAIT {
+        if let Some(p99) = late(&times.spread) {
             let full = !load.is_empty() && load.iter().all(|&share| share >= SATURATED);
             let why = if full {
                 "all workers are busy: there is more work than CPUs"
@@ -134,7 +128,8 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
             );
         }
     }
-    if let Some(late) = late(&recent.times, "timer lateness") {
+    let spread = |name: &str| recent.times.iter().find(|times| times.name == name);
+    if let Some(late) = spread("timer lateness").and_then(|times| late(&times.spread)) {
         add(
             Severity::Warning,
             format!(
@@ -143,16 +138,17 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
             ),
         );
     }
-    if let Some(late) = late(&recent.times, "blocking pool wait") {
+    if let Some(late) = spread("blocking pool wait").and_then(|times| late(&times.spread)) {
         add(
             Severity::Warning,
             format!(
-                "closures wait {} at p99 for a thread of the blocking pool: raise Builder::max_blocking",
+                "closures wait {} at p99 for a thread of the blocking pool: raise Builder::max_blocking, unless the machine is overloaded",
                 duration(late)
             ),
         );
     }
-    for site in recent.sites.iter().filter(|site| site.alive >= MANY).take(OF_A_KIND) {
+    for site in recent.sites.iter().filter(|site| site.alive >= MANY_TASKS).take(FINDINGS_OF_A_KIND)
+    {
         add(
             Severity::Note,
             format!(
@@ -171,9 +167,10 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
     found
 }
 
-fn late(times: &[crate::model::Times], name: &str) -> Option<Duration> {
-    let spread: &Spread = &times.iter().find(|times| times.name == name)?.spread;
-    Some(spread.quantile(0.99)).filter(|p99| *p99 >= LONG_WAIT)
+/// Returns the 99th percentile of waits, if they are long, and more than an accident.
+fn late(spread: &Spread) -> Option<Duration> {
+    Some(spread.quantile(0.99))
+        .filter(|p99| *p99 >= LONG_WAIT && spread.above(LONG_WAIT) >= SEVERAL)
 }
 
 #[cfg(test)]
@@ -258,6 +255,14 @@ mod tests {
         assert!(lines[1].starts_with("bad: a → b → a wait for each other"), "{texts}");
         assert_eq!(lines[2], "note: 1 task has panicked since the start");
         assert_eq!(lines.len(), 3);
+    }
+
+    #[test]
+    fn two_long_waits_are_no_finding() {
+        let spread = Spread { buckets: vec![(40_000_000, 2)], max: Duration::from_millis(40) };
+        let names = ["wake to poll: timer", "timer lateness", "blocking pool wait"];
+        let times = names.map(|name| Times { name, spread: spread.clone() }).into();
+        assert_eq!(texts(&Snapshot { times, ..Snapshot::default() }, &[]), "");
     }
 
     #[test]

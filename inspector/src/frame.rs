@@ -1,8 +1,8 @@
 //! A frame: what the clients get at each tick, as JSON.
 //!
-//! The part that all clients have in common is written once; each adds the rows of its own view. Times are in nanoseconds,
-//! shares between 0 and 1, rates in events a second. Members whose names start alike in `page/page.js` and `top.rs`
-//! are the only readers.
+//! The part that all clients have in common is written once; each adds the rows of its own view. Times are in
+//! nanoseconds, shares between 0 and 1, rates in events a second. The only readers are `page/page.js` and `top.rs`,
+//! which know the members by their names.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,15 +10,9 @@ use std::time::Duration;
 use crate::findings::findings;
 use crate::json::Json;
 use crate::model::{Snapshot, Spread, Task, Worker};
+use crate::policy::{BLOCKED, SITES, TEXT_LIMIT};
 use crate::view::View;
 use crate::waits::Graph;
-
-/// Sites that a frame has at most.
-const SITES: usize = 100;
-/// The longest text that is sent of a name or a site, in bytes.
-const TEXT_LIMIT: usize = 300;
-/// A poll that lasts longer than this counts as blocking its worker.
-const BLOCKED: Duration = Duration::from_millis(10);
 
 /// A frame, without the rows of a particular view.
 #[derive(Debug)]
@@ -28,8 +22,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Writes what all clients have in common: `before` is the snapshot of the last tick, for rates, and `past` one that
-    /// is some seconds old, for histograms of the time since.
+    /// Writes what all clients have in common: `before` is the snapshot of the last tick, for rates, and `past` one
+    /// that is some seconds old, for histograms of the time since.
     pub(crate) fn new(now: &Snapshot, before: Option<&Snapshot>, past: Option<&Snapshot>) -> Self {
         let start = Snapshot::default();
         let interval = before.map_or(now.at, |before| now.at.saturating_sub(before.at));
@@ -71,7 +65,7 @@ impl Frame {
                 }
             });
             json.key("workers").array(now.workers.iter().zip(&shares), |json, (worker, shares)| {
-                write_worker(json, worker, shares, now, before, interval);
+                write_worker(json, worker, shares, before, interval);
             });
             json.key("times").array(&recent.times, |json, times| {
                 json.object(|json| {
@@ -140,8 +134,8 @@ impl Shares {
         let start = Worker::default();
         let old = before.workers.iter().find(|old| old.index == worker.index).unwrap_or(&start);
         let spent = |now: Duration, old: Duration| now.saturating_sub(old).as_secs_f64();
-        let lasting = match worker.task {
-            Some((_, since)) if since >= BLOCKED => since.min(interval).as_secs_f64(),
+        let lasting = match &worker.task {
+            Some(task) if task.since >= BLOCKED => task.since.min(interval).as_secs_f64(),
             _ => 0.0,
         };
         // The time in which it was busy has all of them in it. A computation counts when it has ended, and while it is
@@ -169,7 +163,6 @@ fn write_worker(
     json: &mut Json,
     worker: &Worker,
     shares: &Shares,
-    now: &Snapshot,
     before: &Snapshot,
     interval: Duration,
 ) {
@@ -187,11 +180,9 @@ fn write_worker(
         json.key("blocked").decimal(shares.blocked);
         json.key("os").decimal(shares.os);
         json.key("idle").decimal(shares.idle);
-        let task = worker.task.and_then(|(id, since)| {
-            now.tasks.iter().find(|task| task.id == id).map(|task| (task, since))
-        });
-        json.key("task").string_or_null(task.map(|(task, _)| label(task)));
-        json.key("since").number_or_null(task.map(|(_, since)| nanos(since)));
+        let task = worker.task.as_ref();
+        json.key("task").string_or_null(task.map(|task| cut(&task.label)));
+        json.key("since").number_or_null(task.map(|task| nanos(task.since)));
     });
 }
 
@@ -228,14 +219,18 @@ fn write_graph(json: &mut Json, graph: &Graph<'_>) {
         json.key("joins").array(&graph.joins, |json, (from, to)| {
             json.object(|json| {
                 json.key("from").number(from.id);
-                json.key("from_name").string(label(from));
+                json.key("from_name").string(cut(from.label()));
                 json.key("to").number(to.id);
-                json.key("to_name").string(label(to));
+                json.key("to_name").string(cut(to.label()));
+                json.key("to_does").string(cut(&to.does()));
                 json.key("since").number(nanos(from.since));
             });
         });
         json.key("circles").array(&graph.circles, |json, circle| {
-            json.array(circle, |json, &id| json.number(id));
+            json.object(|json| {
+                json.key("total").number(circle.total as u64);
+                json.key("members").array(&circle.members, |json, &id| json.number(id));
+            });
         });
     });
 }
@@ -282,11 +277,6 @@ fn top_sites(recent: &Snapshot) -> Vec<&crate::model::Site> {
     sites
 }
 
-/// Returns what to call a task: its name, or its site.
-fn label(task: &Task) -> &str {
-    cut(task.name.as_deref().unwrap_or(&task.site))
-}
-
 fn cut(text: &str) -> &str {
     cut_to(text, TEXT_LIMIT)
 }
@@ -308,7 +298,7 @@ fn rate(now: u64, before: u64, interval: Duration) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Site, State, Stuck, Times, Totals};
+    use crate::model::{InPoll, Site, State, Stuck, Times, Totals};
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -334,13 +324,18 @@ mod tests {
             ..Snapshot::default()
         };
         let before = snapshot(1_000, worker(100, 500, 500, None), 7);
-        let mut after = worker(150, 900, 600, Some((3, 300 * MS)));
+        let task = InPoll { label: "cache".to_owned(), since: 300 * MS };
+        let mut after = worker(150, 900, 600, Some(task));
         after.computing = 50 * MS;
         let now = snapshot(1_500, after, 9);
         let frame = written(&now, Some(&before));
         assert_eq!(frame["totals"]["finish_rate"], 4.0);
         let worker = &frame["workers"][0];
         assert_eq!(worker["polls"], 100.0);
+        assert_eq!(
+            (worker["task"].as_str(), worker["since"].as_u64()),
+            (Some("cache"), Some(300_000_000))
+        );
         let shares: Vec<_> = ["blocked", "computing", "poll", "idle", "os"]
             .map(|name| worker[name].as_f64().unwrap())
             .into();

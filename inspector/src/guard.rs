@@ -1,12 +1,12 @@
-//! Which requests are let in.
+//! Decides which requests are let in.
 //!
 //! The inspector shows names, addresses and stacks, so only somebody who was given its URL may look. Three checks keep
 //! others out, in this order:
 //!
 //! 1. **`Host`** has to name this machine's loopback or the bound address. A page whose name an attacker resolves to
 //!    127.0.0.1 (DNS rebinding) sends its own name here.
-//! 2. **`Origin`** and **`Sec-Fetch-Site`**, if a browser sends them, have to say that the request comes from our own page.
-//!    Only the page itself may be opened by a link from elsewhere.
+//! 2. **`Origin`** and **`Sec-Fetch-Site`**, if a browser sends them, have to say that the request comes from our own
+//!    page. Only the page itself may be opened by a link from elsewhere.
 //! 3. **The token** has to be in the query.
 
 use std::net::{IpAddr, SocketAddr};

@@ -14,13 +14,9 @@ use windlass_sync::CancellationToken;
 use crate::connection::{Connection, Place};
 use crate::feed::Feed;
 use crate::guard::Guard;
+use crate::policy::{ACCEPT_PAUSE, CLIENT_TIMEOUT, CONNECTIONS, REFRESH};
 
-/// The most connections at a time: the clients that look, and those that have just come.
-const CONNECTIONS: usize = 32;
-/// The pause after an error of `accept`, which may be a lack of descriptors.
-const PAUSE: Duration = Duration::from_millis(50);
-
-/// What a client may take.
+/// The times that a client may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) refresh: Duration,
@@ -30,12 +26,11 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        let five = Duration::from_secs(5);
-        Self { refresh: Duration::from_millis(500), header: five, write: five }
+        Self { refresh: REFRESH, header: CLIENT_TIMEOUT, write: CLIENT_TIMEOUT }
     }
 }
 
-/// What all connections of an inspector share.
+/// The state that all connections of an inspector share.
 pub(crate) struct Site {
     pub(crate) guard: Guard,
     pub(crate) feed: Arc<Feed>,
@@ -47,8 +42,8 @@ pub(crate) struct Site {
 
 /// A running inspector.
 ///
-/// Dropping it leaves the inspector running, as dropping a `JoinHandle` leaves its task running. It ends with the runtime
-/// that serves it, or with [`stop`](Self::stop).
+/// Dropping it leaves the inspector running, as dropping a `JoinHandle` leaves its task running. It
+/// ends with the runtime that serves it, or with [`stop`](Self::stop).
 ///
 /// # Examples
 ///
@@ -201,7 +196,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
             // The runtime is shutting down.
             Err(error) if error.raw_os_error().is_none() => return,
             Err(_) => {
-                let _ = site.end.run_until_cancelled(sleep(PAUSE)).await;
+                let _ = site.end.run_until_cancelled(sleep(ACCEPT_PAUSE)).await;
             }
         }
     }

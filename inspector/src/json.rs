@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 /// Writes JSON into a string, value by value, with the commas between them.
 ///
-/// Nothing checks that objects and arrays are closed: [`object`](Self::object) and [`array`](Self::array) close what they
-/// open.
+/// Nothing checks that objects and arrays are closed: [`object`](Self::object) and
+/// [`array`](Self::array) close what they open.
 #[derive(Debug, Default)]
 pub(crate) struct Json {
     text: String,

@@ -11,9 +11,9 @@
 //! # }
 //! ```
 //!
-//! Open the URL in a browser: the page shows what each worker does, all tasks and what they wait for, how long polls take
-//! at each place that spawns tasks, how long ready tasks wait for a worker, polls that are stuck, and says in plain
-//! words what is wrong. A button downloads the flight record. For the terminal, give the URL to `top`:
+//! Open the URL in a browser: the page shows what each worker does, all tasks and what they wait for, how long polls
+//! take at each place that spawns tasks, how long ready tasks wait for a worker, polls that are stuck, and says in
+//! plain words what is wrong. A button downloads the flight record. For the terminal, give the URL to `top`:
 //!
 //! ```text
 //! cargo run -p windlass-inspector -- top 'http://127.0.0.1:7001/?token=…'
@@ -30,18 +30,24 @@
 //!
 //! - It listens on loopback. Any other address is refused unless the program has set a [token](Builder::token).
 //! - Each request has to carry the token, which is part of the URL; it is random unless it is set.
-//! - `Host` has to name the loopback or the bound address, and `Origin` the inspector itself, so that no page on the web
-//!   can reach it through the browser of somebody who sits at this machine.
+//! - `Host` has to name the loopback or the bound address, and `Origin` the inspector itself, so that no page on the
+//!   web can reach it through the browser of somebody who sits at this machine.
 //! - At most eight clients look at a time; what each costs in memory is bounded, and one that does not read is dropped.
+//!
+//! Whoever has the token is trusted with what it shows, and with nothing else; everybody else, pages in the same browser
+//! included, is not trusted. [SECURITY.md] has the limits.
+//!
+//! [SECURITY.md]: https://github.com/windlass-rs/windlass/blob/main/SECURITY.md
 //!
 //! # How it is built
 //!
-//! `collect` takes a `model::Snapshot` of the runtime, for `feed`, which does so while it has clients. `frame` writes it as
-//! JSON, with the rows that a client's `view` selects, and `findings` and `waits` add what follows from it. `connection`
-//! serves the requests that `http` has parsed and `guard` has let in. `page` is what the browser gets; [`top`] draws
-//! the same frames in a terminal.
+//! `collect` takes a `model::Snapshot` of the runtime, for `feed`, which does so while it has clients. `frame` writes
+//! it as JSON, with the rows that a client's `view` selects, and `findings` and `waits` add what follows from it.
+//! `connection` serves the requests that `http` has parsed and `guard` has let in. `page` is what the browser gets;
+//! [`top`] draws the same frames in a terminal.
 
 mod builder;
+mod client;
 mod collect;
 mod connection;
 mod feed;
@@ -51,8 +57,10 @@ mod guard;
 mod http;
 mod inspector;
 mod json;
+mod lines;
 mod model;
 mod page;
+mod policy;
 mod sys;
 mod text;
 mod token;

@@ -1,7 +1,7 @@
 //! The terminal view of the inspector.
 //!
 //! ```text
-//! windlass-inspector top [--once] [--rows N] [--sort COLUMN] [--filter TEXT] URL
+//! windlass-inspector top [--once] [--rows N] [--sort COLUMN] [--filter TEXT] [URL]
 //! ```
 
 use std::io;
@@ -9,9 +9,14 @@ use std::process::ExitCode;
 
 use windlass_inspector::top::{self, Options};
 
-const USAGE: &str = "usage: windlass-inspector top [--once] [--rows N] [--sort COLUMN] [--filter TEXT] URL
+/// The environment variable that has the URL if no argument does.
+const URL_VARIABLE: &str = "WINDLASS_INSPECTOR";
 
-The URL is the one that the program has printed, with its token. COLUMN is one of id, name, site, state, since, age, polls,
+const USAGE: &str = "usage: windlass-inspector top [--once] [--rows N] [--sort COLUMN] [--filter TEXT] [URL]
+
+The URL is the one that the program has printed, with its token. All users of a machine can read the arguments of a
+program: to keep the token from them, pass the URL in WINDLASS_INSPECTOR, or give - and have it read from the
+standard input. COLUMN is one of id, name, site, state, since, age, polls,
 busy, waits. --once prints one frame and exits.";
 
 fn main() -> ExitCode {
@@ -39,7 +44,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
     let mut options = Options {
         url: String::new(),
         once: false,
-        rows: 20,
+        rows: 0,
         sort: "busy".to_owned(),
         filter: String::new(),
         width: columns.unwrap_or(160),
@@ -51,9 +56,17 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
             "--rows" => options.rows = arguments.next()?.parse().ok()?,
             "--sort" => options.sort = arguments.next()?,
             "--filter" => options.filter = arguments.next()?,
-            _ if argument.starts_with('-') || !options.url.is_empty() => return None,
+            other if other.starts_with('-') && other != "-" => return None,
+            _ if !options.url.is_empty() => return None,
             _ => options.url = argument,
         }
     }
+    if options.url.is_empty() {
+        options.url = std::env::var(URL_VARIABLE).unwrap_or_default();
+    } else if options.url == "-" {
+        options.url.clear();
+        let _ = io::stdin().read_line(&mut options.url);
+    }
+    options.url.truncate(options.url.trim_end().len());
     (!options.url.is_empty()).then_some(options)
 }

@@ -1,4 +1,4 @@
-//! What the inspector knows of a runtime at one moment.
+//! A snapshot of a runtime, as far as the inspector shows it.
 //!
 //! `collect` fills it from the runtime; everything else of this crate sees the runtime through it alone.
 
@@ -21,7 +21,7 @@ pub(crate) struct Snapshot {
     pub(crate) stuck: Vec<Stuck>,
 }
 
-/// What all workers have done.
+/// The work that all workers have done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub(crate) spawned: u64,
@@ -36,7 +36,7 @@ pub(crate) struct Worker {
     pub(crate) index: usize,
     pub(crate) spare: bool,
     /// The task in its poll, and since when.
-    pub(crate) task: Option<(u64, Duration)>,
+    pub(crate) task: Option<InPoll>,
     /// That task computes.
     pub(crate) computes: bool,
     pub(crate) polls: u64,
@@ -50,7 +50,15 @@ pub(crate) struct Worker {
     pub(crate) idle: Duration,
 }
 
-/// How long something has taken, how often.
+/// A task that a worker polls.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct InPoll {
+    /// What to call it.
+    pub(crate) label: String,
+    pub(crate) since: Duration,
+}
+
+/// The distribution of the times that something has taken.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Times {
     pub(crate) name: &'static str,
@@ -70,8 +78,8 @@ impl Spread {
         self.buckets.iter().map(|(_, count)| count).sum()
     }
 
-    /// Returns what has been added since an earlier state of the same histogram. Of the largest value only the bucket is
-    /// known.
+    /// Returns what has been added since an earlier state of the same histogram. Of the largest
+    /// value only the bucket is known.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let mut before = earlier.buckets.iter().copied().peekable();
         let mut buckets = Vec::with_capacity(self.buckets.len());
@@ -124,7 +132,7 @@ pub(crate) struct Site {
     pub(crate) spread: Spread,
 }
 
-/// What a task is doing.
+/// The state of a task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum State {
     #[default]
@@ -145,7 +153,7 @@ impl State {
     }
 }
 
-/// What a row of the table of tasks is.
+/// The kind of a row of the table of tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     #[default]
@@ -187,7 +195,25 @@ pub(crate) struct Task {
     pub(crate) waits: Waits,
 }
 
-/// What an idle task waits for.
+impl Task {
+    /// Returns what to call it: its name, or its site.
+    pub(crate) fn label(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.site)
+    }
+
+    /// Returns what it does, unless it waits for another: where it runs, or what it waits for.
+    pub(crate) fn does(&self) -> String {
+        match self.state {
+            State::Idle if self.waits.joins.is_some() => String::new(),
+            State::Idle if self.waits.detail.is_empty() => self.waits.kind.to_owned(),
+            State::Idle => format!("{}: {}", self.waits.kind, self.waits.detail),
+            State::Running(worker) => format!("runs on worker {worker}"),
+            state => state.word().to_owned(),
+        }
+    }
+}
+
+/// The thing that an idle task waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
     /// One word, by which tasks are counted: "socket", "timer".
@@ -198,7 +224,7 @@ pub(crate) struct Waits {
     pub(crate) joins: Option<u64>,
 }
 
-/// What is stuck.
+/// The kind of thing that is stuck.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum StuckIn {
     /// A task, in a poll.

@@ -6,6 +6,10 @@ use crate::token::Token;
 pub(crate) const CSS: &str = include_str!("page/page.css");
 /// The script.
 pub(crate) const JS: &str = include_str!("page/page.js");
+/// The part of it that makes elements, numbers and tables.
+pub(crate) const PARTS_JS: &str = include_str!("page/parts.js");
+/// The part of it that draws who waits for whom.
+pub(crate) const GRAPH_JS: &str = include_str!("page/graph.js");
 
 const HTML: &str = include_str!("page/page.html");
 
@@ -33,7 +37,9 @@ mod tests {
             "setAttribute('on",
             "javascript:",
         ] {
-            assert!(!JS.contains(risky), "{risky}");
+            for script in [JS, PARTS_JS, GRAPH_JS] {
+                assert!(!script.contains(risky), "{risky}");
+            }
         }
         for inline in ["<script>", "style=", "onclick", "onload", "http://", "https://", "//cdn"] {
             assert!(!HTML.contains(inline), "{inline}");
@@ -44,6 +50,8 @@ mod tests {
     fn the_page_asks_for_its_files_with_the_token() {
         let html = html(&Token::chosen("0123456789abcdef").unwrap());
         assert!(html.contains("page.js?token=0123456789abcdef"));
+        assert!(html.contains("parts.js?token=0123456789abcdef"));
+        assert!(html.contains("graph.js?token=0123456789abcdef"));
         assert!(html.contains("page.css?token=0123456789abcdef"));
     }
 }

@@ -67,7 +67,7 @@ impl Reader<'_> {
         self.rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
     }
 
-    fn takes(&mut self, token: &str) -> bool {
+    fn take(&mut self, token: &str) -> bool {
         self.skip_space();
         match self.rest.strip_prefix(token) {
             Some(rest) => {
@@ -81,22 +81,22 @@ impl Reader<'_> {
     fn value(&mut self, depth: usize) -> Option<Value> {
         let depth = depth.checked_sub(1)?;
         self.skip_space();
-        if self.takes("null") {
+        if self.take("null") {
             return Some(Value::Null);
         }
-        if self.takes("true") {
+        if self.take("true") {
             return Some(Value::Bool(true));
         }
-        if self.takes("false") {
+        if self.take("false") {
             return Some(Value::Bool(false));
         }
         if self.rest.starts_with('"') {
             return self.string().map(Value::String);
         }
-        if self.takes("[") {
+        if self.take("[") {
             return self.array(depth);
         }
-        if self.takes("{") {
+        if self.take("{") {
             return self.object(depth);
         }
         self.number()
@@ -104,15 +104,15 @@ impl Reader<'_> {
 
     fn array(&mut self, depth: usize) -> Option<Value> {
         let mut items = Vec::new();
-        if self.takes("]") {
+        if self.take("]") {
             return Some(Value::Array(items));
         }
         loop {
             items.push(self.value(depth)?);
-            if self.takes("]") {
+            if self.take("]") {
                 return Some(Value::Array(items));
             }
-            if !self.takes(",") {
+            if !self.take(",") {
                 return None;
             }
         }
@@ -120,20 +120,20 @@ impl Reader<'_> {
 
     fn object(&mut self, depth: usize) -> Option<Value> {
         let mut members = BTreeMap::new();
-        if self.takes("}") {
+        if self.take("}") {
             return Some(Value::Object(members));
         }
         loop {
             self.skip_space();
             let name = self.string()?;
-            if !self.takes(":") {
+            if !self.take(":") {
                 return None;
             }
             members.insert(name, self.value(depth)?);
-            if self.takes("}") {
+            if self.take("}") {
                 return Some(Value::Object(members));
             }
-            if !self.takes(",") {
+            if !self.take(",") {
                 return None;
             }
         }

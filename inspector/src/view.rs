@@ -1,14 +1,10 @@
-//! What one client wants to see: how many rows, in which order, of which tasks.
+//! The choice of one client: how many rows it wants to see, in which order, of which tasks.
 
 use std::cmp::Ordering;
 
 use crate::http::Request;
 use crate::model::Task;
-
-/// The rows that a client gets unless it asks for another number, and at most.
-const ROWS: (usize, usize) = (100, 500);
-/// The longest filter, in bytes.
-const FILTER_LIMIT: usize = 200;
+use crate::policy::{FILTER_LIMIT, ROWS};
 
 /// A column of the table of tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,7 +57,7 @@ impl Column {
     }
 }
 
-/// What one client wants to see.
+/// The choice of one client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct View {
     rows: usize,

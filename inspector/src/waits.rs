@@ -1,25 +1,31 @@
-//! Who waits for whom: chains of joins, and the circles among them that will never end.
+//! The graph of tasks that wait for each other: chains of joins, and the circles among them that will never end.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::model::{State, Task};
+use crate::policy::{CIRCLES, EDGES, MEMBERS};
 
-/// The most edges that are reported.
-const EDGES: usize = 200;
-/// The most circles that are reported.
-const CIRCLES: usize = 20;
-
-/// Who waits for whom.
+/// The graph of tasks that wait for each other.
 #[derive(Debug, Default)]
 pub(crate) struct Graph<'a> {
     /// How many idle tasks wait for each kind of thing, the largest number first.
     pub(crate) kinds: Vec<(&'static str, usize)>,
-    /// A task and the one whose end it waits for. Those of circles come first, then those that have waited longest.
+    /// A task and the one whose end it waits for. Those of circles come first, then those that have waited longest. Of a
+    /// circle that is not reported whole, the others are left out.
     pub(crate) joins: Vec<(&'a Task, &'a Task)>,
     /// All joins, also those that are not reported.
     pub(crate) all_joins: usize,
     /// Tasks that wait for each other in a circle.
-    pub(crate) circles: Vec<Vec<u64>>,
+    pub(crate) circles: Vec<Circle>,
+}
+
+/// Tasks each of which waits for the end of the next, and the last for that of the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Circle {
+    /// From the smallest id on. There may be more than are reported.
+    pub(crate) members: Vec<u64>,
+    /// How many there are.
+    pub(crate) total: usize,
 }
 
 impl<'a> Graph<'a> {
@@ -33,9 +39,12 @@ impl<'a> Graph<'a> {
 
         let waiting: HashMap<u64, u64> =
             tasks.iter().filter_map(|task| Some((task.id, task.waits.joins?))).collect();
-        let circles = circles(&waiting);
+        let all_circles = circles(&waiting);
+        let in_circle: HashSet<u64> = all_circles.iter().flatten().copied().collect();
+        let circles: Vec<_> = all_circles.into_iter().map(Circle::cut).collect();
+        let reported: HashSet<u64> = circles.iter().flat_map(|it| &it.members).copied().collect();
         // Tasks that are joined are looked up by id: only those, of perhaps 100,000.
-        let wanted: std::collections::HashSet<u64> = waiting.values().copied().collect();
+        let wanted: HashSet<u64> = waiting.values().copied().collect();
         let found: HashMap<u64, &Task> = tasks
             .iter()
             .filter(|task| wanted.contains(&task.id))
@@ -44,12 +53,20 @@ impl<'a> Graph<'a> {
         let mut joins: Vec<_> =
             tasks.iter().filter_map(|task| Some((task, *found.get(&task.waits.joins?)?))).collect();
         let all_joins = joins.len();
-        let in_circle = |id: u64| circles.iter().any(|circle| circle.contains(&id));
+        joins.retain(|(task, _)| !in_circle.contains(&task.id) || reported.contains(&task.id));
         joins.sort_by_cached_key(|(task, _)| {
-            (!in_circle(task.id), std::cmp::Reverse(task.since), task.id)
+            (!reported.contains(&task.id), std::cmp::Reverse(task.since), task.id)
         });
         joins.truncate(EDGES);
         Self { kinds, joins, all_joins, circles }
+    }
+}
+
+impl Circle {
+    fn cut(mut members: Vec<u64>) -> Self {
+        let total = members.len();
+        members.truncate(MEMBERS);
+        Self { members, total }
     }
 }
 
@@ -105,16 +122,30 @@ mod tests {
 
     #[test]
     fn circles_are_found_and_chains_are_none() {
-        // A circle of three with a tail, one that waits for itself, a chain, and one that waits for a task that is gone.
+        // A circle of three with a tail, one that waits for itself, a chain, and one that waits for
+        // a task that is gone.
         let joins = [(1, 2), (2, 3), (3, 1), (9, 2), (4, 4), (5, 6), (6, 7), (8, 100)];
         let mut tasks: Vec<_> = joins.iter().map(|&(from, to)| task(from, Some(to))).collect();
         tasks.push(task(7, None));
         let graph = Graph::of(&tasks);
-        assert_eq!(graph.circles, [vec![1, 2, 3], vec![4]]);
+        assert_eq!(graph.circles, [vec![1, 2, 3], vec![4]].map(Circle::cut));
         assert_eq!(graph.all_joins, 7, "the task that is gone is not shown");
         let first: Vec<_> = graph.joins.iter().take(4).map(|(from, to)| (from.id, to.id)).collect();
         assert_eq!(first, [(1, 2), (2, 3), (3, 1), (4, 4)]);
         assert_eq!(graph.kinds, [("join", 8), ("timer", 1)]);
+    }
+
+    /// All members were looked through for each join, and all were sent.
+    #[test]
+    fn a_large_circle_is_found_in_a_moment_and_cut_short() {
+        const TASKS: u64 = 100_000;
+        let tasks: Vec<_> = (0..TASKS).map(|id| task(id, Some((id + 1) % TASKS))).collect();
+        let mut graph = Graph::of(&tasks);
+        let circle = graph.circles.pop().expect("a circle");
+        assert!(graph.circles.is_empty());
+        assert_eq!(circle.total, 100_000);
+        assert_eq!(circle.members, (0..MEMBERS as u64).collect::<Vec<_>>());
+        assert_eq!((graph.joins.len(), graph.all_joins), (MEMBERS, 100_000));
     }
 
     #[test]

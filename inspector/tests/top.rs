@@ -2,7 +2,8 @@
 
 mod common;
 
-use std::process::Command;
+use std::io::Write;
+use std::process::{Command, Stdio};
 
 use common::Served;
 use windlass::task;
@@ -11,6 +12,7 @@ fn top(arguments: &[&str]) -> std::process::Output {
     Command::new(env!("CARGO_BIN_EXE_windlass-inspector"))
         .arg("top")
         .args(arguments)
+        .env_remove("WINDLASS_INSPECTOR")
         .output()
         .unwrap()
 }
@@ -42,6 +44,25 @@ fn one_frame_is_printed_and_that_is_the_end() {
     assert!(text.contains("night  [2Jwatch"), "{text}");
     assert!(!text.contains('\x1b'), "{text}");
     task.abort();
+}
+
+/// Arguments are there for every user of the machine to read, and the token was among them.
+#[test]
+fn the_url_with_its_token_need_not_be_an_argument() {
+    let served = Served::new();
+    let url = served.inspector.url();
+    let top = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass-inspector"));
+        command.args(["top", "--once"]).stdout(Stdio::piped());
+        command
+    };
+    let by_environment = top().env("WINDLASS_INSPECTOR", &url).output().unwrap();
+    let mut child = top().arg("-").stdin(Stdio::piped()).spawn().unwrap();
+    writeln!(child.stdin.take().unwrap(), "{url}").unwrap();
+    for output in [by_environment, child.wait_with_output().unwrap()] {
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(output.stdout.starts_with(b"windlass seen"));
+    }
 }
 
 #[test]

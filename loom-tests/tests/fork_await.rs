@@ -17,7 +17,7 @@ fn awaiting() -> (Pool, thread::JoinHandle<()>) {
     const FOR_EVER: Duration = Duration::from_secs(3600);
     loom::stop_exploring();
     let pool = Pool::patient(1, 1, FOR_EVER);
-    let place = pool.occupy(0);
+    let slot = pool.occupy(0);
     let (begun, ends) = (Parker::new(), Parker::new());
     let (begins, end) = (begun.unparker(), ends.unparker());
     drop(pool.compute({
@@ -28,7 +28,7 @@ fn awaiting() -> (Pool, thread::JoinHandle<()>) {
             ends.park();
         }
     }));
-    let worker = thread::spawn(move || place.work());
+    let worker = thread::spawn(move || slot.work());
     begun.park();
     loom::explore();
     end.unpark();
@@ -37,7 +37,7 @@ fn awaiting() -> (Pool, thread::JoinHandle<()>) {
 
 /// Property: a root that is queued while the worker falls asleep is run.
 ///
-/// Seen to fail with: no fence in `push_root`; one that calls nobody who awaits a job; no fence in `sleep_joining`;
+/// Seen to fail with: no fence in `push_root`; one that calls no worker that awaits a job; no fence in `sleep_joining`;
 /// `await_job` that does not look for roots.
 #[test]
 fn a_root_comes_while_a_worker_begins_to_await_a_job() {
@@ -66,10 +66,10 @@ fn the_runtime_ends_while_a_worker_begins_to_await_a_job() {
     });
 }
 
-/// Property: of a worker whose time is over, while it is called for a job and with all others, no token is left over, which would
-/// have it wake up from its next sleep although nobody has called.
+/// Property: of a worker whose time is over, while it is called for a job and with all others, no token is left over,
+/// which would have it wake up from its next sleep although nobody has called.
 ///
-/// Seen to fail with: a `sleep_joining` that does not take the token of who was faster.
+/// Seen to fail with: a `sleep_joining` that does not take the token of a caller that was faster.
 #[test]
 fn the_time_is_over_while_a_worker_is_called() {
     check(3, || {
@@ -88,8 +88,8 @@ fn the_time_is_over_while_a_worker_is_called() {
     });
 }
 
-/// Property: a root for which a worker was called that awaits a job is looked for by that worker, though there is a job too; or
-/// else somebody else was called.
+/// Property: a root for which a worker was called that awaits a job is looked for by that worker, though there is a job
+/// too; or else somebody else was called.
 ///
 /// Seen to fail with: `await_job` that takes a job whatever it was called for.
 #[test]

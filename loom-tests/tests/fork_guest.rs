@@ -13,25 +13,26 @@ use windlass_sync::Parker;
 #[global_allocator]
 static POISON: Poison = Poison;
 
-/// Property: what a guest offers is taken by the worker that falls asleep at that moment, while the guest is in a long leaf.
+/// Property: what a guest offers is taken by the worker that falls asleep at that moment, while the
+/// guest is in a long leaf.
 ///
 /// Seen to fail with: no fence after an offer.
 #[test]
 fn a_guest_comes_while_the_worker_falls_asleep() {
     check_large(2, || {
         let pool = Pool::hospitable(1, 1);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let done = Parker::new();
         let ended = done.unparker();
-        pool.join_as_guest(move || done.park(), move || ended.unpark()).expect("a place is free");
+        pool.join_as_guest(move || done.park(), move || ended.unpark()).expect("a slot is free");
         pool.close();
         worker.join().unwrap();
     });
 }
 
-/// Property: a guest that falls asleep is called by the thief that ends its job at that moment, and leaves the place as it
-/// was for the next.
+/// Property: a guest that falls asleep is called by the thief that ends its job at that moment, and leaves the slot
+/// as it was for the next.
 ///
 /// Seen to fail with: no fence in `latch_was_set`.
 #[test]
@@ -43,19 +44,19 @@ fn a_guest_falls_asleep_while_its_job_ends() {
         // Orders nothing by itself: that its value is seen is the join's doing.
         let written = AtomicUsize::new(0);
         let write = || written.store(1, Ordering::Relaxed);
-        pool.join_as_guest(thread::yield_now, write).expect("the place is free");
+        pool.join_as_guest(thread::yield_now, write).expect("the slot is free");
         assert_eq!(written.load(Ordering::Relaxed), 1);
         stealing.join().unwrap();
         // Not while the thief is there: see `loom_itself` for what becomes of a store beside a swap.
-        assert_eq!(pool.join_as_guest(|| 1, || 2), Some((1, 2)), "the place is free again");
+        assert_eq!(pool.join_as_guest(|| 1, || 2), Some((1, 2)), "the slot is free again");
     });
 }
 
-/// Property: of two that come at once one gets the only place, and the next one finds it empty.
+/// Property: of two that come at once one gets the only slot, and the next one finds it empty.
 ///
-/// Seen to fail with: a guest that does not give its place back.
+/// Seen to fail with: a guest that does not give its slot back.
 #[test]
-fn two_guests_come_for_one_place() {
+fn two_guests_come_for_one_slot() {
     check(3, || {
         let pool = Pool::hospitable(1, 1);
         let other = {
@@ -66,20 +67,20 @@ fn two_guests_come_for_one_place() {
         let other = other.join().unwrap();
         assert!(one.is_some() || other.is_some(), "one of them takes part");
         assert!([one, other].into_iter().flatten().all(|both| both == (1, 2)));
-        assert_eq!(pool.join_as_guest(|| 1, || 2), Some((1, 2)), "the place is free again");
+        assert_eq!(pool.join_as_guest(|| 1, || 2), Some((1, 2)), "the slot is free again");
     });
 }
 
 /// Property: a guest that blocks, and has no room for a worker beside it, is monitored: it offers while the monitor
 /// switches off.
 ///
-/// Seen to fail with: a `lacks_thief` that does not switch the monitor on.
+/// Seen to fail with: a `rely_on_monitor` that does not switch the monitor on.
 #[test]
 fn a_guest_without_room_comes_while_the_monitor_switches_off() {
     check_large(2, || {
-        let pool = Pool::crowded(1, 1);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let pool = Pool::without_room(1, 1);
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
@@ -89,7 +90,7 @@ fn a_guest_without_room_comes_while_the_monitor_switches_off() {
             assert!(pool.is_monitored());
             loom::skip_branch();
         };
-        pool.join_as_guest(leaf, || ()).expect("a place is free");
+        pool.join_as_guest(leaf, || ()).expect("a slot is free");
         pool.close();
         worker.join().unwrap();
     });
@@ -102,14 +103,14 @@ fn a_guest_without_room_comes_while_the_monitor_switches_off() {
 #[test]
 fn a_guest_without_room_blocks_while_the_worker_falls_asleep() {
     check_large(2, || {
-        let pool = Pool::crowded(1, 1);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let pool = Pool::without_room(1, 1);
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let ran = Arc::new(AtomicBool::new(false));
         let runs = ran.clone();
         let mut monitor = pool.monitor();
         let leaf = || {
-            // As the monitor's thread does while a place is claimed.
+            // As the monitor's thread does while a slot is claimed.
             for seconds in 0.. {
                 if ran.load(Ordering::Acquire) {
                     break;
@@ -119,23 +120,23 @@ fn a_guest_without_room_blocks_while_the_worker_falls_asleep() {
             }
         };
         let job = move || runs.store(true, Ordering::Release);
-        pool.join_as_guest(leaf, job).expect("a place is free");
+        pool.join_as_guest(leaf, job).expect("a slot is free");
         pool.close();
         worker.join().unwrap();
     });
 }
 
-/// Property: the jobs of a scope whose thread has no place are run by the worker that falls asleep at that moment, and the
-/// thread, which falls asleep as well, is called when the last has ended, and sees what all have done.
+/// Property: the jobs of a scope whose thread has no slot are run by the worker that falls asleep at that moment, and
+/// the thread, which falls asleep as well, is called when the last has ended, and sees what all have done.
 ///
 /// Seen to fail with: a count that does not begin with the closure (the thread leaves before the second job); a
 /// `job_ended` that calls no thread outside.
 #[test]
-fn a_thread_without_a_place_waits_while_its_jobs_end() {
+fn a_thread_without_a_slot_waits_while_its_jobs_end() {
     check_large(2, || {
         let pool = Pool::hospitable(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         // Orders nothing by itself: that its value is seen is the scope's doing.
         let written = AtomicUsize::new(0);
         pool.scope_outside(|s| {

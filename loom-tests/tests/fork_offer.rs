@@ -10,7 +10,7 @@ use windlass_runtime::model::Pool;
 static POISON: Poison = Poison;
 
 /// Property: a job that a thief reaches for while its owner takes it back is run once, its result
-/// arrives, and whoever wrote something before or in it is seen by who comes after.
+/// arrives, and what was written before it or in it is seen by the thread that goes on after it.
 ///
 /// Seen to fail with: `take` that reads and then clears instead of swapping (run twice); `put` without
 /// Release (the thief reads a closure it does not see); `JoinLatch::set` without Release.
@@ -73,10 +73,8 @@ fn the_oldest_of_two_is_stolen() {
     });
 }
 
-/// Property: of joins within joins, what is offered when the oldest was stolen is the oldest of the rest,
-/// and none that was offered is run in place.
-///
-/// Seen to fail with: `offer_oldest` that offers the newest.
+/// Property: of joins within joins, none that was offered when the oldest was stolen is run in place. That it is the
+/// oldest of the rest is the matter of a unit test in `pending.rs`: a computation as short as this one keeps none back.
 #[test]
 fn the_oldest_of_those_left_is_offered_next() {
     check(2, || {
@@ -89,11 +87,12 @@ fn the_oldest_of_those_left_is_offered_next() {
     });
 }
 
-/// Property: a joiner that has slept in one join, or was about to, sleeps in the next one as if it were its first: each of
-/// two joins in a row, with a thief for both, comes to its end, and no token is left over.
+/// Property: a joiner that has slept in one join, or was about to, sleeps in the next one as if it were its
+/// first: each of two joins in a row, with a thief for both, comes to its end, and no token is left over.
 ///
-/// Seen to fail with: a swap in `Offer::take`, which is loom's doing and would be right: see `loom_itself`. The second offer
-/// slipped under the swap of a thief that had come too late for the first, and its joiner waited for ever.
+/// Seen to fail with: a swap in `Offer::take`, which is loom's doing and would be right: see
+/// `loom_itself`. The second offer slipped under the swap of a thief that had come too late for
+/// the first, and its joiner waited for ever.
 #[test]
 fn two_joins_in_a_row_are_stolen() {
     check(2, || {

@@ -1,4 +1,5 @@
-//! Jobs that no worker has forked: posted from elsewhere, for any worker or for each of them. What their poster waits for.
+//! Jobs that no worker has forked: posted from elsewhere, for any worker or for each of them. What their
+//! poster waits for.
 #![cfg(loom)]
 
 use loom::sync::Arc;
@@ -18,8 +19,8 @@ static POISON: Poison = Poison;
 fn a_job_is_posted_while_the_worker_falls_asleep() {
     check(2, || {
         let pool = Pool::hospitable(1, 1);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let closing = pool.clone();
         pool.post(move || {
             loom::skip_branch();
@@ -36,8 +37,8 @@ fn a_job_is_posted_while_the_worker_falls_asleep() {
 fn a_job_is_posted_while_the_pool_closes() {
     check(2, || {
         let pool = Pool::hospitable(1, 1);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let closing = {
             let pool = pool.clone();
             thread::spawn(move || pool.close())
@@ -51,8 +52,8 @@ fn a_job_is_posted_while_the_pool_closes() {
     });
 }
 
-/// Property: a job that is posted while a manual loop waits, wakes up or looks is run. (One that is forgotten shows as a
-/// deadlock: the loop waits for the task that the job spawns.)
+/// Property: a job that is posted while a manual loop waits, wakes up or looks is run. (One that is forgotten shows as
+/// a deadlock: the loop waits for the task that the job spawns.)
 ///
 /// Seen to fail with: a `post_job` that does not call the loop; a `Loop::look` that does not run what was posted.
 #[test]
@@ -78,8 +79,8 @@ fn a_job_is_posted_while_a_manual_loop_looks() {
 fn a_job_for_each_comes_while_the_workers_fall_asleep() {
     check_large(1, || {
         let pool = Pool::hospitable(2, 1);
-        let places = [pool.occupy(0), pool.occupy(1)];
-        let workers = places.map(|place| thread::spawn(move || place.work()));
+        let slots = [pool.occupy(0), pool.occupy(1)];
+        let workers = slots.map(|slot| thread::spawn(move || slot.work()));
         // Order nothing by themselves.
         let written = [AtomicUsize::new(0), AtomicUsize::new(0)];
         let indices = pool.broadcast(|index| {

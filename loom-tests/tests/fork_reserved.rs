@@ -35,7 +35,8 @@ fn a_spare_takes_a_job_while_jobs_are_reserved() {
     });
 }
 
-/// Property: a job that is posted while a worker and a spare fall asleep is run, by the worker, whoever of them is called.
+/// Property: a job that is posted while a worker and a spare fall asleep is run, by the worker,
+/// whoever of them is called.
 ///
 /// Seen to fail with: a spare that can't take what it was called for, and wakes nobody before it sleeps.
 #[test]
@@ -43,8 +44,8 @@ fn a_reserved_job_is_posted_while_a_worker_and_a_spare_fall_asleep() {
     check_large(1, || {
         let pool = Pool::new(1, 1);
         pool.reserve_jobs();
-        let places = [pool.occupy(0), pool.occupy(1)];
-        let threads = places.map(|place| thread::spawn(move || place.work()));
+        let slots = [pool.occupy(0), pool.occupy(1)];
+        let threads = slots.map(|slot| thread::spawn(move || slot.work()));
         let closing = pool.clone();
         pool.post(move || {
             loom::skip_branch();
@@ -62,8 +63,8 @@ fn a_reserved_job_is_posted_while_a_worker_and_a_spare_fall_asleep() {
 fn jobs_are_reserved_while_a_spare_is_called_for_one() {
     check_large(1, || {
         let pool = Pool::new(1, 1);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let reserving = {
             let pool = pool.clone();
             thread::spawn(move || pool.reserve_jobs())

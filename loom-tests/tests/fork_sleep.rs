@@ -1,4 +1,4 @@
-//! Sleeping in a join, falling asleep beside a root, who computes, and the last job of a scope.
+//! Sleeping in a join, falling asleep beside a root, which threads compute, and the last job of a scope.
 #![cfg(loom)]
 
 use std::time::Duration;
@@ -14,7 +14,7 @@ use windlass_sync::Parker;
 static POISON: Poison = Poison;
 
 /// Property: a joiner that falls asleep is called by the thief that ends its job at that moment, and by
-/// one who wants it for an offer; a token is owed once and none is left over.
+/// a thread that wants it for an offer; a token is owed once and none is left over.
 ///
 /// Seen to fail with: no fence in `latch_was_set`; no fence in `sleep_joining`; `sleep_joining` that does not
 /// look once more, or that leaves although it was called (a token left over).
@@ -44,8 +44,8 @@ fn a_joiner_falls_asleep_while_its_job_ends_and_others_call() {
 fn a_root_comes_while_the_worker_falls_asleep() {
     check(3, || {
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let closing = pool.clone();
         drop(pool.compute(move || {
             loom::skip_branch();
@@ -65,8 +65,8 @@ fn a_root_comes_while_a_spare_for_tasks_is_called() {
     check_large(2, || {
         let pool = Pool::new(1, 1);
         pool.keep_for_tasks(1);
-        let (place, spare) = (pool.occupy(0), pool.occupy(1));
-        let worker = thread::spawn(move || place.work());
+        let (slot, spare) = (pool.occupy(0), pool.occupy(1));
+        let worker = thread::spawn(move || slot.work());
         let spare = thread::spawn(move || spare.work());
         let closing = pool.clone();
         drop(pool.compute(move || {
@@ -86,7 +86,7 @@ fn a_root_comes_while_a_spare_for_tasks_is_called() {
 fn a_spare_for_tasks_stands_in_for_a_worker_that_blocks() {
     check_large(1, || {
         let pool = Pool::new(1, 1);
-        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        let (slot, spare) = (pool.occupy(0), pool.occupy(1));
         let (in_poll, done) = (Parker::new(), Parker::new());
         let (polls, ended) = (in_poll.unparker(), done.unparker());
         drop(pool.spawn({
@@ -99,7 +99,7 @@ fn a_spare_for_tasks_stands_in_for_a_worker_that_blocks() {
                 pool.close();
             }
         }));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         in_poll.park();
         let mut monitor = pool.monitor();
         drop(pool.compute(move || ended.unpark()));
@@ -170,8 +170,8 @@ fn a_thief_takes_spawned_jobs_while_their_owner_does() {
 fn a_job_is_spawned_while_the_other_worker_falls_asleep() {
     check_large(2, || {
         let pool = Pool::new(2, 0);
-        let place = pool.occupy(1);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(1);
+        let worker = thread::spawn(move || slot.work());
         let owner = pool.fork(0);
         let done = Parker::new();
         let ended = done.unparker();
@@ -189,8 +189,8 @@ fn a_job_is_spawned_while_the_other_worker_falls_asleep() {
 fn a_joiner_that_is_called_for_a_job_leaves() {
     check_large(1, || {
         let pool = Pool::new(3, 0);
-        let place = pool.occupy(2);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(2);
+        let worker = thread::spawn(move || slot.work());
         let (joiner, thief) = (pool.fork(1), pool.fork(0));
         let stolen = Parker::new();
         let begun = stolen.unparker();
@@ -212,16 +212,16 @@ fn a_joiner_that_is_called_for_a_job_leaves() {
     });
 }
 
-/// Property: a worker that falls asleep beside crumbs is woken for the long job that follows them, also if its owner has
-/// offered it before it could have seen the worker asleep: the monitor is asked to look.
+/// Property: a worker that falls asleep beside crumbs is woken for the long job that follows them, also if its owner
+/// has offered it before it could have seen the worker asleep: the monitor is asked to look.
 ///
-/// Seen to fail with: a `sees_offer` that does not hurry the monitor.
+/// Seen to fail with: a `look_for_offer` that does not hurry the monitor.
 #[test]
 fn a_worker_falls_asleep_beside_crumbs_while_a_long_job_is_offered() {
     check_large(2, || {
         let pool = Pool::watchful(2);
-        let place = pool.occupy(1);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(1);
+        let worker = thread::spawn(move || slot.work());
         let owner = pool.fork(0);
         let ran = Arc::new(AtomicBool::new(false));
         let runs = ran.clone();

@@ -30,7 +30,7 @@ fn a_task_is_polled_in_place_while_the_other_worker_falls_asleep() {
     check_large(1, || {
         loom::stop_exploring();
         let pool = Pool::new(2, 0);
-        let places = [pool.occupy(0), pool.occupy(1)];
+        let slots = [pool.occupy(0), pool.occupy(1)];
         let (begun, first, second) = (Parker::new(), Parker::new(), Parker::new());
         let (computes, ran_first, ran_second) =
             (begun.unparker(), first.unparker(), second.unparker());
@@ -45,7 +45,7 @@ fn a_task_is_polled_in_place_while_the_other_worker_falls_asleep() {
                 close(&pool);
             }
         }));
-        let [computing, other] = places;
+        let [computing, other] = slots;
         let computing = thread::spawn(move || computing.work());
         begun.park();
         loom::explore();
@@ -118,16 +118,16 @@ fn events_that_concern_no_task_do_not_hold_up_a_computation() {
 fn work_is_kept_in_place_while_the_monitor_switches_off() {
     check(2, || {
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
         };
-        let home = pool.clone();
+        let inner = pool.clone();
         drop(pool.compute(move || {
-            drop(home.spawn({
-                let pool = home.clone();
+            drop(inner.spawn({
+                let pool = inner.clone();
                 async move {
                     drop(pool.spawn(async {}));
                     monitor.join().unwrap();
@@ -135,7 +135,7 @@ fn work_is_kept_in_place_while_the_monitor_switches_off() {
                     close(&pool);
                 }
             }));
-            home.split_point();
+            inner.split_point();
         }));
         worker.join().unwrap();
         assert!(pool.is_over());
@@ -146,14 +146,14 @@ fn work_is_kept_in_place_while_the_monitor_switches_off() {
 /// it leaves behind at its end is run, too, though the worker does not take it of its own accord, and though
 /// the spare that came for tasks falls asleep or is dismissed at that moment.
 ///
-/// Seen to fail with: a `look` that takes a worker that computes for one that makes progress; a worker that leaves tasks
-/// to its spare without handing over those that it has; `run_in_place` that leaves the tick even.
+/// Seen to fail with: a `look` that takes a worker that computes for one that makes progress; a worker that leaves
+/// tasks to its spare without handing over those that it has; `run_in_place` that leaves the tick even.
 #[test]
 fn a_computation_ends_while_its_spare_falls_asleep() {
     check(2, || {
         loom::stop_exploring();
         let pool = Pool::new(1, 1);
-        let place = pool.occupy(0);
+        let slot = pool.occupy(0);
         let (ended, back) = (Parker::new(), Parker::new());
         let (ends, ran) = (ended.unparker(), back.unparker());
         drop(pool.compute({
@@ -170,11 +170,11 @@ fn a_computation_ends_while_its_spare_falls_asleep() {
                 back.park();
                 ends.unpark();
                 loom::explore();
-                let home = pool.clone();
-                drop(pool.spawn(async move { close(&home) }));
+                let inner = pool.clone();
+                drop(pool.spawn(async move { close(&inner) }));
             }
         }));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         ended.park();
         pool.monitor().look(&pool, Duration::ZERO);
         worker.join().unwrap();
@@ -194,7 +194,7 @@ fn a_task_is_pushed_while_the_spare_for_tasks_is_stuck() {
     check(3, || {
         loom::stop_exploring();
         let pool = Pool::new(1, 1);
-        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        let (slot, spare) = (pool.occupy(0), pool.occupy(1));
         let (stuck, back) = (Parker::new(), Parker::new());
         let (in_poll, ran) = (stuck.unparker(), back.unparker());
         let (relieved, parker) = (Parker::new(), Parker::new());
@@ -213,14 +213,14 @@ fn a_task_is_pushed_while_the_spare_for_tasks_is_stuck() {
                 parker.park();
             }
         }));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         relieved.park();
         loom::explore();
         go_on.unpark();
-        let home = pool.clone();
+        let inner = pool.clone();
         drop(pool.spawn(async move {
             ran.unpark();
-            close(&home);
+            close(&inner);
         }));
         worker.join().unwrap();
         spare.join().unwrap();

@@ -15,12 +15,12 @@ static POISON: Poison = Poison;
 
 /// A pool with a task that waits for a pipe, polled once and idle. It calls `then` when it has read.
 fn waiting(pool: &Pool, reader: Reader, then: impl FnOnce(&Pool) + Send + 'static) {
-    let home = pool.clone();
+    let inner = pool.clone();
     drop(pool.spawn(async move {
-        // Sends the worker home that polls it first.
-        home.retire(0);
+        // Dismisses the worker that polls it first.
+        inner.retire(0);
         reader.read().await;
-        then(&home);
+        then(&inner);
     }));
     pool.occupy(0).work();
 }
@@ -31,8 +31,8 @@ fn close(pool: &Pool) {
 }
 
 fn start(pool: &Pool, workers: usize) -> Vec<thread::JoinHandle<()>> {
-    let places = (0..workers).map(|index| pool.occupy(index)).collect::<Vec<_>>();
-    places.into_iter().map(|place| thread::spawn(move || place.work())).collect()
+    let slots = (0..workers).map(|index| pool.occupy(index)).collect::<Vec<_>>();
+    slots.into_iter().map(|slot| thread::spawn(move || slot.work())).collect()
 }
 
 fn join(workers: Vec<thread::JoinHandle<()>>) {
@@ -122,18 +122,18 @@ fn an_event_comes_while_two_workers_fall_asleep() {
     });
 }
 
-/// Property: an event reaches the task although the worker that falls asleep finds the seat's lock taken by one that leaves
-/// at that moment.
+/// Property: an event reaches the task although the worker that falls asleep finds the seat's lock taken by one that
+/// leaves at that moment.
 ///
-/// Seen to fail with: a `moves_out` that wakes nobody; no fence in it.
+/// Seen to fail with: a `note_move_out` that wakes nobody; no fence in it.
 #[test]
 fn an_event_comes_while_the_worker_at_the_os_leaves() {
     check_large(2, || {
         let pool = Pool::new(1, 1);
         let pipe = pool.pipe(1);
         waiting(&pool, pipe.register(), close);
-        let place = pool.occupy(1);
-        let leaving = thread::spawn(move || place.look_and_leave());
+        let slot = pool.occupy(1);
+        let leaving = thread::spawn(move || slot.look_and_leave());
         let workers = start(&pool, 1);
         pipe.write();
         leaving.join().unwrap();
@@ -165,8 +165,8 @@ fn the_thread_takes_events_while_the_last_worker_falls_asleep() {
     });
 }
 
-/// Property: a worker that comes and goes, and finds the seat's lock taken by a thread that only asks whether nobody looks,
-/// is woken by that thread to take the seat.
+/// Property: a worker that comes and goes, and finds the seat's lock taken by a thread that only asks whether nobody
+/// looks, is woken by that thread to take the seat.
 ///
 /// Seen to fail with: no fence in `probe_seat`.
 #[test]
@@ -244,7 +244,7 @@ fn events_are_handed_out_once() {
     });
 }
 
-/// Property: an event on its way for a source that goes does not reach the one that gets its place.
+/// Property: an event on its way for a source that goes does not reach the one that gets its slot.
 ///
 /// Seen to fail with: `Slab::event` that does not compare the generations.
 #[test]

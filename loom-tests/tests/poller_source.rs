@@ -33,7 +33,7 @@ fn a_stale_clear_does_not_erase_a_newer_event() {
     });
 }
 
-/// Property: who waits for an event is woken by it, or sees it, also while it clears an older one;
+/// Property: a task that waits for an event is woken by it, or sees it, also while it clears an older one;
 /// and what was written before the event is seen.
 ///
 /// Seen to fail with: `event` that takes the wakers out before it sets the word; `wait` that does not
@@ -90,7 +90,7 @@ fn the_directions_are_independent() {
     });
 }
 
-/// Property: of two who wait for one direction, an event wakes both; one that goes away takes nothing
+/// Property: of two tasks that wait for one direction, an event wakes both; one that goes away takes nothing
 /// along.
 ///
 /// Seen to fail with: `drain` that takes the first waiter only.
@@ -157,8 +157,8 @@ fn what_an_event_announces_reaches_all_who_wait() {
 /// the thread after a wait.
 ///
 /// Seen to fail with: a `sleep_in_seat` that does not look for the token before it waits; no fence in `kick`; a `kick`
-/// that leaves the token and does nothing else. (Not with a `sleep_in_seat` without its fence: in loom, an exchange that
-/// fails has read the latest value.)
+/// that leaves the token and does nothing else. (Not with a `sleep_in_seat` without its fence: in loom, an exchange
+/// that fails has read the latest value.)
 #[test]
 fn no_kick_is_lost() {
     check(3, || {

@@ -22,8 +22,8 @@ static POISON: Poison = Poison;
 fn work_is_kept_while_the_monitor_switches_off() {
     check(2, || {
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
@@ -50,8 +50,8 @@ fn work_is_kept_while_the_monitor_switches_off() {
 fn work_is_pushed_while_the_monitor_switches_off() {
     check(2, || {
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))
@@ -73,7 +73,7 @@ fn work_is_pushed_while_the_monitor_switches_off() {
 
 /// Property: a worker that begins while the monitor switches off is monitored.
 ///
-/// Seen to fail with: no fence in `moves_in`; none in `switch_off`.
+/// Seen to fail with: no fence in `note_move_in`; none in `switch_off`.
 #[test]
 fn a_worker_begins_while_the_monitor_switches_off() {
     check(3, || {
@@ -127,8 +127,8 @@ fn a_worker_wakes_up_in_the_seat_while_the_monitor_switches_off() {
         let reader = pipe.register();
         let listener = Arc::new(Listener { pool: pool.clone(), monitor: Mutex::new(None) });
         reader.wait_for_next(&Waker::from(listener.clone()));
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let monitor = {
             let pool = pool.clone();
             thread::spawn(move || pool.monitor().look(&pool, Duration::ZERO))

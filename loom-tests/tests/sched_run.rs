@@ -24,8 +24,8 @@ fn spawn_while_the_pool_closes() {
     check(2, || {
         let drops = Drops::default();
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let spawner = {
             let (pool, guard) = (pool.clone(), drops.guard());
             thread::spawn(move || {
@@ -77,14 +77,14 @@ fn spawn_while_a_manual_loop_is_dropped() {
 /// that is polled once more and has to be bound.
 ///
 /// Seen to fail with: `bind` that does not look at `closed`; `close` that leaves out a shard, the worker's or
-/// the one of foreign threads. (Not with a `spawn` or a worker that never looks at `closing`: it only takes
+/// the one of outside threads. (Not with a `spawn` or a worker that never looks at `closing`: it only takes
 /// the longer way.)
 #[test]
 fn spawn_inside_while_the_pool_closes() {
     check(2, || {
         let drops = Drops::default();
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
+        let slot = pool.occupy(0);
         drop(pool.spawn({
             let (pool, drops) = (pool.clone(), drops.clone());
             async move {
@@ -95,7 +95,7 @@ fn spawn_inside_while_the_pool_closes() {
                 }));
             }
         }));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         pool.close();
         worker.join().unwrap();
         assert!(pool.is_over());
@@ -114,7 +114,7 @@ fn a_task_is_stolen_while_the_pool_closes() {
     check(2, || {
         let drops = Drops::default();
         let pool = Pool::new(2, 0);
-        let places = [pool.occupy(0), pool.occupy(1)];
+        let slots = [pool.occupy(0), pool.occupy(1)];
         drop(pool.spawn({
             let (pool, drops) = (pool.clone(), drops.clone());
             async move {
@@ -123,7 +123,7 @@ fn a_task_is_stolen_while_the_pool_closes() {
                 pool.close();
             }
         }));
-        let [first, second] = places;
+        let [first, second] = slots;
         let other = thread::spawn(move || second.work());
         first.work();
         other.join().unwrap();
@@ -141,7 +141,7 @@ fn a_worker_is_stuck_in_a_first_poll_while_the_pool_closes() {
     check(1, || {
         let drops = Drops::default();
         let pool = Pool::new(2, 0);
-        let places = [pool.occupy(0), pool.occupy(1)];
+        let slots = [pool.occupy(0), pool.occupy(1)];
         drop(pool.spawn({
             let (pool, drops) = (pool.clone(), drops.clone());
             async move {
@@ -158,7 +158,7 @@ fn a_worker_is_stuck_in_a_first_poll_while_the_pool_closes() {
                 }));
             }
         }));
-        let [first, second] = places;
+        let [first, second] = slots;
         let other = thread::spawn(move || second.work());
         first.work();
         other.join().unwrap();
@@ -176,14 +176,14 @@ fn tasks_come_and_go_while_they_are_counted() {
         loom::stop_exploring();
         let (made, ended) = (Drops::default(), Drops::default());
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
+        let slot = pool.occupy(0);
         let (begun, parker) = (Parker::new(), Parker::new());
         let (begins, go_on) = (begun.unparker(), parker.unparker());
         // The first is listed; those that it leads to are not.
         drop(pool.spawn({
             let (pool, made, ended) = (pool.clone(), made.clone(), ended.clone());
             async move {
-                let home = pool.clone();
+                let inner = pool.clone();
                 drop(pool.spawn(async move {
                     let _guard = ended.guard();
                     drop(made.guard());
@@ -191,11 +191,11 @@ fn tasks_come_and_go_while_they_are_counted() {
                     parker.park();
                     let guard = ended.guard();
                     drop(made.guard());
-                    drop(home.spawn(async move { drop(guard) }));
+                    drop(inner.spawn(async move { drop(guard) }));
                 }));
             }
         }));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         begun.park();
         loom::explore();
         go_on.unpark();
@@ -209,15 +209,15 @@ fn tasks_come_and_go_while_they_are_counted() {
     });
 }
 
-/// Property: a spare that retires after the last task of a pool that closes sends home the worker that
+/// Property: a spare that retires after the last task of a pool that closes has the worker end that
 /// falls asleep at that moment.
 ///
-/// Seen to fail with: `left` that wakes nobody; `run` that does not call it for one who retires.
+/// Seen to fail with: `left` that wakes nobody; `run` that does not call it for one that retires.
 #[test]
 fn a_spare_retires_after_the_last_task() {
     check(2, || {
         let pool = Pool::new(1, 1);
-        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        let (slot, spare) = (pool.occupy(0), pool.occupy(1));
         drop(pool.spawn({
             let pool = pool.clone();
             async move {
@@ -226,7 +226,7 @@ fn a_spare_retires_after_the_last_task() {
             }
         }));
         let spare = thread::spawn(move || spare.work());
-        place.work();
+        slot.work();
         spare.join().unwrap();
         assert!(pool.is_over());
     });
@@ -240,7 +240,7 @@ fn spawn_idle(pool: &Pool, stash: &Stash, drops: &Drops) {
         let _ = &guard;
         if let Some(pool) = first.take() {
             stash.keep(cx);
-            // Sends the worker home that polls it.
+            // Dismisses the worker that polls it.
             pool.retire(0);
         }
         Poll::<()>::Pending
@@ -248,7 +248,7 @@ fn spawn_idle(pool: &Pool, stash: &Stash, drops: &Drops) {
     pool.occupy(0).work();
 }
 
-/// Property: a waker used on a foreign thread while the pool closes and its last reference goes
+/// Property: a waker used on an outside thread while the pool closes and its last reference goes
 /// finds the pool alive as long as it needs it, and the task is dropped once.
 ///
 /// Seen to fail with: `PoolRef::schedule` without a reference of its own (it looks for a sleeper in a
@@ -261,8 +261,8 @@ fn wake_while_the_pool_closes() {
         let pool = Pool::new(1, 0);
         spawn_idle(&pool, &stash, &drops);
         let waker = stash.take();
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let waking = thread::spawn(move || waker.wake());
         pool.close();
         drop(pool);
@@ -272,7 +272,7 @@ fn wake_while_the_pool_closes() {
     });
 }
 
-/// Property: the worker that drops the last task of a pool that closes sends home one that falls
+/// Property: the worker that drops the last task of a pool that closes has one end that falls
 /// asleep at that moment.
 ///
 /// Seen to fail with: `left` that wakes nobody.
@@ -284,9 +284,9 @@ fn the_last_task_ends_while_another_worker_falls_asleep() {
         let pool = Pool::new(2, 0);
         spawn_idle(&pool, &stash, &drops);
         drop(stash.take());
-        let places = [pool.occupy(0), pool.occupy(1)];
+        let slots = [pool.occupy(0), pool.occupy(1)];
         loom::stop_exploring();
-        let workers = places.map(|place| thread::spawn(move || place.work()));
+        let workers = slots.map(|slot| thread::spawn(move || slot.work()));
         while pool.sleeping() < 2 {
             thread::yield_now();
         }
@@ -310,7 +310,7 @@ fn a_spare_retires_while_it_falls_asleep() {
         let pool = Pool::new(1, 1);
         let (back, spare) = (pool.occupy(0), pool.occupy(1));
         let spare = thread::spawn(move || spare.work());
-        // The worker comes back, sends its spare home, and leaves by itself.
+        // The worker comes back, dismisses its spare, and leaves by itself.
         pool.relieve(0, 1);
         pool.retire(0);
         back.work();
@@ -346,7 +346,7 @@ fn a_spare_retires_while_work_comes_in() {
 fn a_spare_hands_over_while_the_worker_falls_asleep() {
     check(2, || {
         let pool = Pool::new(1, 1);
-        let (place, spare) = (pool.occupy(0), pool.occupy(1));
+        let (slot, spare) = (pool.occupy(0), pool.occupy(1));
         drop(pool.spawn({
             let pool = pool.clone();
             async move {
@@ -358,7 +358,7 @@ fn a_spare_hands_over_while_the_worker_falls_asleep() {
                 }));
             }
         }));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         spare.work();
         worker.join().unwrap();
         assert!(pool.is_over());
@@ -375,8 +375,8 @@ fn the_poller_ends_with_the_last_task() {
         let pool = Pool::unmonitored(1, 0);
         pool.start_poller();
         drop(pool.spawn(future::pending::<()>()));
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         pool.shut_down();
         worker.join().unwrap();
     });

@@ -32,8 +32,8 @@ fn spawn_one_of(pool: &Pool, left: &Arc<AtomicUsize>) {
 fn push_while_the_worker_falls_asleep() {
     check(3, || {
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         spawn_one_of(&pool, &Arc::new(AtomicUsize::new(1)));
         worker.join().unwrap();
         assert!(pool.is_over());
@@ -47,9 +47,9 @@ fn push_while_the_worker_falls_asleep() {
 fn two_pushes_while_the_worker_falls_asleep() {
     check(2, || {
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
+        let slot = pool.occupy(0);
         let left = Arc::new(AtomicUsize::new(2));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         let pusher = {
             let (pool, left) = (pool.clone(), left.clone());
             thread::spawn(move || spawn_one_of(&pool, &left))
@@ -70,8 +70,8 @@ fn two_pushes_while_the_worker_falls_asleep() {
 fn the_last_searcher_leaves_while_more_is_pushed() {
     check_large(1, || {
         let pool = Pool::new(2, 0);
-        let places = [pool.occupy(0), pool.occupy(1)];
-        let workers = places.map(|place| thread::spawn(move || place.work()));
+        let slots = [pool.occupy(0), pool.occupy(1)];
+        let workers = slots.map(|slot| thread::spawn(move || slot.work()));
         let parker = Parker::new();
         let unparker = parker.unparker();
         drop(pool.spawn({

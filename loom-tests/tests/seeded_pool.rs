@@ -1,5 +1,5 @@
-//! A whole pool, which is too large for loom: three workers, a spare, the poller's thread, threads outside that spawn, wake
-//! and write, computations, and the end. Run by `scripts/seeded`, on a scheduler that random numbers drive; see
+//! A whole pool, which is too large for loom: three workers, a spare, the poller's thread, threads outside that spawn,
+//! wake and write, computations, and the end. Run by `scripts/seeded`, on a scheduler that random numbers drive; see
 //! `windlass_sync::primitives::seeded` for what that finds, and what it does not.
 #![cfg(windlass_seeded)]
 
@@ -41,9 +41,9 @@ impl Drop for One {
 /// Starts the workers of a pool, and its poller's thread.
 fn start(pool: &Pool) -> Vec<JoinHandle<()>> {
     pool.start_poller();
-    let places = [(); WORKERS];
-    let places = places.iter().enumerate().map(|(index, ())| pool.occupy(index));
-    places.map(|place| thread::spawn(move || place.work())).collect()
+    let slots = [(); WORKERS];
+    let slots = slots.iter().enumerate().map(|(index, ())| pool.occupy(index));
+    slots.map(|slot| thread::spawn(move || slot.work())).collect()
 }
 
 /// Shuts the pool down, and waits until all workers have left.
@@ -68,8 +68,8 @@ async fn yield_once() {
     .await;
 }
 
-/// Property: what is spawned, woken, written and computed at the same time by three workers and three threads outside comes
-/// to its end, and then the pool does.
+/// Property: what is spawned, woken, written and computed at the same time by three workers and three threads outside
+/// comes to its end, and then the pool does.
 ///
 /// Seen to fail with: a worker that announces its sleep and does not look once more (`look_once_more`); a `push` that
 /// wakes nobody; a seat that is left without waking the next (`left`); a `kick_seat` that does nothing.
@@ -194,7 +194,7 @@ fn everything_is_cancelled() {
 /// Property: computations that split, on three workers, with a thread outside that takes part in its own and tasks that
 /// come meanwhile, have the right results.
 ///
-/// Seen to fail with: an offer that wakes nobody beside a joiner that sleeps (`call_joiner`).
+/// Seen to fail with: an offer that wakes nobody beside a joiner that sleeps (`wake_joiner`).
 #[test]
 fn computations_split_beside_tasks() {
     fn sum(pool: &Pool, from: u64, to: u64) -> u64 {
@@ -229,13 +229,13 @@ fn computations_split_beside_tasks() {
 /// Property: a worker that comes back while a spare is sent for it, so that none is, says nothing to the spare that is
 /// sent for another worker.
 ///
-/// Seen to fail with: a `claim` that does not ask whether the last spare was told to leave. (The model of the same name for
-/// loom would need a fourth preemption for that.)
+/// Seen to fail with: a `claim` that does not ask whether the last spare was told to leave. (The model of the same name
+/// for loom would need a fourth preemption for that.)
 #[test]
 fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
     check(4000, || {
         let pool = Pool::new(2, 1);
-        let [place, other] = [pool.occupy(0), pool.occupy(1)];
+        let [slot, other] = [pool.occupy(0), pool.occupy(1)];
         let (first, stuck, back) = (Parker::new(), Parker::new(), Parker::new());
         let (in_poll, go_on) = (first.unparker(), stuck.unparker());
         drop(pool.spawn({
@@ -247,7 +247,7 @@ fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
                 pool.retire(0);
             }
         }));
-        let worker = thread::spawn(move || place.work());
+        let worker = thread::spawn(move || slot.work());
         first.park();
         let ran = back.unparker();
         drop(pool.spawn({

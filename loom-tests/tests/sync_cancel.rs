@@ -7,8 +7,8 @@ use std::task::{Context, Waker};
 use loom::thread;
 use windlass_sync::CancellationToken;
 
-/// A child is dropped while its parent is cancelled: the sibling is cancelled, and loom sees no access to the child that
-/// was dropped.
+/// A child is dropped while its parent is cancelled: the sibling is cancelled, and loom sees no
+/// access to the child that was dropped.
 ///
 /// Fails when `Node::drop` or `Node::cancel` does not take the tree's lock (loom reports the race).
 #[test]

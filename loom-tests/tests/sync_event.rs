@@ -67,8 +67,8 @@ fn auto_two_sets_two_queued() {
     });
 }
 
-/// Two calls of `set` and two waiters at any time: with one more `set` at the end, in case the first two were merged, both
-/// waiters are released.
+/// Two calls of `set` and two waiters at any time: with one more `set` at the end, in case the first two were merged,
+/// both waiters are released.
 ///
 /// Fails when `announce` overwrites SET, and when `release_one` withdraws although the queue is not
 /// empty (deadlocks).
@@ -197,8 +197,8 @@ fn auto_cancel_in_the_middle() {
 
 /// The first waiter is dropped when the first two may have been released: the third gets the signal that is left.
 ///
-/// Fails when `remove` does not check whether the waiter is still queued: it would link the second one again, which would
-/// get the signal (deadlock).
+/// Fails when `remove` does not check whether the waiter is still queued: it would link the second one again, which
+/// would get the signal (deadlock).
 #[test]
 fn auto_cancel_of_the_first_of_three() {
     loom::model(|| {
@@ -247,7 +247,8 @@ fn auto_set_races_with_reset() {
 /// A poll with another waker races with `set`: either the poll is ready or the waker is woken, and the waiter sees what
 /// came before the `set`.
 ///
-/// Fails when `update_waker` does not read the state again after it has accessed the queue (deadlock), and when the store in `pop_front` is Relaxed (assertion).
+/// Fails when `update_waker` does not read the state again after it has accessed the queue (deadlock), and when the
+/// store in `pop_front` is Relaxed (assertion).
 #[test]
 fn auto_set_races_with_a_change_of_waker() {
     loom::model(|| {

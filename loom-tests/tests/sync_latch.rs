@@ -14,9 +14,9 @@ use windlass_sync::{Latch, block_on};
 
 /// A latch that the waiter frees while counters may still be inside its methods.
 ///
-/// The memory itself stays allocated, in an `Arc` that loom does not see, so that it orders nothing. Only the latch in it is
-/// dropped. In a model, the drop counts as a write to the state word and to the
-/// queue's mutex, and loom reports every access that is not ordered before it.
+/// The memory itself stays allocated, in an `Arc` that loom does not see, so that it orders nothing. Only
+/// the latch in it is dropped. In a model, the drop counts as a write to the state word and to the queue's
+/// mutex, and loom reports every access that is not ordered before it.
 struct Frame(std::cell::UnsafeCell<MaybeUninit<Latch>>);
 
 // SAFETY: the latch inside is `Send` and `Sync`; the models decide which thread drops it.
@@ -92,8 +92,8 @@ fn two_counters_wait_free() {
 
 /// A waiter leaves the queue, and then learns from `is_open` that it may free the latch.
 ///
-/// Fails when `open_locked` writes OPEN instead of OPENING, always or if it finds ENLISTED cleared, and when `count` does
-/// not settle.
+/// Fails when `open_locked` writes OPEN instead of OPENING, always or if it finds ENLISTED cleared, and when
+/// `count` does not settle.
 #[test]
 fn cancelled_wait_then_free() {
     model_with_three_preemptions(|| {

@@ -176,11 +176,11 @@ fn a_task_is_aborted_in_its_first_poll() {
     });
 }
 
-/// Property: a task that somebody lists in its queue, before its first poll, is either refused or cancelled by the closing of
-/// the list, and the list is empty afterwards.
+/// Property: a task that somebody lists in its queue, before its first poll, is either refused or cancelled by
+/// the closing of the list, and the list is empty afterwards.
 ///
-/// Seen to fail with: `Cell::list` that does not call `State::listed` (the task is bound twice); `Cell::list` that calls it for a
-/// task that was refused (the list forgets the task).
+/// Seen to fail with: `Cell::list` that does not call `State::listed` (the task is bound twice); `Cell::list`
+/// that calls it for a task that was refused (the list forgets the task).
 #[test]
 fn a_queued_task_is_listed_while_the_list_closes() {
     check(4, || {

@@ -40,8 +40,9 @@ fn fire(timers: &Timers, now: u64) -> usize {
     timers.fire(now, |wakers| wakers.drain(..).for_each(Waker::wake))
 }
 
-/// Arms `count` timers for the same time, and has two threads fire them. Before it fires, one of the threads lets
-/// `passes` nanoseconds of real time pass; it fires at the time `now`. Returns the order in which the timers were woken.
+/// Arms `count` timers for the same time, and has two threads fire them. Before it fires, one of the
+/// threads lets `passes` nanoseconds of real time pass; it fires at the time `now`. Returns the order in
+/// which the timers were woken.
 fn order(count: usize, now: u64, passes: u64) -> Vec<usize> {
     let driver = Nobody::default();
     let timers = Arc::new(Timers::new(0, Box::new(driver.clone())));
@@ -49,7 +50,7 @@ fn order(count: usize, now: u64, passes: u64) -> Vec<usize> {
     let armed: Vec<_> = (0..count)
         .map(|number| {
             let waker = Waker::from(Arc::new(Note(number, log.clone())));
-            arm(timers.foreign(0), 5, &waker)
+            arm(timers.outside(0), 5, &waker)
         })
         .collect();
     let other = {
@@ -67,8 +68,8 @@ fn order(count: usize, now: u64, passes: u64) -> Vec<usize> {
 
 /// Property: timers with equal deadlines are woken in the order of arming, even if several threads fire them.
 ///
-/// Seen to fail with: a `FiringClaim::acquire` that always succeeds; a `Shard::take_due` that releases the claim with the
-/// last batch, before that is woken.
+/// Seen to fail with: a `FiringClaim::acquire` that always succeeds; a `Shard::take_due` that releases the claim with
+/// the last batch, before that is woken.
 #[test]
 fn equal_deadlines_are_woken_in_the_order_of_arming() {
     check(3, || assert!(order(3, 10, 0).is_sorted()));
@@ -82,8 +83,8 @@ fn moving_a_virtual_time_takes_over_no_claim() {
     check(3, || assert!(order(3, 10 + CLAIM_EXPIRY_NANOS, 0).is_sorted()));
 }
 
-/// Property: a thread whose claim was taken over, because it took too long, may wake its batch late. All other timers are
-/// woken in order.
+/// Property: a thread whose claim was taken over, because it took too long, may wake its batch late. All other timers
+/// are woken in order.
 ///
 /// Seen to fail with: a `FiringClaim::is_current` that ignores the number.
 #[test]
@@ -99,7 +100,7 @@ fn a_claim_that_was_taken_over_continues_in_order() {
     });
 }
 
-/// A runtime whose time stands still at 20. It counts the wake-ups of its timekeeper, who waits for them.
+/// A runtime whose time stands still at 20. It counts the wake-ups of its timekeeper, which waits for them.
 #[derive(Clone)]
 struct Wakeups(Arc<(Mutex<usize>, Condvar)>);
 
@@ -137,7 +138,7 @@ fn a_claim_only_postpones_the_published_time() {
     const MILLISECOND: u64 = 1_000_000;
     check(1, || {
         let timers = Timers::new(0, Box::new(Nobody::default()));
-        let shard = timers.foreign(0);
+        let shard = timers.outside(0);
         let mut armed = vec![arm(shard, 5, Waker::noop()), arm(shard, 5, Waker::noop())];
         let mut batches = 0;
         timers.fire(10, |wakers| {
@@ -167,8 +168,8 @@ impl Wake for Then {
     }
 }
 
-/// Property: if a timer is armed while a thread that is not the timekeeper has claimed the shard, and is due after the time
-/// at which that thread began, the timekeeper that found the shard claimed is woken.
+/// Property: if a timer is armed while a thread that is not the timekeeper has claimed the shard, and is due after the
+/// time at which that thread began, the timekeeper that found the shard claimed is woken.
 ///
 /// Seen to fail with: a `Shard::fire` that does not notify the timekeeper of the deadline that it has published; a
 /// `Shard::take_due` that releases the claim and leaves the published deadline as it is.
@@ -179,13 +180,13 @@ fn a_timer_that_is_armed_during_a_claim_is_not_forgotten() {
         let timers = Arc::new(Timers::new(0, Box::new(wakeups.clone())));
         let (flag, waker) = Flag::new();
         let waker = Waker::from(Arc::new(Then(waker, wakeups.clone())));
-        let first = arm(timers.foreign(0), 5, Waker::noop());
+        let first = arm(timers.outside(0), 5, Waker::noop());
         timers.wake_up();
         let firing = {
             let timers = timers.clone();
             thread::spawn(move || fire(&timers, 10))
         };
-        let keeper = {
+        let timekeeper = {
             let (timers, wakeups, flag) = (timers.clone(), wakeups.clone(), flag.clone());
             thread::spawn(move || {
                 while !flag.is_set() {
@@ -197,9 +198,9 @@ fn a_timer_that_is_armed_during_a_claim_is_not_forgotten() {
                 }
             })
         };
-        let second = arm(timers.foreign(0), 15, &waker);
+        let second = arm(timers.outside(0), 15, &waker);
         firing.join().unwrap();
-        keeper.join().unwrap();
+        timekeeper.join().unwrap();
         assert!(flag.is_set());
         drop((first, second));
     });

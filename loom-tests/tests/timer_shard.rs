@@ -36,7 +36,7 @@ fn fire_or_cancel() {
     check(3, || {
         let timers = timers();
         let (flag, waker) = Flag::new();
-        let timer = arm(timers.foreign(0), 5, &waker).unwrap();
+        let timer = arm(timers.outside(0), 5, &waker).unwrap();
         let firing = {
             let timers = timers.clone();
             thread::spawn(move || fire(&timers, 10))
@@ -56,7 +56,7 @@ fn fire_or_cancel() {
 fn fire_beside_a_poll_with_a_new_waker() {
     check(3, || {
         let timers = timers();
-        let timer = arm(timers.foreign(0), 5, Waker::noop()).unwrap();
+        let timer = arm(timers.outside(0), 5, Waker::noop()).unwrap();
         let firing = {
             let timers = timers.clone();
             thread::spawn(move || fire(&timers, 10))
@@ -79,7 +79,7 @@ fn fire_beside_a_poll_with_a_new_waker() {
 fn fire_beside_a_reset_and_a_new_waker() {
     check(3, || {
         let timers = timers();
-        let timer = arm(timers.foreign(0), 5, Waker::noop()).unwrap();
+        let timer = arm(timers.outside(0), 5, Waker::noop()).unwrap();
         let firing = {
             let timers = timers.clone();
             thread::spawn(move || fire(&timers, 10))
@@ -106,7 +106,7 @@ fn arming_beside_the_end_of_the_runtime() {
             thread::spawn(move || timers.close().into_iter().for_each(Waker::wake))
         };
         let (flag, waker) = Flag::new();
-        let timer = arm(timers.foreign(0), 5, &waker);
+        let timer = arm(timers.outside(0), 5, &waker);
         closing.join().unwrap();
         match timer {
             None => assert!(!flag.is_set()),
@@ -122,7 +122,7 @@ fn arming_beside_the_end_of_the_runtime() {
 /// Has two threads leave a shard, each in its own way. The second has to free it, and nobody may touch it after that.
 fn leave_twice(one: impl FnOnce(Held) + Send + 'static, two: impl FnOnce(Held)) {
     let timers = timers();
-    let [first, second] = [5, 6].map(|time| arm(timers.foreign(0), time, Waker::noop()));
+    let [first, second] = [5, 6].map(|time| arm(timers.outside(0), time, Waker::noop()));
     let held = |timer: Option<_>| Held { timers: timers.clone(), timer };
     let (first, second) = (held(first), held(second));
     drop(timers);
@@ -137,8 +137,8 @@ struct Held {
     timer: Option<ArmedTimer>,
 }
 
-/// Property: the last holder frees the shard, whether it is the runtime, a timer that is cancelled, or a timer that finds
-/// out that it has fired.
+/// Property: the last holder frees the shard, whether it is the runtime, a timer that is cancelled, or a timer that
+/// finds out that it has fired.
 ///
 /// Seen to fail with: a `Shard::cancel`, or a `State::end`, that does not leave; a `State::leave` that returns true for
 /// the last holder but one.
@@ -164,8 +164,8 @@ fn the_last_holder_frees_the_shard() {
 
 /// Property: one thread at a time accesses the value behind the lock, and sees what the last one wrote.
 ///
-/// Seen to fail with: a `Lock` that locks with Relaxed, or unlocks with Relaxed; a `Lock::wait` that does not try to take
-/// the lock.
+/// Seen to fail with: a `Lock` that locks with Relaxed, or unlocks with Relaxed; a `Lock::wait` that does
+/// not try to take the lock.
 #[test]
 fn the_lock_is_held_by_one_at_a_time() {
     check(4, || {

@@ -11,7 +11,7 @@ use windlass_runtime::model::Pool;
 use windlass_timer::model::arm;
 use windlass_timer::{Driver, NEVER, Timers};
 
-/// A runtime whose time stands still at 10. It counts the wake-ups of its timekeeper, who waits for them.
+/// A runtime whose time stands still at 10. It counts the wake-ups of its timekeeper, which waits for them.
 #[derive(Clone)]
 struct Wakeups {
     count: Arc<(Mutex<usize>, Condvar)>,
@@ -75,12 +75,12 @@ fn a_timer_reaches_a_timekeeper_that_falls_asleep() {
         let wakeups = Wakeups::new(false);
         let timers = wakeups.timers();
         let (flag, waker) = Flag::new();
-        let keeper = {
+        let timekeeper = {
             let (timers, wakeups) = (timers.clone(), wakeups.clone());
             thread::spawn(move || keep(&timers, &wakeups))
         };
-        let timer = arm(timers.foreign(0), 5, &waker);
-        keeper.join().unwrap();
+        let timer = arm(timers.outside(0), 5, &waker);
+        timekeeper.join().unwrap();
         assert!(flag.is_set());
         drop(timer);
     });
@@ -95,20 +95,20 @@ fn an_earlier_timer_reaches_a_timekeeper_that_sleeps_to_a_later_one() {
         let wakeups = Wakeups::new(false);
         let timers = wakeups.timers();
         let (flag, waker) = Flag::new();
-        let later = arm(timers.foreign(0), 1_000, Waker::noop());
-        let keeper = {
+        let later = arm(timers.outside(0), 1_000, Waker::noop());
+        let timekeeper = {
             let (timers, wakeups) = (timers.clone(), wakeups.clone());
             thread::spawn(move || keep(&timers, &wakeups))
         };
-        let timer = arm(timers.foreign(0), 5, &waker);
-        keeper.join().unwrap();
+        let timer = arm(timers.outside(0), 5, &waker);
+        timekeeper.join().unwrap();
         assert!(flag.is_set());
         drop((timer, later));
     });
 }
 
-/// Property: a timer that a worker arms without waking another thread reaches the timekeeper when the worker falls asleep,
-/// even if the timekeeper does so at the same time.
+/// Property: a timer that a worker arms without waking another thread reaches the timekeeper when the worker falls
+/// asleep, even if the timekeeper does so at the same time.
 ///
 /// Seen to fail with: an `entrust` that does nothing; no fence in `Timekeeper::promise`. (The worker's own fence is
 /// that of its announcement.)
@@ -118,14 +118,14 @@ fn a_worker_s_timer_is_entrusted_to_a_timekeeper_that_falls_asleep() {
         let wakeups = Wakeups::new(true);
         let timers = wakeups.timers();
         let (flag, waker) = Flag::new();
-        let keeper = {
+        let timekeeper = {
             let (timers, wakeups) = (timers.clone(), wakeups.clone());
             thread::spawn(move || keep(&timers, &wakeups))
         };
         let timer = arm(timers.worker(0), 5, &waker);
         loom::sync::atomic::fence(loom::sync::atomic::Ordering::SeqCst);
         timers.entrust();
-        keeper.join().unwrap();
+        timekeeper.join().unwrap();
         assert!(flag.is_set());
         drop(timer);
     });
@@ -148,10 +148,10 @@ impl Wake for Close {
 fn a_timer_of_another_thread_reaches_a_worker_in_the_seat() {
     check(2, || {
         let pool = Pool::new(1, 0);
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let waker = Waker::from(Arc::new(Close(pool.clone())));
-        let timer = arm(pool.foreign_timers(), 0, &waker);
+        let timer = arm(pool.outside_timers(), 0, &waker);
         worker.join().unwrap();
         assert!(pool.is_over());
         drop(timer);
@@ -165,10 +165,10 @@ fn a_timer_is_fired_beside_the_poller_s_thread() {
     check(2, || {
         let pool = Pool::new(1, 0);
         pool.start_poller();
-        let place = pool.occupy(0);
-        let worker = thread::spawn(move || place.work());
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
         let waker = Waker::from(Arc::new(Close(pool.clone())));
-        let timer = arm(pool.foreign_timers(), 0, &waker);
+        let timer = arm(pool.outside_timers(), 0, &waker);
         worker.join().unwrap();
         assert!(pool.is_over());
         drop(timer);
@@ -178,13 +178,13 @@ fn a_timer_is_fired_beside_the_poller_s_thread() {
 /// Property: a timer that a spare arms in its last poll is fired by the worker that sleeps in the seat, or takes it
 /// meanwhile.
 ///
-/// Seen to fail with: a `moves_out` that does not entrust the timers; no fence in it.
+/// Seen to fail with: a `note_move_out` that does not entrust the timers; no fence in it.
 #[test]
 fn a_spare_arms_a_timer_and_leaves() {
     check(2, || {
         let pool = Pool::new(1, 1);
-        let (spare, place) = (pool.occupy(1), pool.occupy(0));
-        let worker = thread::spawn(move || place.work());
+        let (spare, slot) = (pool.occupy(1), pool.occupy(0));
+        let worker = thread::spawn(move || slot.work());
         let waker = Waker::from(Arc::new(Close(pool.clone())));
         let timer = spare.poll_and_leave(|| arm(pool.worker_timers(1), 0, &waker));
         worker.join().unwrap();

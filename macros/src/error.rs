@@ -15,7 +15,8 @@ impl Error {
         Self { message: message.into(), from: span, to: span }
     }
 
-    /// Creates an error about the tokens from the first to the last of `tokens`, or about the attribute if there are none.
+    /// Creates an error about the tokens from the first to the last of `tokens`, or about the
+    /// attribute if there are none.
     pub(crate) fn about(tokens: &[TokenTree], message: impl Into<String>) -> Self {
         let span = |token: Option<&TokenTree>| token.map_or_else(Span::call_site, TokenTree::span);
         Self { message: message.into(), from: span(tokens.first()), to: span(tokens.last()) }
@@ -23,8 +24,8 @@ impl Error {
 
     /// Returns `::core::compile_error! { "message" }`.
     ///
-    /// The compiler underlines from the first token to the last. Two spans cannot be joined on stable Rust, so the first
-    /// and the last token get one each.
+    /// The compiler underlines from the first token to the last. Two spans cannot be joined on
+    /// stable Rust, so the first and the last token get one each.
     pub(crate) fn into_tokens(self) -> TokenStream {
         let Self { message, from, to } = self;
         let punct = |char, spacing, span| {

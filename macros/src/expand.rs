@@ -1,11 +1,11 @@
-//! From the tokens of an attribute and its item to the code that takes their place. It knows nothing of the compiler but
-//! tokens, so that a fuzz target can call it too.
+//! Turns the tokens of an attribute and its item into the code that takes their place. It knows
+//! nothing of the compiler but tokens, so that a fuzz target can call it too.
 
 use crate::function::Function;
 use crate::options::Options;
 use proc_macro::TokenStream;
 
-/// Which attribute is being expanded.
+/// The attribute that is being expanded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Main,

@@ -11,12 +11,12 @@
 //!                                         }
 //! ```
 //!
-//! The function is kept whole, one level deeper, rather than moving its body into an async block. So its return type still
-//! guides `?` and coercions, and the expansion adds nothing to its scope.
+//! The function is kept whole, one level deeper, rather than moving its body into an async block.
+//! So its return type still guides `?` and coercions, and the expansion adds nothing to its scope.
 //!
-//! The crate contains no parser of Rust, and does not depend on one. `function` finds the few tokens that matter, `options`
-//! reads `name = value` pairs, and the added code is written as source text. Every error is a compile error at the token
-//! that caused it.
+//! The crate contains no parser of Rust, and does not depend on one. `function` finds the few
+//! tokens that matter, `options` reads `name = value` pairs, and the added code is written as
+//! source text. Every error is a compile error at the token that caused it.
 
 mod error;
 mod expand;
@@ -38,6 +38,7 @@ use proc_macro::TokenStream;
 /// |---|---|---|
 /// | `workers = 4` | number of worker threads | one per available core |
 /// | `thread_name = "web"` | the prefix of the worker threads' names | the runtime's |
+/// | `virtual_time = true` | time passes only when everything waits for it, as in `Builder::virtual_time` | `false` |
 /// | `tokio = true` | a tokio runtime beside it, for crates that call tokio; needs windlass's feature `tokio` | `false` |
 /// | `crate = "path"` | where to find windlass, if it is re-exported or renamed | `"::windlass"` |
 ///
@@ -82,13 +83,14 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes an `async fn` a unit test that runs on a runtime of its own.
 ///
-/// It replaces `#[test]`; `#[should_panic]`, `#[ignore]` and a returned `Result` work as they do there. Each test has its own
-/// runtime, which is shut down at the end of the test, so tests cannot affect each other.
+/// It replaces `#[test]`; `#[should_panic]`, `#[ignore]` and a returned `Result` work as they do
+/// there. Each test has its own runtime, which is shut down at the end of the test, so tests cannot
+/// affect each other.
 ///
 /// # Options
 ///
-/// They are the same as for [`macro@main`], but the default is `workers = 2`: enough to run tasks in parallel, and the same
-/// on every machine.
+/// They are the same as for [`macro@main`], but the default is `workers = 2`: enough to run tasks
+/// in parallel, and the same on every machine.
 ///
 /// # Panics
 ///
@@ -101,6 +103,12 @@ pub fn main(options: TokenStream, item: TokenStream) -> TokenStream {
 /// async fn a_task_returns_its_value() -> Result<(), windlass::task::JoinError> {
 ///     assert_eq!(windlass::spawn(async { 1 + 1 }).await?, 2);
 ///     Ok(())
+/// }
+///
+/// // Hours pass at once.
+/// #[windlass::test(virtual_time = true)]
+/// async fn a_session_ends_after_an_hour() {
+///     windlass::timer::sleep(std::time::Duration::from_secs(3600)).await;
 /// }
 ///
 /// #[windlass::test(workers = 1)]

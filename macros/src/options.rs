@@ -10,6 +10,8 @@ pub(crate) struct Options {
     thread_name: Option<String>,
     /// Whether a tokio runtime is set beside: `true` or `false`.
     tokio: Option<String>,
+    /// Whether the runtime is in virtual time: `true` or `false`.
+    virtual_time: Option<String>,
     /// The path to windlass. (`crate` is a keyword.)
     root: Option<String>,
 }
@@ -41,12 +43,10 @@ impl Options {
             "workers" => (&mut self.workers, read_workers),
             "thread_name" => (&mut self.thread_name, read_string),
             "tokio" => (&mut self.tokio, read_bool),
+            "virtual_time" => (&mut self.virtual_time, read_bool),
             "crate" => (&mut self.root, read_path),
             _ => {
-                let message = format!(
-                    "unknown option `{key}`; there are `workers`, `thread_name`, `tokio` and `crate`"
-                );
-                return Err(Error::new(name.span(), message));
+                return Err(Error::new(name.span(), unknown(&key)));
             }
         };
         if slot.is_some() {
@@ -66,14 +66,17 @@ impl Options {
     pub(crate) fn runtime_source(&self, default_workers: Option<usize>) -> String {
         let root = self.root.as_deref().unwrap_or("::windlass");
         let workers = self.workers.clone().or(default_workers.map(|n| n.to_string()));
-        let with_tokio = self.tokio.as_deref() == Some("true");
+        let is_true = |option: &Option<String>| option.as_deref() == Some("true");
+        let with_tokio = is_true(&self.tokio);
+        let virtual_time = is_true(&self.virtual_time);
         let start = match (workers, &self.thread_name) {
-            (None, None) if !with_tokio => format!("{root}::Runtime::new()"),
+            (None, None) if !with_tokio && !virtual_time => format!("{root}::Runtime::new()"),
             (workers, thread_name) => {
                 let workers = workers.map_or(String::new(), |n| format!(".workers({n})"));
                 let name =
                     thread_name.as_ref().map_or(String::new(), |s| format!(".thread_name({s})"));
-                let builder = format!("{root}::Builder::new(){workers}{name}");
+                let time = if virtual_time { ".virtual_time()" } else { "" };
+                let builder = format!("{root}::Builder::new(){workers}{name}{time}");
                 match with_tokio {
                     true => format!("{root}::tokio::BuilderExt::with_tokio({builder}).build()"),
                     false => format!("{builder}.build()"),
@@ -82,6 +85,19 @@ impl Options {
         };
         format!(r#"{start}.expect("the windlass runtime could not be started")"#)
     }
+}
+
+/// Returns the message for an option that does not exist, with the one that is meant if tokio has it.
+fn unknown(key: &str) -> String {
+    let hint = match key {
+        "worker_threads" => "; tokio's `worker_threads` is `workers` here",
+        "start_paused" => "; tokio's `start_paused` is `virtual_time` here",
+        "flavor" => "; there is one kind of runtime, and `workers = 1` makes it small",
+        _ => "",
+    };
+    format!(
+        "unknown option `{key}`{hint}; there are `workers`, `thread_name`, `virtual_time`, `tokio` and `crate`"
+    )
 }
 
 fn is_punct(token: &TokenTree, char: char) -> bool {
@@ -195,12 +211,32 @@ mod tests {
         let options = Options {
             workers: Some("4".into()),
             thread_name: Some("\"web\"".into()),
-            tokio: None,
             root: Some("crate::rt".into()),
+            ..Options::default()
         };
         let source = options.runtime_source(Some(2));
         let expected = r#"crate::rt::Builder::new().workers(4).thread_name("web").build().expect("#;
         assert!(source.starts_with(expected), "{source}");
+    }
+
+    #[test]
+    fn virtual_time_is_a_setting_of_the_builder() {
+        let options = Options { virtual_time: Some("true".into()), ..Options::default() };
+        let source = options.runtime_source(None);
+        assert!(
+            source.starts_with("::windlass::Builder::new().virtual_time().build()."),
+            "{source}"
+        );
+    }
+
+    #[test]
+    fn options_of_tokio_are_answered_with_ours() {
+        for (theirs, ours) in [("worker_threads", "`workers`"), ("start_paused", "`virtual_time`")]
+        {
+            assert!(unknown(theirs).contains(&format!("is {ours} here")), "{theirs}");
+        }
+        assert!(unknown("flavor").contains("workers = 1"));
+        assert!(!unknown("colour").contains("tokio's"));
     }
 
     #[test]

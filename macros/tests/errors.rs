@@ -36,7 +36,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "unknown_option",
         "#[windlass_macros::main(threads = 4)]\nasync fn main() {}",
-        "1:25: error: unknown option `threads`; there are `workers`, `thread_name`, `tokio` and `crate`",
+        "1:25: error: unknown option `threads`; there are `workers`, `thread_name`, `virtual_time`, `tokio` and `crate`",
     ),
     (
         "tokio_by_number",

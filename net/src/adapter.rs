@@ -1,4 +1,4 @@
-//! The base of the adapters to other crates' I/O traits: the streams, by what an adapter has to know of them. Not for
+//! The base of the adapters to other crates' I/O traits: what an adapter has to know about a stream. Not meant for
 //! programs.
 
 use std::io;

@@ -9,8 +9,8 @@ use windlass_runtime::task::AbortHandle;
 
 /// A value that can be converted into socket addresses, as with std's trait of the same name.
 ///
-/// Numeric addresses are converted at once. Names are looked up with the OS's resolver, which blocks, on a thread of the
-/// blocking pool.
+/// Numeric addresses are converted at once. Names are looked up with the OS's resolver, which blocks, on a thread of
+/// the blocking pool.
 ///
 /// # Examples
 ///
@@ -40,6 +40,25 @@ pub trait ToSocketAddrs {
     /// assert!("a host without a port".lookup().is_err());
     /// ```
     fn lookup(&self) -> io::Result<Lookup>;
+
+    /// Returns what [`resolve`] looks up: as [`lookup`](Self::lookup) does, but text needs no port. Without one, the
+    /// port of the addresses is 0.
+    ///
+    /// # Errors
+    ///
+    /// Returns `InvalidInput` if the value is neither addresses nor a name.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::ToSocketAddrs;
+    ///
+    /// assert!("localhost".lookup_host().is_ok());
+    /// assert!("localhost".lookup().is_err());
+    /// ```
+    fn lookup_host(&self) -> io::Result<Lookup> {
+        self.lookup()
+    }
 }
 
 /// The result of [`ToSocketAddrs::lookup`]: addresses, or a name to look up.
@@ -103,6 +122,8 @@ impl<A: Into<SocketAddr>> From<A> for Lookup {
 
 /// Resolves a host into its addresses: `"example.org:443"`, `("example.org", 443)`, or any other [`ToSocketAddrs`].
 ///
+/// A host without a port, `"example.org"`, has addresses with port 0: take [`ip`](SocketAddr::ip) of them.
+///
 /// Dropping the future cancels the lookup if it has not started. One that has started continues on its thread, and its
 /// result is discarded.
 ///
@@ -116,11 +137,17 @@ impl<A: Into<SocketAddr>> From<A> for Lookup {
 /// # windlass::block_on(async {
 /// let mut addresses = windlass::net::resolve("127.0.0.1:443").await?;
 /// assert_eq!(addresses.next(), "127.0.0.1:443".parse().ok());
+/// assert!(windlass::net::resolve("localhost").await?.all(|address| address.ip().is_loopback()));
 /// # Ok::<(), std::io::Error>(())
 /// # }).unwrap();
 /// ```
 pub async fn resolve<A: ToSocketAddrs>(host: A) -> io::Result<Addresses> {
-    host.lookup()?.resolve().await
+    host.lookup_host()?.resolve().await
+}
+
+/// Returns the first of the addresses, which have a port.
+pub(crate) async fn first<A: ToSocketAddrs>(addrs: A) -> io::Result<SocketAddr> {
+    addrs.lookup()?.resolve().await?.next().ok_or_else(no_address)
 }
 
 /// Returns the result of the first address with which `op` succeeds, or the error of the last one.
@@ -129,7 +156,7 @@ pub(crate) async fn with_first<A: ToSocketAddrs, R, F: Future<Output = io::Resul
     mut op: impl FnMut(SocketAddr) -> F,
 ) -> io::Result<R> {
     let mut failed = None;
-    for address in resolve(addrs).await? {
+    for address in addrs.lookup()?.resolve().await? {
         match op(address).await {
             Ok(result) => return Ok(result),
             Err(error) => failed = Some(error),
@@ -138,7 +165,7 @@ pub(crate) async fn with_first<A: ToSocketAddrs, R, F: Future<Output = io::Resul
     Err(failed.unwrap_or_else(no_address))
 }
 
-pub(crate) fn no_address() -> io::Error {
+fn no_address() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "there is no address to use")
 }
 
@@ -182,6 +209,10 @@ impl Drop for AbortOnDrop {
 impl<T: ToSocketAddrs + ?Sized> ToSocketAddrs for &T {
     fn lookup(&self) -> io::Result<Lookup> {
         (**self).lookup()
+    }
+
+    fn lookup_host(&self) -> io::Result<Lookup> {
+        (**self).lookup_host()
     }
 }
 
@@ -248,11 +279,23 @@ impl ToSocketAddrs for str {
         let port = port.parse().map_err(|_| invalid("the port of a socket address is invalid"))?;
         Ok(Lookup::host(host, port))
     }
+
+    fn lookup_host(&self) -> io::Result<Lookup> {
+        // The text of an IPv6 address has colons, and its last part is no port.
+        if !self.is_empty() && (!self.contains(':') || self.parse::<IpAddr>().is_ok()) {
+            return Ok(Lookup::host(self, 0));
+        }
+        self.lookup()
+    }
 }
 
 impl ToSocketAddrs for String {
     fn lookup(&self) -> io::Result<Lookup> {
         self.as_str().lookup()
+    }
+
+    fn lookup_host(&self) -> io::Result<Lookup> {
+        self.as_str().lookup_host()
     }
 }
 

@@ -19,15 +19,15 @@ use crate::sys::{self, AsDescriptor};
 /// The descriptor is registered with the runtime that is current when the `Async` is created. When that runtime shuts
 /// down, waiting operations return an error.
 ///
-/// If `&T` implements [`Read`](io::Read) or [`Write`](io::Write), then `Async<T>` implements [`AsyncRead`](futures_io::AsyncRead) or
-/// [`AsyncWrite`](futures_io::AsyncWrite). Through these
-/// traits and the `poll_*` methods one task at a time can wait for a direction: the last one that polled.
+/// If `&T` implements [`Read`](io::Read) or [`Write`](io::Write), then `Async<T>` implements
+/// [`AsyncRead`](futures_io::AsyncRead) or [`AsyncWrite`](futures_io::AsyncWrite). Through these traits and the
+/// `poll_*` methods one task at a time can wait for a direction: the last one that polled.
 ///
 /// # Caveats
 ///
-/// Connect a TCP socket before it is registered: the OS reports one that is not connected as hung up, and so as writable.
-/// A FIFO that was never opened for writing reads as if it had ended: await [`readable`](Self::readable) before the first
-/// read, or use `unix::pipe::Receiver`, which does so.
+/// Connect a TCP socket before it is registered: the OS reports one that is not connected as hung up, and so as
+/// writable. A FIFO that was never opened for writing reads as if it had ended: await [`readable`](Self::readable)
+/// before the first read, or use `unix::pipe::Receiver`, which does so.
 ///
 /// # Examples
 ///
@@ -53,16 +53,16 @@ pub struct Async<T> {
 }
 
 impl<T: AsDescriptor> Async<T> {
-    /// Puts the descriptor into non-blocking mode, and registers it with the current runtime, or with the global runtime
-    /// if there is none.
+    /// Puts the descriptor into non-blocking mode, and registers it with the current runtime, or with the global
+    /// runtime if there is none.
     ///
     /// The mode belongs to the open file and not to the descriptor: it is also changed for a duplicate, or for another
     /// process that has the same terminal.
     ///
     /// # Errors
     ///
-    /// Returns an error, and drops `io`, if it is registered with this runtime already, or if the OS cannot tell when it
-    /// is ready. The latter is the case for regular files; use
+    /// Returns an error, and drops `io`, if it is registered with this runtime already, or if the OS
+    /// cannot tell when it is ready. The latter is the case for regular files; use
     /// [`spawn_blocking`](windlass_runtime::spawn_blocking) for them.
     ///
     /// # Examples

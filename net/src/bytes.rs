@@ -13,18 +13,7 @@ use std::task::{Context, Poll, ready};
 use windlass_runtime::io::Direction::{Read as Reading, Write as Writing};
 
 use crate::Async;
-
-/// The most that `read_to_end` reads in one go, so that a fast sender cannot occupy a worker.
-const END_CHUNK: u64 = 256 * 1024;
-/// The number of buffers that every OS accepts in one call.
-const FEWEST_BUFFERS: usize = 16;
-/// The number of buffers that no OS exceeds in one call.
-const MOST_BUFFERS: usize = 1024;
-
-/// The most that a read into uninitialised memory requests: every OS can read it in one call.
-const MOST_BYTES: usize = 1 << 30;
-/// The number of bytes by which `read_buf` grows a full vector.
-const GROWTH: usize = 8 * 1024;
+use crate::policy::{BUFFER_GROWTH, FEWEST_BUFFERS, MOST_BUFFERS, READ_BYTES, READ_TO_END_BYTES};
 
 /// A non-blocking byte stream. All implementations are in this crate.
 pub trait ByteIo {
@@ -105,9 +94,9 @@ impl<T: ByteIo> Async<T> {
         let before = buf.len();
         loop {
             // Appends what it has read even if it ends with an error, such as `WouldBlock`.
-            let reader = || self.get_ref().reader().take(END_CHUNK).read_to_end(buf);
+            let reader = || self.get_ref().reader().take(READ_TO_END_BYTES).read_to_end(buf);
             let n = self.registration().io(Reading, reader).await?;
-            if (n as u64) < END_CHUNK {
+            if (n as u64) < READ_TO_END_BYTES {
                 return Ok(buf.len() - before);
             }
         }
@@ -280,7 +269,7 @@ impl<T: ByteIo> Async<T> {
 
 /// Returns the part of a buffer that one call reads into.
 fn readable_at_once(buf: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
-    let len = buf.len().min(MOST_BYTES);
+    let len = buf.len().min(READ_BYTES);
     &mut buf[..len]
 }
 
@@ -289,7 +278,7 @@ fn readable_at_once(buf: &mut [MaybeUninit<u8>]) -> &mut [MaybeUninit<u8>] {
 /// # Safety
 ///
 /// They must be initialised.
-unsafe fn initialised(buf: &mut [MaybeUninit<u8>], count: usize) -> &mut [u8] {
+pub(crate) unsafe fn initialised(buf: &mut [MaybeUninit<u8>], count: usize) -> &mut [u8] {
     let bytes = &mut buf[..count];
     // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and the caller guarantees that these are initialised.
     unsafe { &mut *(std::ptr::from_mut(bytes) as *mut [u8]) }
@@ -298,7 +287,7 @@ unsafe fn initialised(buf: &mut [MaybeUninit<u8>], count: usize) -> &mut [u8] {
 /// Returns the room behind the end of a vector: at least one byte.
 fn spare_capacity(buf: &mut Vec<u8>) -> &mut [MaybeUninit<u8>] {
     if buf.len() == buf.capacity() {
-        buf.reserve(GROWTH);
+        buf.reserve(BUFFER_GROWTH);
     }
     buf.spare_capacity_mut()
 }

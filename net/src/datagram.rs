@@ -102,8 +102,8 @@ macro_rules! datagram_methods {
         ///
         /// # Errors
         ///
-        /// Returns the OS's error, which may be about a datagram that was sent before (`ConnectionRefused`), or an error
-        /// if the runtime shuts down.
+        /// Returns the OS's error, which may be about a datagram that was sent before (`ConnectionRefused`), or an
+        /// error if the runtime shuts down.
         ///
         /// # Examples
         ///

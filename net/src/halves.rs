@@ -1,6 +1,7 @@
 //! The reading and the writing half of a stream, as separate values.
 
 mod duplex;
+mod whole;
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -14,6 +15,7 @@ use crate::bytes::ByteIo;
 use crate::methods::{impl_async_read, impl_async_write, read_methods, write_methods};
 
 pub(crate) use duplex::{duplex_methods, impl_duplex};
+pub(crate) use whole::addresses;
 
 /// A stream that can be split into two halves: [`TcpStream`](crate::TcpStream) and `UnixStream`.
 pub trait Duplex: private::Stream {}
@@ -71,6 +73,24 @@ pub struct OwnedWriteHalf<S: Duplex> {
     stream: Arc<S>,
     ends: bool,
 }
+
+/// Defines the halves of one kind of stream under the names that they have in tokio, where they are types of their own.
+macro_rules! half_aliases {
+    ($stream:ident) => {
+        #[doc = concat!("The borrowed reading half of a [`", stringify!($stream), "`].")]
+        pub type ReadHalf<'a> = $crate::ReadHalf<'a, $stream>;
+        #[doc = concat!("The borrowed writing half of a [`", stringify!($stream), "`].")]
+        pub type WriteHalf<'a> = $crate::WriteHalf<'a, $stream>;
+        #[doc = concat!("The owned reading half of a [`", stringify!($stream), "`].")]
+        pub type OwnedReadHalf = $crate::OwnedReadHalf<$stream>;
+        #[doc = concat!("The owned writing half of a [`", stringify!($stream), "`].")]
+        pub type OwnedWriteHalf = $crate::OwnedWriteHalf<$stream>;
+        #[doc = concat!("The error of joining halves of two [`", stringify!($stream), "`]s.")]
+        pub type ReuniteError = $crate::ReuniteError<$stream>;
+    };
+}
+
+pub(crate) use half_aliases;
 
 pub(crate) fn split<S: Duplex>(stream: &mut S) -> (ReadHalf<'_, S>, WriteHalf<'_, S>) {
     (ReadHalf(stream), WriteHalf(stream))

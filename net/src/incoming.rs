@@ -8,8 +8,8 @@ use futures_core::Stream;
 
 /// An endless stream of the connections that a listener accepts; see [`TcpListener::incoming`].
 ///
-/// It implements [`Stream`]; one task at a time can wait that way: the last one that polled. For programs without a crate
-/// of stream adapters it has a method [`next`](Self::next).
+/// It implements [`Stream`]; one task at a time can wait that way: the last one that polled. For programs without a
+/// crate of stream adapters it has a method [`next`](Self::next).
 ///
 /// # Examples
 ///
@@ -97,19 +97,21 @@ pub(crate) fn skip_aborted<R>(mut accept: impl FnMut() -> io::Result<R>) -> io::
     }
 }
 
-/// Defines the methods for accepting, for a wrapper of a listener of std. Its file has the functions `next`, which takes
-/// a connection without waiting, and `registered`, which makes a `$stream` of it.
+/// Defines the methods for accepting, for a wrapper of a listener of std. Its file has the functions `next`, which
+/// takes a connection without waiting, and `registered`, which makes a `$stream` of it.
 macro_rules! listener_methods {
     ($stream:ty, $address:ty) => {
         /// Accepts the next connection, and returns it with the address of its peer.
         ///
-        /// Several tasks can accept at the same time. Dropping the future loses no connection: one that was not returned
-        /// is still in the queue.
+        /// Several tasks can accept at the same time. Dropping the future loses no connection: one that was not
+        /// returned is still in the queue.
         ///
         /// # Errors
         ///
         /// Returns an error if descriptors have run out
-        /// ([what to do then](crate::TcpListener#when-descriptors-run-out)), or if the runtime shuts down.
+        /// ([what to do then](crate::TcpListener#when-descriptors-run-out)), or if the runtime shuts down. If a
+        /// connection was taken from the queue and the OS refuses to poll it, because memory or its limit of watched
+        /// descriptors has run out, the connection is closed and the error returned.
         ///
         /// # Examples
         ///
@@ -199,11 +201,54 @@ macro_rules! listener_methods {
             Incoming::new(self)
         }
 
+        /// Returns true if another process, or another descriptor of this one, may have the same socket, and so the
+        /// same queue.
+        ///
+        /// That is assumed of listeners that come from elsewhere, by `from_std` or from a descriptor: from a
+        /// supervisor such as systemd, or from the process that this one replaces. A listener that was bound here is
+        /// taken to be this process's own.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::TcpListener;
+        /// # windlass::block_on(async {
+        /// assert!(!TcpListener::bind("127.0.0.1:0").await?.is_shared());
+        /// let inherited = std::net::TcpListener::bind("127.0.0.1:0")?;
+        /// assert!(TcpListener::from_std(inherited)?.is_shared());
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn is_shared(&self) -> bool {
+            self.is_shared
+        }
+
+        /// Sets whether the socket is taken to be shared; see [`is_shared`](Self::is_shared) and
+        /// [`refuse_new`](Self::refuse_new).
+        ///
+        /// A program that hands its socket to the process that replaces it says so here.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::TcpListener;
+        /// # windlass::block_on(async {
+        /// // Made by another crate, and nobody else has it.
+        /// let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+        /// let mut listener = TcpListener::from_std(listener)?;
+        /// listener.set_shared(false);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn set_shared(&mut self, shared: bool) {
+            self.is_shared = shared;
+        }
+
         /// Returns the address that the listener is bound to.
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///

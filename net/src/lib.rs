@@ -19,8 +19,8 @@
 //!   When that runtime shuts down, waiting operations return an error. Tasks of other runtimes and plain threads (with
 //!   `block_on`) can use them as well.
 //! - An operation is tried first. The task waits only if the operation would block.
-//! - Methods take `&self`. One task can read while another one writes. If several tasks wait for the same direction, all
-//!   wake up, and one of them gets the data.
+//! - Methods take `&self`. One task can read while another one writes. If several tasks wait for the same direction,
+//!   all wake up, and one of them gets the data.
 //! - Dropping a future loses no byte, no datagram and no connection that was not returned. The two exceptions,
 //!   `read_exact` and `write_all`, are documented.
 //! - Each result counts against the task's budget, so that a socket that is always ready cannot occupy a worker.
@@ -28,8 +28,8 @@
 //!
 //! # What a peer can do
 //!
-//! A peer is not trusted. It can send nothing, send without end, stop reading, reset a connection at any point, or leave
-//! the queue of a listener before it is accepted. None of that panics, blocks a worker or keeps other tasks from
+//! A peer is not trusted. It can send nothing, send without end, stop reading, reset a connection at any point, or
+//! leave the queue of a listener before it is accepted. None of that panics, blocks a worker or keeps other tasks from
 //! running. Three things remain for the program to bound, because only it knows the protocol:
 //!
 //! - **Time.** A read from a silent peer and a write to one that does not read wait forever. Put
@@ -77,10 +77,11 @@ mod halves;
 mod incoming;
 mod methods;
 mod os_event;
+mod policy;
 mod readiness;
 mod ready_guard;
 mod sys;
-mod tcp;
+pub mod tcp;
 mod udp;
 // Local sockets and pipes exist in this form on Unix only.
 #[cfg(unix)]

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use crate::sys;
 
-/// An auto-reset event that foreign code can signal: a C library, another process that has its descriptor, anything that
-/// can `write(2)`. Within one program, `AutoResetEvent` does the same at a lower cost.
+/// An auto-reset event that foreign code can signal: a C library, another process that has its descriptor, anything
+/// that can `write(2)`. Within one program, `AutoResetEvent` does the same at a lower cost.
 ///
 /// - Waiting on a set event takes the signal and returns at once, without suspending.
 /// - Waiting on an unset event suspends until it is set.
-/// - [`set`](Self::set) on a set event changes nothing. Signals are not counted: however often the event was set before a
-///   waiter runs, one waiter takes the signal. This is also true of waiters that are suspended already, so prefer one
+/// - [`set`](Self::set) on a set event changes nothing. Signals are not counted: however often the event was set before
+///   a waiter runs, one waiter takes the signal. This is also true of waiters that are suspended already, so prefer one
 ///   waiter per event.
 ///
 /// On Linux (an eventfd) the kernel guarantees that one waiter takes a signal, even between processes. On macOS and the

@@ -129,8 +129,8 @@ macro_rules! readiness_methods {
 
         /// Waits until reading is worth trying, for at most `timeout`; otherwise like [`readable`](Self::readable).
         ///
-        /// With a time-out of zero it returns what has been reported before, and does not ask the OS. For a deadline on any
-        /// other operation, use `timer::timeout`. Dropping the future loses nothing.
+        /// With a time-out of zero it returns what has been reported before, and does not ask the OS. For a
+        /// deadline on any other operation, use `timer::timeout`. Dropping the future loses nothing.
         ///
         /// # Errors
         ///
@@ -186,8 +186,8 @@ macro_rules! readiness_methods {
 
         /// Does what [`readable`](Self::readable) does, for poll functions.
         ///
-        /// One task at a time can wait this way: the last one that polled. It shares that place with the traits of `futures_io`,
-        /// and with no other wait of the socket, such as `read`.
+        /// One task at a time can wait this way: the last one that polled. It shares that place with the
+        /// traits of `futures_io`, and with no other wait of the socket, such as `read`.
         ///
         /// # Errors
         ///
@@ -244,11 +244,12 @@ macro_rules! readiness_methods {
             self.io.poll_writable(cx)
         }
 
-        /// Performs an operation of your own on the descriptor, once and without waiting: a system call that has no method here.
+        /// Performs an operation of your own on the descriptor, once and without waiting: a system call that
+        /// has no method here.
         ///
         /// The operation must not block, and returns `WouldBlock` when it would. That is remembered, so that
-        /// [`readable`](Self::readable) and [`writable`](Self::writable) wait for the next event. They do not learn of an operation
-        /// that is performed in another way.
+        /// [`readable`](Self::readable) and [`writable`](Self::writable) wait for the next event. They do
+        /// not learn of an operation that is performed in another way.
         ///
         /// # Errors
         ///
@@ -281,13 +282,14 @@ macro_rules! readiness_methods {
             self.io.registration().try_io(interest.direction(), operation)
         }
 
-        /// Performs an operation of your own, and waits and tries again for as long as it returns `WouldBlock`; otherwise like
-        /// [`try_io`](Self::try_io).
+        /// Performs an operation of your own, and waits and tries again for as long as it returns
+        /// `WouldBlock`; otherwise like [`try_io`](Self::try_io).
         ///
-        /// The first try is made at once, before the OS has reported anything. [`Interest`](crate::Interest) has an example with a
-        /// real operation.
+        /// The first try is made at once, before the OS has reported anything. [`Interest`](crate::Interest)
+        /// has an example with a real operation.
         ///
-        /// Any number of tasks can wait. Dropping the future loses nothing: the operation is not running while it waits.
+        /// Any number of tasks can wait. Dropping the future loses nothing: the operation is
+        /// not running while it waits.
         ///
         /// # Errors
         ///

@@ -8,9 +8,10 @@ use crate::Interest;
 
 /// Readiness that the OS has reported, until an operation finds that there is none left.
 ///
-/// It is returned by `ready` of sockets, pipes and [`Async`](crate::Async), and is what tokio calls `AsyncFdReadyGuard`. Perform
-/// the operation with [`try_io`](Self::try_io), or in any other way and call [`clear`](Self::clear) when it would block.
-/// Dropping the guard keeps the readiness: the next wait returns at once.
+/// It is returned by `ready` of sockets, pipes and [`Async`](crate::Async), and is what tokio calls
+/// `AsyncFdReadyGuard`. Perform the operation with [`try_io`](Self::try_io), or in any other way
+/// and call [`clear`](Self::clear) when it would block. Dropping the guard keeps the readiness: the
+/// next wait returns at once.
 ///
 /// # Examples
 ///
@@ -95,8 +96,8 @@ impl<'a> ReadyGuard<'a> {
         self.registration.try_io(self.interest.direction(), operation)
     }
 
-    /// Records that nothing is left of this readiness: an operation would block. What the OS has reported since the guard was
-    /// returned stays.
+    /// Records that nothing is left of this readiness: an operation would block. What the OS has
+    /// reported since the guard was returned stays.
     ///
     /// Call it only if that is so. Otherwise the next wait is for an event that may never come.
     ///

@@ -1,24 +1,25 @@
 //! UDP sockets.
 
 mod options;
+mod uninit;
 
 use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
 use std::task::{Context, Poll};
 
-use crate::addrs::{ToSocketAddrs, no_address, resolve, with_first};
+use crate::addrs::{ToSocketAddrs, first, with_first};
 use crate::datagram::{Datagrams, datagram_methods};
-use crate::methods::{buffer_methods, socket_methods, wrapper};
+use crate::methods::{buffer_methods, packet_methods, socket_methods, wrapper};
 use crate::{Async, sys};
 
 /// A UDP socket.
 ///
-/// All methods take `&self`: any number of tasks can send and receive at the same time. Each datagram goes to one of the
-/// tasks that receive.
+/// All methods take `&self`: any number of tasks can send and receive at the same time. Each datagram goes to one of
+/// the tasks that receive.
 ///
-/// Anyone can send to a socket that is not connected, and the address of a sender can be forged: verify what arrives, and
-/// do not answer an unverified sender with more than it sent.
+/// Anyone can send to a socket that is not connected, and the address of a sender can be forged: verify what
+/// arrives, and do not answer an unverified sender with more than it sent.
 ///
 /// # Examples
 ///
@@ -113,7 +114,7 @@ impl UdpSocket {
     /// # }).unwrap();
     /// ```
     pub async fn send_to<A: ToSocketAddrs>(&self, buf: &[u8], addrs: A) -> io::Result<usize> {
-        let address = resolve(addrs).await?.next().ok_or_else(no_address)?;
+        let address = first(addrs).await?;
         self.io.write_with(|socket| socket.send_to(buf, address)).await
     }
 
@@ -153,8 +154,8 @@ impl UdpSocket {
     ///
     /// # Errors
     ///
-    /// Returns `WouldBlock` if there is no room now; after that, [`writable`](Self::writable) waits. Otherwise returns the
-    /// same errors as [`send_to`](Self::send_to).
+    /// Returns `WouldBlock` if there is no room now; after that, [`writable`](Self::writable) waits. Otherwise
+    /// returns the same errors as [`send_to`](Self::send_to).
     ///
     /// # Examples
     ///
@@ -305,6 +306,7 @@ impl UdpSocket {
 
     socket_methods!();
     buffer_methods!();
+    packet_methods!("let socket = UdpSocket::bind(\"127.0.0.1:0\").await?;");
 }
 
 impl Datagrams for std::net::UdpSocket {

@@ -35,7 +35,7 @@ fn a_manual_loop_loses_no_task() {
     os::limit_descriptors(Some(limit));
     ready.unwrap().into_iter().for_each(windlass_runtime::manual::Runnable::run);
     assert!(other.is_finished(), "what can go on comes before the error");
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + common::DEADLINE;
     while !sleeps.is_finished() {
         assert!(Instant::now() < deadline, "there is an alarm again");
         let ready = tasks.ready_tasks(Some(Duration::from_secs(10))).unwrap();
@@ -97,12 +97,18 @@ async fn accept_recovers() {
     assert_eq!(OsEvent::new(false).unwrap_err().raw_os_error(), TOO_MANY);
 
     // A server that pauses after an error costs nothing meanwhile.
-    let (cpu, since) = (os::cpu_micros(), Instant::now());
-    windlass_runtime::spawn_blocking(|| std::thread::sleep(Duration::from_millis(300)))
-        .await
-        .unwrap();
-    let used = Duration::from_micros(os::cpu_micros() - cpu);
-    assert!(used < since.elapsed() / 2, "the poller spins: {used:?}");
+    let mut rests = false;
+    for _ in 0..5 {
+        let (cpu, since) = (os::cpu_micros(), Instant::now());
+        windlass_runtime::spawn_blocking(|| std::thread::sleep(Duration::from_millis(300)))
+            .await
+            .unwrap();
+        rests |= Duration::from_micros(os::cpu_micros() - cpu) < since.elapsed() / 2;
+        if rests {
+            break;
+        }
+    }
+    assert!(rests, "the poller spins");
 
     hoard.pop();
     let (server, peer) = listener.accept().await.unwrap();

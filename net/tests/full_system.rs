@@ -28,10 +28,13 @@ fn accept_reports_a_full_system_without_spinning_and_goes_on_later() {
                 });
             });
         });
-        let before = os::cpu_micros();
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        let used = os::cpu_micros() - before;
-        assert!(used < 50_000, "{used} µs of CPU time while nobody asks");
+        // One that spins uses all of it each time.
+        let rests = (0..10).any(|_| {
+            let before = os::cpu_micros();
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            os::cpu_micros() - before < 50_000
+        });
+        assert!(rests, "it uses CPU time while nobody asks");
 
         let (_server, peer) = runtime.block_on(listener.accept()).unwrap();
         assert_eq!(peer, client.local_addr().unwrap());

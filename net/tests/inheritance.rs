@@ -1,4 +1,5 @@
-//! Child processes: they inherit nothing of a runtime that they could disturb. One test, because it looks at the whole process.
+//! Child processes: they inherit nothing of a runtime that they could disturb. One test, because it
+//! looks at the whole process.
 #![cfg(target_os = "linux")]
 
 mod common;

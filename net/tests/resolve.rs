@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use common::{poll_once, run};
-use windlass_net::{Lookup, TcpListener, TcpStream, ToSocketAddrs, resolve};
+use windlass_net::{Lookup, TcpListener, TcpStream, ToSocketAddrs, UdpSocket, resolve};
 
 async fn all(host: impl ToSocketAddrs) -> Vec<SocketAddr> {
     resolve(host).await.unwrap().collect()
@@ -38,6 +38,27 @@ fn whatever_std_takes() {
         assert_eq!(all(&[v4, v6][..]).await, [v4, v6]);
         assert_eq!(all([v6, v4]).await, [v6, v4]);
         assert_eq!(all(&vec![v4]).await, [v4]);
+    });
+}
+
+#[test]
+fn a_host_needs_no_port_to_be_looked_up() {
+    run(|| async {
+        for host in ["127.0.0.1", "::1"] {
+            let expected = [SocketAddr::new(host.parse().unwrap(), 0)];
+            assert_eq!(all(host).await, expected);
+            assert_eq!(all(&String::from(host)).await, expected);
+        }
+        let addresses = all("localhost").await;
+        assert!(!addresses.is_empty() && addresses.iter().all(|a| a.ip().is_loopback()));
+        assert_eq!(resolve("").await.unwrap_err().kind(), ErrorKind::InvalidInput);
+        assert_eq!(resolve("localhost:").await.unwrap_err().kind(), ErrorKind::InvalidInput);
+        // What is connected or sent to needs one.
+        let error = TcpStream::connect("localhost").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        let socket = UdpSocket::bind("127.0.0.1:0").await.unwrap();
+        let error = socket.send_to(b"", "localhost").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
     });
 }
 

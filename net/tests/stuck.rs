@@ -9,7 +9,7 @@ use std::time::Duration;
 use common::{DEADLINE, runtime, within_deadline};
 use windlass_net::TcpListener;
 
-/// A connection of a foreign thread, which blocks, and the server's end of it.
+/// A connection of an outside thread, which blocks, and the server's end of it.
 fn accept(
     runtime: &windlass_runtime::Runtime,
     listener: &TcpListener,

@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::ErrorKind;
+use std::mem::MaybeUninit;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
@@ -87,6 +88,40 @@ fn peeking_trying_and_truncating() {
         assert_eq!(b.try_recv_from(&mut buf).unwrap(), (4, a.local_addr().unwrap()));
         assert_eq!(&buf, b"long");
         assert_eq!(b.try_recv(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
+    });
+}
+
+#[test]
+fn datagrams_are_received_into_memory_that_is_not_initialised() {
+    run(|| async {
+        let (a, b) = (socket().await, socket().await);
+        let (from, to) = (a.local_addr().unwrap(), b.local_addr().unwrap());
+        let mut buf = Vec::new();
+        assert_eq!(b.try_recv_buf(&mut buf).unwrap_err().kind(), ErrorKind::WouldBlock);
+        // A vector without room gets enough for the largest, and what was in it stays.
+        let mut buf = b"before ".to_vec();
+        buf.shrink_to_fit();
+        let large = vec![7; 65_000];
+        a.send_to(&large, to).await.unwrap();
+        assert_eq!(b.peek_sender().await.unwrap(), from);
+        assert_eq!(b.try_peek_sender().unwrap(), from);
+        assert_eq!(b.recv_buf_from(&mut buf).await.unwrap(), (large.len(), from));
+        assert_eq!((&buf[..7], &buf[7..]), (&b"before "[..], &large[..]));
+
+        // What does not fit is discarded, and so is nothing else. Empty ones arrive, too.
+        let mut room = [MaybeUninit::uninit(); 4];
+        for (sent, received) in [(&b"longer"[..], &b"long"[..]), (b"", b""), (b"last", b"last")] {
+            a.send_to(sent, to).await.unwrap();
+            let (bytes, sender) = b.recv_uninit_from(&mut room).await.unwrap();
+            assert_eq!((&*bytes, sender), (received, from));
+        }
+        // A wait that is given up loses nothing.
+        assert!(poll_once(&mut Box::pin(b.recv_uninit_from(&mut room))).await.is_none());
+        a.send_to(b"kept", to).await.unwrap();
+        b.readable().await.unwrap();
+        let mut buf = Vec::with_capacity(2);
+        assert_eq!(b.try_recv_buf_from(&mut buf).unwrap(), (buf.capacity().min(4), from));
+        assert!(b"kept".starts_with(&buf));
     });
 }
 

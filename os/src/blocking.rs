@@ -24,8 +24,9 @@ pub(crate) fn poll_budget(cx: &mut Context<'_>) -> Poll<()> {
 
 /// A value on which blocking calls are made, one at a time.
 ///
-/// The value is shared with the call rather than moved into it, so that it is available again however the call ends. The
-/// lock is held while a call runs; the methods take it only while none runs.
+/// The value is shared with the call rather than moved into it, so that it is
+/// available again however the call ends. The lock is held while a call runs; the
+/// methods take it only while none runs.
 #[derive(Debug)]
 pub(crate) struct Blocking<T> {
     value: Arc<Mutex<T>>,

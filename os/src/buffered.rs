@@ -1,12 +1,13 @@
 //! An awaitable stream over blocking calls: files, the standard streams, and pipes where the OS can't poll them.
 //!
-//! A thread of the blocking pool can't use the caller's buffer, because the caller may drop it. Therefore bytes pass through a
-//! buffer that belongs to the stream:
+//! A thread of the blocking pool can't use the caller's buffer, because the caller may drop it.
+//! Therefore bytes pass through a buffer that belongs to the stream:
 //!
-//! - **Reading** fills the buffer with as much as the caller has room for, and copies. If the caller's future was dropped
-//!   meanwhile, the bytes stay for the next read.
-//! - **Writing** copies, and starts the call. The poll function reports the bytes as written at that point, and the next
-//!   write or flush returns the error, if any. The async functions wait for the end of the call.
+//! - **Reading** fills the buffer with as much as the caller has room for, and copies. If the
+//!   caller's future was dropped meanwhile, the bytes stay for the next read.
+//! - **Writing** copies, and starts the call. The poll function reports the bytes as written at
+//!   that point, and the next write or flush returns the error, if any. The async functions wait
+//!   for the end of the call.
 //!
 //! Calls are made one at a time, in order.
 
@@ -14,9 +15,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::task::{Context, Poll, ready};
 
 use crate::blocking::{Blocking, poll_budget};
-
-/// The most bytes that the poll functions pass on in one call.
-const MOST: usize = 2 * 1024 * 1024;
+use crate::policy::PASSED_ON;
 
 /// A stream and its buffers.
 #[derive(Debug)]
@@ -37,7 +36,7 @@ pub(crate) struct State<T> {
     output: Vec<u8>,
     /// The error of a write whose caller did not wait.
     failed: Option<io::Error>,
-    /// The result of the last seek, until it is returned.
+    /// The result of the last seek, until it is returned, or the cursor moves again.
     sought: Option<(SeekFrom, io::Result<u64>)>,
 }
 
@@ -82,6 +81,7 @@ impl<T: Read + Send + 'static> Buffered<T> {
         ready!(poll_budget(cx));
         loop {
             let mut state = ready!(self.state.poll_idle(cx))?;
+            state.sought = None;
             if let Some(read) = state.give_out(buf) {
                 return Poll::Ready(read);
             }
@@ -89,7 +89,7 @@ impl<T: Read + Send + 'static> Buffered<T> {
                 return Poll::Ready(Ok(read));
             }
             drop(state);
-            let len = buf.len().min(MOST);
+            let len = buf.len().min(PASSED_ON);
             self.state.start(move |state| state.fill(len));
         }
     }
@@ -100,6 +100,7 @@ impl<T: Read + Send + 'static> Buffered<T> {
         self.state.start(State::fill_to_end);
         self.idle().await?;
         let mut state = self.state.value();
+        state.sought = None;
         let len = state.end - state.start;
         buf.extend_from_slice(&state.input[state.start..state.end]);
         (state.start, state.end) = (0, 0);
@@ -120,7 +121,7 @@ impl<T: Write + Send + 'static> Buffered<T> {
         prepare: fn(&mut State<T>) -> io::Result<()>,
     ) -> Poll<io::Result<usize>> {
         ready!(self.poll_flush(cx))?;
-        let len = buf.len().min(MOST);
+        let len = buf.len().min(PASSED_ON);
         if len > 0 {
             self.begin_write(&buf[..len], prepare);
         }
@@ -143,13 +144,14 @@ impl<T: Write + Send + 'static> Buffered<T> {
 
     fn begin_write(&mut self, buf: &[u8], prepare: fn(&mut State<T>) -> io::Result<()>) {
         let mut state = self.state.value();
+        state.sought = None;
         state.output.clear();
         state.output.extend_from_slice(buf);
         drop(state);
         self.state.start(move |state| {
             let written = prepare(state).and_then(|()| state.io.write_all(&state.output));
             state.failed = written.and_then(|()| state.io.flush()).err();
-            if state.output.capacity() > MOST {
+            if state.output.capacity() > PASSED_ON {
                 state.output = Vec::new();
             }
         });
@@ -158,6 +160,15 @@ impl<T: Write + Send + 'static> Buffered<T> {
 
 impl<T: Seek + Send + 'static> Buffered<T> {
     /// Moves the cursor.
+    pub(crate) async fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.idle().await?;
+        // Of a caller whose future was dropped: since then, the cursor or the end of the file may have moved.
+        self.state.value().sought = None;
+        std::future::poll_fn(|cx| self.poll_seek(cx, position)).await
+    }
+
+    /// Moves the cursor, for a caller that polls until it is ready. One that gives up leaves its result, which the next
+    /// read or write discards.
     pub(crate) fn poll_seek(
         &mut self,
         cx: &mut Context<'_>,
@@ -177,10 +188,11 @@ impl<T: Seek + Send + 'static> Buffered<T> {
 }
 
 impl<T: Seek + Send + 'static> Buffered<T> {
-    /// Waits for the running call, returns the error of an earlier write, and moves the cursor back to the position that the
-    /// caller has read to.
+    /// Waits for the running call, returns the error of an earlier write, and moves the cursor back
+    /// to the position that the caller has read to.
     pub(crate) async fn unread(&mut self) -> io::Result<()> {
         std::future::poll_fn(|cx| self.poll_flush(cx)).await?;
+        self.state.value().sought = None;
         if self.state.value().is_ahead() {
             self.state.start(|state| state.failed = state.unread().err());
             std::future::poll_fn(|cx| self.poll_flush(cx)).await?;

@@ -11,14 +11,16 @@
 //!
 //! # How it is built
 //!
-//! The runtime's poller waits for what the OS can poll: signals (a socket that the handler writes to), ends of processes,
-//! pipes. Everything else runs on the runtime's blocking pool: `blocking` makes the calls, and `buffered` turns them into a
-//! stream. `sys` is the only module that names an OS.
+//! The runtime's poller waits for what the OS can poll: signals (a socket that the
+//! handler writes to), ends of processes, pipes. Everything else runs on the
+//! runtime's blocking pool: `blocking` makes the calls, and `buffered` turns them
+//! into a stream. `sys` is the only module that names an OS.
 
 mod blocking;
 mod buffered;
 pub mod fs;
 pub mod io;
+mod policy;
 pub mod process;
 pub mod signal;
 mod sys;

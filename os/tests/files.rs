@@ -2,11 +2,13 @@
 
 mod common;
 
+use std::future::Future;
 use std::io::{ErrorKind, SeekFrom};
 
-use common::{TempDir, run};
+use common::{TempDir, poll_once, run};
 use futures_lite::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, StreamExt};
 use windlass_os::fs::{self, DirBuilder, File, OpenOptions};
+use windlass_runtime::Handle;
 
 fn pattern(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i ^ (i >> 8) ^ (i >> 16)) as u8).collect()
@@ -142,6 +144,53 @@ fn the_cursor_follows_reads_writes_and_seeks() {
         file.sync_data().await.unwrap();
         file.sync_all().await.unwrap();
         assert_eq!(fs::read(dir.path("cursor")).await.unwrap(), b"0123");
+    });
+}
+
+/// The result of the first seek was returned to the second, which then did nothing.
+#[test]
+fn a_seek_that_was_given_up_does_not_answer_for_a_later_one() {
+    run(|| async {
+        let dir = TempDir::new();
+        let file = read_write(&dir.path("file")).await;
+        file.write_all(b"0123456789").await.unwrap();
+        let give_up = |position| {
+            let file = &file;
+            async move { drop(poll_once(&mut Box::pin(file.seek(position))).await) }
+        };
+        give_up(SeekFrom::Start(0)).await;
+        let mut three = [0; 3];
+        file.read_exact(&mut three).await.unwrap();
+        assert_eq!(&three, b"012");
+        assert_eq!(file.seek(SeekFrom::Start(0)).await.unwrap(), 0);
+        file.read_exact(&mut three).await.unwrap();
+        assert_eq!(&three, b"012");
+
+        give_up(SeekFrom::Start(1)).await;
+        file.write_all(b"x").await.unwrap();
+        assert_eq!(file.seek(SeekFrom::Start(1)).await.unwrap(), 1);
+        file.read_exact(&mut three).await.unwrap();
+        assert_eq!(&three, b"x23");
+
+        give_up(SeekFrom::End(0)).await;
+        file.write_all_at(b"more", 10).await.unwrap();
+        assert_eq!(file.seek(SeekFrom::End(0)).await.unwrap(), 14);
+    });
+}
+
+/// The same through the traits, of which a caller that gives up tells nobody.
+#[test]
+fn a_seek_that_was_given_up_is_over_with_the_next_read_or_write() {
+    run(|| async {
+        let dir = TempDir::new();
+        let mut file = read_write(&dir.path("file")).await;
+        file.write_all(b"0123456789").await.unwrap();
+        drop(poll_once(&mut AsyncSeekExt::seek(&mut file, SeekFrom::Start(0))).await);
+        let mut three = [0; 3];
+        AsyncReadExt::read_exact(&mut file, &mut three).await.unwrap();
+        assert_eq!(AsyncSeekExt::seek(&mut file, SeekFrom::Start(0)).await.unwrap(), 0);
+        AsyncReadExt::read_exact(&mut file, &mut three).await.unwrap();
+        assert_eq!(&three, b"012");
     });
 }
 
@@ -297,7 +346,7 @@ fn a_runtime_that_has_shut_down_is_an_error_and_no_hang() {
     common::within_deadline(|| {
         let (first, second) = (common::runtime(), common::runtime());
         let handle = first.handle().clone();
-        assert!(first.shutdown(std::time::Duration::from_secs(10)).is_clean());
+        assert!(first.shutdown(common::DEADLINE).is_clean());
         second.block_on(async move {
             let mut reading = Box::pin(fs::read("Cargo.toml"));
             let result = std::future::poll_fn(|cx| {
@@ -307,5 +356,36 @@ fn a_runtime_that_has_shut_down_is_an_error_and_no_hang() {
             .await;
             assert!(result.is_err());
         });
+    });
+}
+
+/// Awaits a call, and returns how many closures it has had run on the blocking pool.
+async fn hops<T>(call: impl Future<Output = std::io::Result<T>>) -> u64 {
+    let runtime = Handle::current();
+    let before = runtime.metrics().blocking_wait.count();
+    call.await.unwrap();
+    runtime.metrics().blocking_wait.count() - before
+}
+
+#[test]
+fn each_call_is_one_hop_however_much_it_moves() {
+    run(|| async {
+        let dir = TempDir::new();
+        let path = |name: &str| dir.path(name);
+        let bytes = pattern(5 << 20);
+        assert_eq!(hops(fs::create_dir_all(path("a/b/c"))).await, 1);
+        assert_eq!(hops(fs::write(path("whole"), &bytes)).await, 1);
+        assert_eq!(hops(fs::read(path("whole"))).await, 1);
+        assert_eq!(hops(fs::copy(path("whole"), path("copy"))).await, 1);
+        assert_eq!(hops(fs::metadata(path("copy"))).await, 1);
+        assert_eq!(hops(fs::rename(path("copy"), path("moved"))).await, 1);
+        assert_eq!(hops(File::open(path("moved"))).await, 1);
+        let file = File::open(path("moved")).await.unwrap();
+        let mut all = Vec::new();
+        assert_eq!(hops(file.read_to_end(&mut all)).await, 1);
+        assert!(all == bytes);
+        // None if the OS can tell that they are in memory.
+        assert!(hops(file.read_at(&mut [0; 1000], 0)).await <= 1);
+        assert_eq!(hops(fs::remove_dir_all(path("a"))).await, 1);
     });
 }

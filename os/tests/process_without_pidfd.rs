@@ -2,8 +2,10 @@
 #![cfg(target_os = "linux")]
 
 mod common;
+#[path = "../../net/tests/common/seccomp.rs"]
+mod seccomp;
 
-use common::os::{is_known, refuse_pidfd};
+use common::os::is_known;
 use common::{runtime, wait_until, within_deadline};
 use windlass_os::process::Command;
 
@@ -12,7 +14,7 @@ fn children_are_waited_for_by_signals() {
     for error in [libc::ENOSYS, libc::EPERM] {
         within_deadline(move || {
             // For this thread, and those of the runtime.
-            refuse_pidfd(error);
+            seccomp::refuse(&[libc::SYS_pidfd_open], error);
             runtime().block_on(async {
                 let tasks: Vec<_> = (0..50)
                     .map(|i| {

@@ -12,7 +12,7 @@ use common::os::{group_of, is_known};
 use common::{TempDir, poll_once, run, runtime, wait_until, within_deadline};
 use futures_lite::{AsyncReadExt, AsyncWriteExt};
 use windlass_os::process::{Child, Command};
-use windlass_runtime::timer;
+use windlass_runtime::{Handle, timer};
 
 fn shell(script: &str) -> Command {
     let mut command = Command::new("sh");
@@ -185,6 +185,21 @@ fn a_child_that_never_ends_is_killed_when_it_is_dropped() {
 }
 
 #[test]
+fn no_thread_waits_for_a_child() {
+    run(|| async {
+        let mut children: Vec<Child> = (0..20).map(|_| endless().spawn().unwrap()).collect();
+        for child in &mut children {
+            assert!(poll_once(&mut Box::pin(child.wait())).await.is_none());
+        }
+        assert_eq!(Handle::current().metrics().blocking_threads, 0);
+        for mut child in children {
+            child.kill().await.unwrap();
+        }
+        assert_eq!(Handle::current().metrics().blocking_threads, 0);
+    });
+}
+
+#[test]
 fn two_hundred_children_at_once_leave_no_zombies() {
     run(|| async {
         // A half is waited for by tasks of their own, the other is dropped while it runs.
@@ -220,7 +235,7 @@ fn a_shutdown_ends_the_wait_and_the_child_is_waited_for_later() {
         };
         let (id, stdin) = (child.id().unwrap(), child.stdin.take());
         assert!(first.block_on(async { poll_once(&mut Box::pin(child.wait())).await.is_none() }));
-        assert!(first.shutdown(Duration::from_secs(10)).is_clean());
+        assert!(first.shutdown(common::DEADLINE).is_clean());
         assert!(second.block_on(child.wait()).is_err());
         // Another runtime does it.
         assert!(second.block_on(async { poll_once(&mut Box::pin(child.wait())).await.is_none() }));

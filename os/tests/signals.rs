@@ -6,7 +6,6 @@ mod common;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::time::Duration;
 
 use common::os::{install_handler, install_long_handler, signal_self, signal_to};
 use common::{role, run, runtime, this_binary, wait_until, within_deadline};
@@ -109,7 +108,7 @@ fn a_shutdown_ends_the_wait_and_leaves_other_runtimes_alone() {
         let (mut of_first, mut of_second) = (listen(&first), listen(&second));
         // It waits on the second runtime for a signal by way of the first.
         let waiting = second.spawn(async move { of_first.recv().await });
-        assert!(first.shutdown(Duration::from_secs(10)).is_clean());
+        assert!(first.shutdown(common::DEADLINE).is_clean());
         assert_eq!(second.block_on(waiting).unwrap(), None);
         signal_self(libc::SIGIO);
         assert_eq!(second.block_on(of_second.recv()), Some(()));

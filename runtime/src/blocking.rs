@@ -21,6 +21,7 @@ use crate::task::{
 };
 
 /// The queue of closures and the count of threads; the threads are the runtime's.
+#[derive(Default)]
 pub(crate) struct BlockingPool {
     inner: Mutex<Inner>,
     changed: Condvar,
@@ -65,10 +66,6 @@ pub(crate) struct BlockingCounts {
 }
 
 impl BlockingPool {
-    pub(crate) fn new() -> Self {
-        Self { inner: Mutex::new(Inner::default()), changed: Condvar::new() }
-    }
-
     /// Refuses further closures, and returns those that have not begun.
     fn stop(&self) -> VecDeque<Runnable> {
         let unstarted = {
@@ -142,12 +139,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
-    pool.config.hooks.spawned(&runnable);
-    pool.observe_closure(runnable.notes());
-    let refused = queue(pool, runnable, Patience::Endless);
-    refused.into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
-    handle
+    spawn_with(pool, f, origin, Urgency::Whenever).0
 }
 
 /// Has a thread of the pool run a closure at once. Returns false if none is idle and no other is available; the closure
@@ -160,13 +152,27 @@ pub(crate) fn run_at_once(
     if !pool.blocking.inner.lock().has_thread(pool) {
         return false;
     }
-    let (runnable, _handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
+    spawn_with(pool, f, origin, Urgency::AtOnce).1
+}
+
+/// Queues a closure, and cancels what no thread will run soon enough. Returns true if there is nothing of that kind.
+fn spawn_with<F, T>(
+    pool: &Arc<Pool>,
+    f: F,
+    origin: Origin,
+    urgency: Urgency,
+) -> (JoinHandle<T>, bool)
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
     pool.config.hooks.spawned(&runnable);
     pool.observe_closure(runnable.notes());
-    let refused = queue(pool, runnable, Patience::None);
-    let has_begun = refused.is_empty();
+    let refused = queue(pool, runnable, urgency);
+    let is_accepted = refused.is_empty();
     refused.into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
-    has_begun
+    (handle, is_accepted)
 }
 
 /// Runs or cancels a closure, and calls the hook for its end.
@@ -179,20 +185,20 @@ fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
     }
 }
 
-/// How long a closure may wait for a thread.
+/// The urgency with which a closure needs a thread.
 #[derive(Clone, Copy, PartialEq)]
-enum Patience {
-    Endless,
-    None,
+enum Urgency {
+    Whenever,
+    AtOnce,
 }
 
 /// Queues a closure. Returns the closures that no thread will ever run, or not soon enough.
-fn queue(pool: &Arc<Pool>, runnable: Runnable, patience: Patience) -> VecDeque<Runnable> {
+fn queue(pool: &Arc<Pool>, runnable: Runnable, urgency: Urgency) -> VecDeque<Runnable> {
     let nothing = VecDeque::new;
     let id = runnable.id();
     let mut inner = pool.blocking.inner.lock();
     inner.spawned += 1;
-    if inner.closed || (patience == Patience::None && !inner.has_thread(pool)) {
+    if inner.closed || (urgency == Urgency::AtOnce && !inner.has_thread(pool)) {
         return VecDeque::from([runnable]);
     }
     inner.queue.push_back(runnable);
@@ -229,10 +235,10 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable, patience: Patience) -> VecDeque<R
         inner.taken += inner.queue.len() as u64;
         return std::mem::take(&mut inner.queue);
     }
-    match patience {
-        Patience::Endless => nothing(),
+    match urgency {
+        Urgency::Whenever => nothing(),
         // One of them may have taken it by now.
-        Patience::None => {
+        Urgency::AtOnce => {
             let place = inner.queue.iter().position(|queued| queued.id() == id);
             inner.taken += u64::from(place.is_some());
             place.and_then(|place| inner.queue.remove(place)).into_iter().collect()
@@ -264,9 +270,9 @@ fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
         return wait_for_next(pool);
     }
     let _entered = EnteredScope::enter(handle.clone());
-    hooks.parks();
+    hooks.call_park();
     let next = wait_for_next(pool);
-    hooks.unparks();
+    hooks.call_unpark();
     next
 }
 
@@ -274,7 +280,7 @@ fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
 fn wait_for_next(pool: &Pool) -> Option<(Runnable, usize)> {
     let blocking = &pool.blocking;
     let mut inner = blocking.inner.lock();
-    let mut patience_over = false;
+    let mut timed_out = false;
     loop {
         if let Some(runnable) = inner.queue.pop_front() {
             let place = match inner.running.iter().position(Option::is_none) {
@@ -288,13 +294,12 @@ fn wait_for_next(pool: &Pool) -> Option<(Runnable, usize)> {
             inner.running[place] = Some(TaskRef::of(&runnable));
             return Some((runnable, place));
         }
-        if inner.closed || patience_over {
+        if inner.closed || timed_out {
             inner.threads -= 1;
             return None;
         }
         inner.idle += 1;
-        (inner, patience_over) =
-            blocking.changed.wait_timeout(inner, pool.config.blocking_keep_alive);
+        (inner, timed_out) = blocking.changed.wait_timeout(inner, pool.config.blocking_keep_alive);
         inner.idle -= 1;
     }
 }

@@ -175,8 +175,9 @@ impl Builder {
     }
 
     /// Sets how long all workers may be stuck, each in a single poll and with other tasks ready, before a spare worker
-    /// runs those tasks; 10 ms by default, at least 100 µs. No spare is started while at least one worker makes progress,
-    /// because that worker will run them.
+    /// runs those tasks; 10 ms by default, at least 100 µs. Beside a computation without split points a spare comes
+    /// after 300 µs, if that is sooner, and for a worker in [`block_in_place`](crate::task::block_in_place) at once. None
+    /// is started while at least one worker makes progress, because that worker will run them.
     ///
     /// # Examples
     ///
@@ -198,8 +199,8 @@ impl Builder {
     }
 
     /// Sets the largest number of spare workers at a time. The default is the number of workers, but at least 4 and at
-    /// most 64. With 0, tasks behind a worker that blocks wait until its call returns. If more tasks block at the same time
-    /// than there are workers and spares, all others are late by as long as it takes until one of them returns.
+    /// most 64. With 0, tasks behind a worker that blocks wait until its call returns. If more tasks block at the same
+    /// time than there are workers and spares, all others are late by as long as it takes until one of them returns.
     ///
     /// # Examples
     ///
@@ -219,8 +220,8 @@ impl Builder {
     /// Virtual time stands still while the runtime is busy: while a task is ready or running, a closure of the blocking
     /// pool runs, or a thread in this runtime's `block_on` is not waiting. When the runtime is idle, time jumps to the
     /// next deadline. So timers fire in the order of their deadlines, whatever the number of workers, and the code
-    /// between two waits takes no time. [`timer::test::advance`](crate::timer::test::advance) moves the time by hand, and
-    /// [`timer::now`](crate::timer::now) returns it; `Instant::now` does not know it.
+    /// between two waits takes no time. [`timer::test::advance`](crate::timer::test::advance) moves the time by hand,
+    /// and [`timer::now`](crate::timer::now) returns it; `Instant::now` does not know it.
     ///
     /// A blocking closure that waits in this runtime's `block_on` does not keep the runtime busy. One that
     /// sleeps, or waits for something else, does.
@@ -250,9 +251,9 @@ impl Builder {
         self
     }
 
-    /// Sets the percentage of a worker's time that goes to a computation (fork-join work) while tasks wait, between 1
-    /// and 99; 20 by default. Tasks get the rest. Whichever of the two needs less than its share leaves the remainder to
-    /// the other.
+    /// Sets the percentage of a worker's time that goes to a computation (fork-join work) while tasks
+    /// wait, between 1 and 99; 20 by default. Tasks get the rest. Whichever of the two needs less than
+    /// its share leaves the remainder to the other.
     ///
     /// The share is enforced at the split points of a computation, which are each `join` and each `spawn` of a scope.
     /// It is therefore approximate, and most accurate with polls of some tens of microseconds. It does not apply
@@ -345,8 +346,8 @@ impl Builder {
 
     /// Builds a [manual loop](crate::manual), for a program that has a main loop of its own.
     ///
-    /// It starts no thread. The only settings that apply are [`virtual_time`](Self::virtual_time), those of the blocking
-    /// pool, and `thread_name` and `stack_size` for its threads.
+    /// It starts no thread. The only settings that apply are [`virtual_time`](Self::virtual_time), those of the
+    /// blocking pool, and `thread_name` and `stack_size` for its threads.
     ///
     /// # Errors
     ///

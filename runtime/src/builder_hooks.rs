@@ -6,8 +6,8 @@ use crate::builder::Builder;
 use crate::hooks::TaskMeta;
 
 impl Builder {
-    /// Names each worker's thread by its index. Overrides [`thread_name`](Self::thread_name) for the workers, but not for
-    /// spares, the blocking pool's threads and the poller's thread.
+    /// Names each worker's thread by its index. Overrides [`thread_name`](Self::thread_name) for the workers, but not
+    /// for spares, the blocking pool's threads and the poller's thread.
     ///
     /// If a name contains a NUL character, [`build`](Self::build) returns `InvalidInput`.
     ///
@@ -15,8 +15,8 @@ impl Builder {
     ///
     /// ```
     /// let runtime = windlass::Builder::new().workers(2).thread_names(|index| format!("web-{index}")).build()?;
-    /// let name = runtime.spawn(async { std::thread::current().name().map(str::to_owned) });
-    /// assert!(runtime.block_on(name).unwrap().unwrap().starts_with("web-"));
+    /// let names = runtime.handle().broadcast(|_| std::thread::current().name().map(str::to_owned));
+    /// assert_eq!(names[1].as_deref(), Some("web-1"));
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn thread_names(mut self, name: impl Fn(usize) -> String + Send + Sync + 'static) -> Self {
@@ -25,8 +25,8 @@ impl Builder {
     }
 
     /// Calls `f` on each thread that runs tasks or blocking closures, before the first of them: on workers, spares, the
-    /// threads of the blocking pool and those of pinned tasks, but not on the poller's thread. In `f`, [`worker_index`](crate::worker_index)
-    /// returns `Some` on workers and spares only.
+    /// threads of the blocking pool and those of pinned tasks, but not on the poller's thread. In `f`,
+    /// [`worker_index`](crate::worker_index) returns `Some` on workers only.
     ///
     /// If `f` panics, the thread continues as if it had returned. A second call of this method replaces the closure.
     ///
@@ -61,7 +61,7 @@ impl Builder {
     ///     .workers(2)
     ///     .on_thread_stop(move || _ = count.fetch_add(1, Ordering::Relaxed))
     ///     .build()?;
-    /// assert!(runtime.shutdown(Duration::from_secs(10)).is_clean());
+    /// assert!(runtime.shutdown(Duration::from_secs(30)).is_clean());
     /// assert_eq!(stopped.load(Ordering::Relaxed), 2);
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -70,8 +70,8 @@ impl Builder {
         self
     }
 
-    /// Calls `f` on a worker, a spare or a thread of the blocking pool that has nothing to do and is about to sleep. Tasks
-    /// spawned by `f` run before the thread sleeps.
+    /// Calls `f` on a worker, a spare or a thread of the blocking pool that has nothing to do and is about to sleep.
+    /// Tasks spawned by `f` run before the thread sleeps.
     ///
     /// If `f` panics, the thread continues as if it had returned.
     ///
@@ -110,10 +110,10 @@ impl Builder {
     }
 
     /// Calls `f` for each spawned task, including closures of [`spawn_blocking`](crate::spawn_blocking) and
-    /// [`compute`](crate::compute), on the spawning thread and before the task can run. Tasks that are refused because the
-    /// runtime is shutting down are included.
+    /// [`compute`](crate::compute), on the spawning thread and before the task can run. Tasks that are refused because
+    /// the runtime is shutting down are included.
     ///
-    /// If `f` panics, the task is spawned all the same.
+    /// If `f` panics, the task is spawned nevertheless.
     ///
     /// # Examples
     ///

@@ -1,7 +1,8 @@
-//! The CPU time that the cgroups around the process allow, as the kernel's files tell it.
+//! The CPU time that the cgroups around the process allow, read from the kernel's files.
 //!
-//! A quota may be set for the cgroup of the process or for any around it, and the smallest counts. Where a controller lies,
-//! and how a quota is written, depends on the version of the kernel's interface:
+//! A quota may be set for the cgroup of the process or for any around it, and the
+//! smallest counts. Where a controller lies, and how a quota is written, depends on
+//! the version of the kernel's interface:
 //!
 //! | | version 1 | version 2 |
 //! |---|---|---|
@@ -10,12 +11,14 @@
 //! | a quota of 1.5 CPUs | `cpu.cfs_quota_us` of 150000, `cpu.cfs_period_us` of 100000 | `cpu.max` of `150000 100000` |
 //! | no quota | -1 | `max 100000` |
 //!
-//! A system may have both; the CPU controller then belongs to one of them, and is found in version 1 if it is there. What is
-//! mounted may be a part of the whole, as in a container; the path in `/proc/self/cgroup` need not be below that part, and then
-//! the mount point is the cgroup that counts.
+//! A system may have both; the CPU controller then belongs to one of them, and is
+//! found in version 1 if it is there. What is mounted may be a part of the whole, as
+//! in a container; the path in `/proc/self/cgroup` need not be below that part, and
+//! then the mount point is the cgroup that counts.
 //!
-//! All functions take the folder that stands for the root of the file system, so that tests can have one of their own. A file
-//! that is not there, or that can't be understood, sets no quota: this also holds on systems without cgroups.
+//! All functions take the folder that stands for the root of the file system, so that tests can
+//! have one of their own. A file that is not there, or that can't be understood, sets no quota:
+//! this also holds on systems without cgroups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,7 +89,8 @@ fn own_cgroup(text: &str) -> Option<(Version, String)> {
 impl Version {
     fn mount(self, mounts: &str) -> Option<Mount> {
         mounts.lines().find_map(|line| {
-            // "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:1 - cgroup2 cgroup2 rw": any number of fields before the dash.
+            // "31 23 0:28 / /sys/fs/cgroup rw,relatime shared:1 - cgroup2 cgroup2 rw": any number
+            // of fields before the dash.
             let (place, system) = line.split_once(" - ")?;
             let mut system = system.split(' ');
             let (kind, options) = (system.next()?, system.nth(1)?);

@@ -1,8 +1,8 @@
-//! A foreign runtime beside ours, for crates that depend on it.
+//! Another runtime beside ours, for crates that depend on it.
 //!
-//! A foreign runtime has to be current on each thread that polls futures, and has to end with ours. Both are implemented
-//! here, and nothing else in this crate knows of other runtimes. Without a companion, the cost is one check of an
-//! `Option` for each `block_on` and each thread.
+//! Such a runtime has to be current on each thread that polls futures, and has to end with ours. Both are
+//! implemented here, and nothing else in this crate knows of other runtimes. Without a companion, the cost is one check
+//! of an `Option` for each `block_on` and each thread.
 //!
 //! The pool owns the companion, which may hold a handle to the pool. Shutdown takes the companion out and so breaks the
 //! cycle.
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use crate::builder::Builder;
 use crate::handle::Handle;
 use crate::sched::Pool;
-use crate::task::quietly;
+use crate::task::{message, quietly};
 
 /// The purpose of one of the runtime's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,36 +31,38 @@ pub enum ThreadKind {
 
 /// Another runtime beside this one. See [`Builder::companion`].
 pub trait Companion: Send + Sync + 'static {
-    /// Calls `body` once, on the same thread, with the companion as the current runtime of its kind. `body` lasts as long as
-    /// the thread runs tasks or closures of the runtime, or as long as the call of `block_on`.
+    /// Calls `body` once, on the same thread, with the companion as the current runtime of its kind. `body` lasts as
+    /// long as the thread runs tasks or closures of the runtime, or as long as the call of `block_on`.
     fn surround(&self, thread: ThreadKind, body: &mut dyn FnMut());
 
-    /// Calls `body` once, on the same thread, which is a worker. In `body`, blocking on the companion has to be allowed.
+    /// Calls `body` once, on the same thread, which is a worker. In `body`, blocking on the companion has
+    /// to be allowed.
     fn block_in_place(&self, body: &mut dyn FnMut()) {
         body();
     }
 
-    /// Returns what to do about a panic with this message, if the companion knows; it is then added to the message. Called
-    /// on a worker, when a task has panicked there.
+    /// Returns what to do about a panic with this message, if the companion knows; it is then added to the message.
+    /// Called on a worker, when a task has panicked there.
     fn explain(&self, message: &str) -> Option<String> {
         let _ = message;
         None
     }
 
-    /// Shuts the companion down and returns true if it has ended within `patience`. Called once, on any thread, after the
-    /// threads of the runtime have ended or the shutdown's deadline has passed.
-    fn shut_down(&self, patience: Duration) -> bool;
+    /// Shuts the companion down and returns true if it has ended within `timeout`. Called once, on any thread, after
+    /// the threads of the runtime have ended or the shutdown's deadline has passed.
+    fn shut_down(&self, timeout: Duration) -> bool;
 }
 
 /// Creates the companion of a runtime that is being built.
 pub(crate) type Make = StdArc<dyn Fn(&Handle) -> io::Result<Box<dyn Companion>> + Send + Sync>;
 
 impl Builder {
-    /// Runs another runtime beside this one. Meant for bridges to other ecosystems, such as `windlass-tokio`, rather than
-    /// for programs.
+    /// Runs another runtime beside this one. Meant for bridges to other ecosystems, such as `windlass-tokio`, rather
+    /// than for programs.
     ///
-    /// [`build`](Self::build) calls `make` with a handle to the runtime, before it starts any thread, and returns its
-    /// error if there is one. A manual loop can't have a companion: [`build_manual`](Self::build_manual) returns an error.
+    /// [`build`](Self::build) calls `make` with a handle to the runtime, before it starts any thread, and
+    /// returns its error if there is one. A manual loop can't have a companion:
+    /// [`build_manual`](Self::build_manual) returns an error.
     ///
     /// # Examples
     ///
@@ -76,7 +78,7 @@ impl Builder {
     ///         body();
     ///     }
     ///
-    ///     fn shut_down(&self, _patience: Duration) -> bool {
+    ///     fn shut_down(&self, _timeout: Duration) -> bool {
     ///         true
     ///     }
     /// }
@@ -136,11 +138,7 @@ pub(crate) fn explain(pool: &Pool, payload: Box<dyn Any + Send>) -> Box<dyn Any 
     // Cloned, because no foreign code is called under the lock.
     let companion = pool.companion.lock().clone();
     let Some(companion) = companion else { return payload };
-    let message = match payload.downcast_ref::<&'static str>() {
-        Some(message) => Some(*message),
-        None => payload.downcast_ref::<String>().map(String::as_str),
-    };
-    let Some(message) = message else { return payload };
+    let Some(message) = message(&*payload) else { return payload };
     let mut more = None;
     // Foreign code: if it panics, nothing is added.
     quietly(|| more = companion.explain(message));

@@ -19,9 +19,9 @@ use crate::task::{self, Belonging};
 pub(crate) use crate::entered::has_entered;
 
 thread_cell!(static WORKER: *const Worker = ptr::null());
-// What `join` and `scope` use on this thread: the worker, or a guest's place in a pool.
+// What `join` and `scope` use on this thread: the worker, or a guest's slot in a pool.
 thread_cell!(static FORKER: *const Worker = ptr::null());
-thread_cell!(static ROLE: Role = Role::Foreign);
+thread_cell!(static ROLE: Role = Role::Outside);
 // The pool that has started this thread. Compared, never dereferenced.
 thread_cell!(static STARTED_BY: *const Pool = ptr::null());
 thread_cell!(static NUMBER: usize = 0);
@@ -39,25 +39,25 @@ pub(crate) fn thread_number() -> usize {
     })
 }
 
-/// Returns the index of the current worker, or `None` on threads that are not workers. Workers are numbered from 0;
-/// spares follow.
+/// Returns the index of the current worker, or `None` on threads that are not workers. Workers are numbered from 0 to
+/// [`Handle::workers`] less one.
 ///
 /// The index is set from [`on_thread_start`](crate::Builder::on_thread_start) to
 /// [`on_thread_stop`](crate::Builder::on_thread_stop). No two threads of a runtime have the same index at the same
-/// time, but a spare may reuse the index of one that has ended. The thread that drives a
+/// time. A spare, which runs the tasks behind a worker that is stuck, has none. The thread that drives a
 /// [manual loop](crate::manual::Loop) is worker 0 of that loop while it runs a task.
 ///
 /// # Examples
 ///
 /// ```
 /// let runtime = windlass::Builder::new().workers(1).build()?;
-/// let task = runtime.spawn(async { windlass::worker_index() });
-/// assert_eq!(runtime.block_on(task).unwrap(), Some(0));
+/// assert_eq!(runtime.handle().broadcast(|_| windlass::worker_index()), [Some(0)]);
 /// assert_eq!(windlass::worker_index(), None);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub fn worker_index() -> Option<usize> {
-    with_worker(|worker| worker.map(Worker::index)).or_else(|| WORKER_INDEX.with(Cell::get))
+    with_worker(|worker| worker.map(|worker| worker.is_regular().then(|| worker.index())))
+        .unwrap_or_else(|| WORKER_INDEX.with(Cell::get))
 }
 
 /// Declares that the current thread was started as a worker.
@@ -69,7 +69,7 @@ pub(crate) fn set_worker_index(index: usize) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Not one of ours.
-    Foreign,
+    Outside,
     /// Runs tasks.
     Worker,
     /// Delivers events and expired timers; tasks that it wakes go into the lane.
@@ -93,6 +93,27 @@ pub(crate) fn set_role(role: Role) {
 /// Declares which pool has started the current thread.
 pub(crate) fn set_thread_of(pool: &Arc<Pool>) {
     STARTED_BY.with(|cell| cell.set(Arc::as_ptr(pool)));
+}
+
+/// What a thread was started for before it worked for a pool. Dropping it restores that.
+pub(crate) struct Before {
+    started_by: *const Pool,
+    worker_index: Option<usize>,
+}
+
+impl Before {
+    /// Returns the state of the current thread, which goes on when the pool has ended.
+    pub(crate) fn here() -> Self {
+        let started_by = STARTED_BY.with(Cell::get);
+        Self { started_by, worker_index: WORKER_INDEX.with(Cell::get) }
+    }
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        STARTED_BY.with(|cell| cell.set(self.started_by));
+        WORKER_INDEX.with(|cell| cell.set(self.worker_index));
+    }
 }
 
 /// Returns true on a thread that the pool has started, and so waits for at shutdown.
@@ -141,18 +162,18 @@ pub(crate) fn step_out<R>(pool: &Arc<Pool>, f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Makes `join` and `scope` use `worker` on the current thread from now on.
+/// Makes `join` and `scope` use `worker` on the current thread from now on. The current runtime stays the same.
 #[cfg(not(loom))]
 pub(crate) fn stay_forker(worker: &'static Worker) {
     FORKER.with(|cell| cell.set(worker));
 }
 
-/// Calls `f` with the worker of the current thread, or with its place as a guest, if any.
+/// Calls `f` with the worker of the current thread, or with its slot as a guest, if any.
 #[inline(always)]
 pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let forker = FORKER.with(Cell::get).cast_mut();
-    // SAFETY: set by `enter_forker`, which holds a borrow of it for as long as the pointer is there, or by `stay_forker`
-    // for ever; and the borrow given here ends before this thread can leave it.
+    // SAFETY: set by `enter_forker`, which holds a borrow of it for as long as the pointer is there, or by
+    // `stay_forker` for ever; and the borrow given here ends before this thread can leave it.
     f(NonNull::new(forker).map(|forker| unsafe { forker.as_ref() }))
 }
 
@@ -160,8 +181,8 @@ pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let worker = WORKER.with(Cell::get).cast_mut();
-    // SAFETY: set by `enter_worker` only, and put back by `step_out`: the former holds a borrow of the worker for as long as the
-    // pointer is there; and the borrow given here ends before this thread can leave it.
+    // SAFETY: set by `enter_worker` only, and put back by `step_out`: the former holds a borrow of the worker for as
+    // long as the pointer is there; and the borrow given here ends before this thread can leave it.
     f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
 }
 
@@ -181,7 +202,16 @@ pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
             return Some(f(handle.pool()));
         }
     }
-    with_forker(|worker| worker.map(|worker| f(worker.pool())))
+    with_forker(|forker| {
+        with_worker(|worker| {
+            let is_worker = |forker: &Worker| worker.is_some_and(|worker| ptr::eq(worker, forker));
+            // A thread that has become a worker for fork-join alone, and for ever, works for no runtime: see
+            // `stay_forker`. One that is in `block_in_place` still works for its own.
+            let is_in_place = worker.is_none() && role() == Role::InPlace;
+            let serves = |forker: &&Worker| forker.is_guest() || is_worker(forker) || is_in_place;
+            forker.filter(serves).or(worker).map(|works_for| f(works_for.pool()))
+        })
+    })
 }
 
 /// Calls `f` with the pool of the current thread as [`try_pool`] does, or else with that of the global runtime.

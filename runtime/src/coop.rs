@@ -33,8 +33,8 @@ pub async fn consume_budget() {
     .await
 }
 
-/// Runs a future without a budget. It is never forced to yield, so it may keep the other tasks of its worker waiting for
-/// as long as it has something to do. Dropping it drops the future.
+/// Runs a future without a budget. It is never forced to yield, so it may keep the other tasks of its worker waiting
+/// for as long as it has something to do. Dropping it drops the future.
 ///
 /// # Examples
 ///
@@ -68,9 +68,9 @@ pub fn has_budget_remaining() -> bool {
     has_budget()
 }
 
-/// Awaits a future of another library like one of windlass's own: if the task's budget is used up, it first yields once,
-/// and the result counts against the budget. Use it for futures that may always be ready under load, such as those of
-/// `windlass::channel` and `windlass::lock`.
+/// Awaits a future of another library like one of windlass's own: if the task's budget is used up, it first yields
+/// once, and the result counts against the budget. Use it for futures that may always be ready under load, such as
+/// those of `windlass::channel` and `windlass::lock`.
 ///
 /// Dropping it drops the future, which is not polled before the yield.
 ///

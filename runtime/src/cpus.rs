@@ -1,15 +1,17 @@
-//! The number of CPUs that the process may use, which is the default number of workers.
+//! The number of CPUs that the process may use, which is the default number of workers; and how long a thread has had one.
 //!
-//! `num_cpus` counts them, except under the quota of a cgroup on Linux. There it does not see the quotas of the cgroups around
-//! that of the process, and keeps the first quota that it has seen (`the_quota_of_an_enclosing_cgroup_counts` in
-//! `tests/cpus.rs`). `std::thread::available_parallelism` sees them, but rounds a quota of 1.5 CPUs down, which leaves a third
-//! of it unused. So quotas are read by ourselves and rounded up (`cgroup.rs`), as far as the affinity mask has a CPU for it.
-//! They are read each time, so a quota that has changed since counts for the next runtime.
+//! `num_cpus` counts them, except under the quota of a cgroup on Linux. There it does not see the quotas of the
+//! cgroups around that of the process, and keeps the first quota that it has seen
+//! (`the_quota_of_an_enclosing_cgroup_counts` in `tests/cpus.rs`). `std::thread::available_parallelism` sees them,
+//! but rounds a quota of 1.5 CPUs down, which leaves a third of it unused. So quotas are read by ourselves and
+//! rounded up (`cgroup.rs`), as far as the affinity mask has a CPU for it. They are read each time, so a quota that
+//! has changed since counts for the next runtime.
 
 use std::path::Path;
 use std::thread::available_parallelism;
 
 use crate::cgroup;
+pub(crate) use crate::poller::cpu_time_of_thread;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 
 /// The last count, or 0 if there was none. A value and no protocol: any count will do.

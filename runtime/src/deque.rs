@@ -1,27 +1,16 @@
-//! crossbeam's deques, and for models their interface on lists behind a lock. The only file that names crossbeam-deque.
+//! Queues that others may take from: crossbeam's, and for models lists behind a lock. The only file that names
+//! crossbeam-deque.
 //!
-//! crossbeam-deque can't run under loom. What the models prove is what is built on the deques, not the deques.
+//! crossbeam-deque can't run under loom. What the models prove is what is built on the queues, not the queues.
 
 use std::collections::VecDeque;
 
 use crate::primitives::{AtomicUsize, Mutex, Ordering};
 
-#[cfg(not(loom))]
-pub(crate) use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 #[cfg(loom)]
-pub(crate) use model::{Injector, Steal, Stealer, Worker};
-
-/// Steals until the answer is definite.
-#[inline]
-pub(crate) fn settle<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
-    loop {
-        match steal() {
-            Steal::Success(item) => return Some(item),
-            Steal::Empty => return None,
-            Steal::Retry => std::hint::spin_loop(),
-        }
-    }
-}
+pub(crate) use model::{Deque, Injector, Stealer};
+#[cfg(not(loom))]
+pub(crate) use real::{Deque, Injector, Stealer};
 
 /// A list behind a lock. Its length is read without the lock and orders nothing, so that a model of a thread that looks
 /// for work rests on the fences around the look.
@@ -53,11 +42,119 @@ impl<T> LockedList<T> {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len.load(Ordering::Relaxed) == 0
+    }
+}
+
+#[cfg(not(loom))]
+mod real {
+    use crossbeam_deque::Steal;
+
+    /// Steals until the answer is definite.
+    fn settle<T>(mut steal: impl FnMut() -> Steal<T>) -> Option<T> {
+        loop {
+            match steal() {
+                Steal::Success(item) => return Some(item),
+                Steal::Empty => return None,
+                Steal::Retry => std::hint::spin_loop(),
+            }
+        }
     }
 
-    fn len(&self) -> usize {
-        self.len.load(Ordering::Relaxed)
+    /// The owner's end of a queue.
+    pub(crate) struct Deque<T>(crossbeam_deque::Worker<T>);
+
+    impl<T> Deque<T> {
+        /// Creates a queue whose owner takes the oldest.
+        pub(crate) fn new_fifo() -> Self {
+            Self(crossbeam_deque::Worker::new_fifo())
+        }
+
+        /// Creates a queue whose owner takes the newest.
+        pub(crate) fn new_lifo() -> Self {
+            Self(crossbeam_deque::Worker::new_lifo())
+        }
+
+        #[inline]
+        pub(crate) fn push(&self, item: T) {
+            self.0.push(item);
+        }
+
+        #[inline]
+        pub(crate) fn pop(&self) -> Option<T> {
+            self.0.pop()
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        pub(crate) fn len(&self) -> usize {
+            self.0.len()
+        }
+
+        pub(crate) fn stealer(&self) -> Stealer<T> {
+            Stealer(self.0.stealer())
+        }
+    }
+
+    /// The thieves' end of a queue.
+    pub(crate) struct Stealer<T>(crossbeam_deque::Stealer<T>);
+
+    impl<T> Stealer<T> {
+        /// Takes the oldest.
+        pub(crate) fn steal(&self) -> Option<T> {
+            if self.is_empty() { None } else { settle(|| self.0.steal()) }
+        }
+
+        /// Moves about half of the queue into `to`, and returns one of them.
+        pub(crate) fn steal_into(&self, to: &Deque<T>) -> Option<T> {
+            settle(|| self.0.steal_batch_and_pop(&to.0))
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        pub(crate) fn len(&self) -> usize {
+            self.0.len()
+        }
+    }
+
+    /// A queue that any thread may push to.
+    pub(crate) struct Injector<T>(crossbeam_deque::Injector<T>);
+
+    impl<T> Injector<T> {
+        pub(crate) fn new() -> Self {
+            Self(crossbeam_deque::Injector::new())
+        }
+
+        pub(crate) fn push(&self, item: T) {
+            self.0.push(item);
+        }
+
+        /// Takes one.
+        pub(crate) fn take(&self) -> Option<T> {
+            settle(|| self.0.steal())
+        }
+
+        /// Moves a batch into `to`, and returns one of them.
+        pub(crate) fn take_into(&self, to: &Deque<T>) -> Option<T> {
+            if self.is_empty() { None } else { settle(|| self.0.steal_batch_and_pop(&to.0)) }
+        }
+
+        /// Moves a batch into `to`. Returns false if there was nothing.
+        pub(crate) fn move_into(&self, to: &Deque<T>) -> bool {
+            !self.is_empty() && settle(|| self.0.steal_batch(&to.0)).is_some()
+        }
+
+        pub(crate) fn is_empty(&self) -> bool {
+            self.0.is_empty()
+        }
+
+        pub(crate) fn len(&self) -> usize {
+            self.0.len()
+        }
     }
 }
 
@@ -66,51 +163,20 @@ mod model {
     use std::collections::VecDeque;
 
     use super::LockedList;
-    use crate::primitives::Arc;
+    use crate::primitives::{Arc, Ordering};
 
-    /// The answer of a deque.
-    pub(crate) enum Steal<T> {
-        Success(T),
-        Empty,
-        Retry,
-    }
+    /// The owner's end of a queue.
+    pub(crate) struct Deque<T>(Stealer<T>);
 
-    impl<T> From<Option<T>> for Steal<T> {
-        fn from(stolen: Option<T>) -> Self {
-            stolen.map_or(Steal::Empty, Steal::Success)
-        }
-    }
-
-    /// The owner's end of a deque.
-    pub(crate) struct Worker<T>(Arc<Deque<T>>);
-
-    /// The thieves' end of a deque.
-    pub(crate) struct Stealer<T>(Arc<Deque<T>>);
-
-    struct Deque<T> {
-        list: LockedList<T>,
+    /// The thieves' end of a queue.
+    pub(crate) struct Stealer<T> {
+        list: Arc<LockedList<T>>,
         newest_first: bool,
     }
 
     impl<T> Deque<T> {
-        /// No fence is there for the emptiness of a queue of tasks, whose owner answers for it. It is read under the lock,
-        /// which saves models most of their time.
-        fn len(&self) -> usize {
-            if self.newest_first { self.list.len() } else { self.list.items.lock().len() }
-        }
-
-        fn take_oldest(&self) -> Option<T> {
-            if self.newest_first {
-                self.list.pop_front()
-            } else {
-                self.list.items.lock().pop_front()
-            }
-        }
-    }
-
-    impl<T> Worker<T> {
         fn new(newest_first: bool) -> Self {
-            Self(Arc::new(Deque { list: LockedList::default(), newest_first }))
+            Self(Stealer { list: Arc::new(LockedList::default()), newest_first })
         }
 
         pub(crate) fn new_fifo() -> Self {
@@ -131,7 +197,7 @@ mod model {
 
         pub(crate) fn pop(&self) -> Option<T> {
             if !self.0.newest_first {
-                return self.0.take_oldest();
+                return self.0.steal();
             }
             // Only the owner fills it, so what it sees empty is.
             if self.is_empty() { None } else { self.0.list.change(VecDeque::pop_back) }
@@ -146,16 +212,20 @@ mod model {
         }
 
         pub(crate) fn stealer(&self) -> Stealer<T> {
-            Stealer(self.0.clone())
+            Stealer { list: self.0.list.clone(), newest_first: self.0.newest_first }
         }
     }
 
     impl<T> Stealer<T> {
-        pub(crate) fn steal(&self) -> Steal<T> {
-            self.0.take_oldest().into()
+        pub(crate) fn steal(&self) -> Option<T> {
+            if self.newest_first {
+                self.list.pop_front()
+            } else {
+                self.list.items.lock().pop_front()
+            }
         }
 
-        pub(crate) fn steal_batch_and_pop(&self, _to: &Worker<T>) -> Steal<T> {
+        pub(crate) fn steal_into(&self, _to: &Deque<T>) -> Option<T> {
             self.steal()
         }
 
@@ -163,8 +233,14 @@ mod model {
             self.len() == 0
         }
 
+        /// No fence is there for the emptiness of a queue of tasks, whose owner answers for it. It is read under the
+        /// lock, which saves models most of their time.
         pub(crate) fn len(&self) -> usize {
-            self.0.len()
+            if self.newest_first {
+                self.list.len.load(Ordering::Relaxed)
+            } else {
+                self.list.items.lock().len()
+            }
         }
     }
 
@@ -180,16 +256,16 @@ mod model {
             self.0.push_back(item);
         }
 
-        pub(crate) fn steal(&self) -> Steal<T> {
-            self.0.pop_front().into()
+        pub(crate) fn take(&self) -> Option<T> {
+            self.0.pop_front()
         }
 
-        pub(crate) fn steal_batch_and_pop(&self, _to: &Worker<T>) -> Steal<T> {
-            self.steal()
+        pub(crate) fn take_into(&self, _to: &Deque<T>) -> Option<T> {
+            self.take()
         }
 
-        pub(crate) fn steal_batch(&self, to: &Worker<T>) -> Steal<()> {
-            self.0.pop_front().map(|item| to.push(item)).into()
+        pub(crate) fn move_into(&self, to: &Deque<T>) -> bool {
+            self.take().map(|item| to.push(item)).is_some()
         }
 
         pub(crate) fn is_empty(&self) -> bool {
@@ -197,7 +273,7 @@ mod model {
         }
 
         pub(crate) fn len(&self) -> usize {
-            self.0.len()
+            self.0.len.load(Ordering::Relaxed)
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! There are three kinds of entries:
 //!
-//! - A *guard* belongs to the program, which may drop it too early, too late or never. It removes its own entry, wherever
-//!   that is, so the current runtime is always that of the most recent guard still alive.
+//! - A *guard* belongs to the program, which may drop it too early, too late or never. It removes its own entry,
+//!   wherever that is, so the current runtime is always that of the most recent guard still alive.
 //! - A *scope* belongs to a `block_on` or a blocking closure. Its end also removes all entries above it, whose guards
 //!   were forgotten.
 //! - A *worker* is the scope of a thread that works for a pool. While it is the topmost, no runtime counts as entered.
@@ -34,7 +34,7 @@ thread_local! {
 
 /// The state that a guard's entry was found in when it was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Left {
+pub(crate) enum LeaveOrder {
     /// It was the topmost.
     InOrder,
     /// There are later entries above it.
@@ -61,13 +61,13 @@ pub(crate) fn enter(handle: Handle) -> u64 {
 }
 
 /// Removes the entry of a guard.
-pub(crate) fn leave(number: u64) -> Left {
+pub(crate) fn leave(number: u64) -> LeaveOrder {
     let (left, _entry) = change(|stack| match stack.iter().rposition(|it| it.number == number) {
-        Some(place) if place + 1 == stack.len() => (Left::InOrder, stack.pop()),
-        Some(place) => (Left::OutOfOrder, Some(stack.remove(place))),
-        None => (Left::Before, None),
+        Some(place) if place + 1 == stack.len() => (LeaveOrder::InOrder, stack.pop()),
+        Some(place) => (LeaveOrder::OutOfOrder, Some(stack.remove(place))),
+        None => (LeaveOrder::Before, None),
     })
-    .unwrap_or((Left::Before, None));
+    .unwrap_or((LeaveOrder::Before, None));
     left
 }
 

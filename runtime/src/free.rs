@@ -2,7 +2,6 @@
 
 use std::future::Future;
 use std::io;
-use std::panic::Location;
 use std::task::{Poll, Waker};
 
 use crate::blocking;
@@ -17,8 +16,8 @@ use crate::task::{JoinHandle, Origin, boxed_if_large};
 /// # Panics
 ///
 /// Panics on a worker thread: await the future there instead, or move the blocking code to [`spawn_blocking`]. Panics
-/// also outside of any runtime if the global one can't be started, because the OS refuses a thread or `WINDLASS_WORKERS`
-/// is invalid.
+/// also outside of any runtime if the global one can't be started, because the OS refuses a thread or
+/// `WINDLASS_WORKERS` is invalid.
 ///
 /// # Examples
 ///
@@ -33,8 +32,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
 
 /// Spawns a task on the current runtime, or on the global one outside of any.
 ///
-/// The task starts at once, whether its handle is awaited or not, and dropping the handle detaches it. If the runtime is
-/// shutting down, the future is dropped without being polled, and the handle returns a cancelled
+/// The task starts at once, whether its handle is awaited or not, and dropping the handle detaches it. If the runtime
+/// is shutting down, the future is dropped without being polled, and the handle returns a cancelled
 /// [`JoinError`](crate::task::JoinError).
 ///
 /// # Panics
@@ -54,11 +53,11 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    let origin = Origin::new(Location::caller(), None);
+    let origin = Origin::caller();
     boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)))
 }
 
-/// Runs a closure that blocks (file access, a database driver) on a thread of the blocking pool, where it holds up no
+/// Runs a closure that blocks (file access, a database driver) on a thread of the blocking pool, so that it blocks no
 /// worker.
 ///
 /// The pool grows on demand to [`max_blocking`](crate::Builder::max_blocking) threads; further closures wait for one. A
@@ -83,7 +82,7 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let origin = Origin::new(Location::caller(), None);
+    let origin = Origin::caller();
     context::with_pool(|pool| blocking::spawn(pool, f, origin))
 }
 
@@ -155,7 +154,7 @@ pub async fn resume_on_pool() -> io::Result<()> {
                 cx.waker().wake_by_ref();
             } else {
                 let wake = WakeOnDrop(cx.waker().clone());
-                let origin = Origin::new(Location::caller(), None);
+                let origin = Origin::caller();
                 drop(pool.spawn(async { drop(wake) }, origin));
             }
             Poll::Pending

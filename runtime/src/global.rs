@@ -6,7 +6,11 @@ use std::sync::OnceLock;
 use crate::builder::Builder;
 #[cfg(not(loom))]
 use crate::builder_check::WORKERS_VARIABLE;
+#[cfg(not(loom))]
+use crate::primitives::Arc;
 use crate::runtime::Runtime;
+#[cfg(not(loom))]
+use crate::sched::Pool;
 
 static GLOBAL: OnceLock<Runtime> = OnceLock::new();
 
@@ -26,8 +30,20 @@ pub(crate) fn runtime() -> &'static Runtime {
 /// As there.
 #[cfg(not(loom))]
 pub(crate) fn runtime_with(workers: usize) -> &'static Runtime {
+    start(workers_unless_set(Builder::new(), workers))
+}
+
+/// Sets the number of workers, unless the environment does.
+#[cfg(not(loom))]
+pub(crate) fn workers_unless_set(builder: Builder, workers: usize) -> Builder {
     let is_set = std::env::var_os(WORKERS_VARIABLE).is_some();
-    start(if is_set { Builder::new() } else { Builder::new().workers(workers) })
+    if is_set { builder } else { builder.workers(workers) }
+}
+
+/// Returns true if the pool is that of the global runtime.
+#[cfg(not(loom))]
+pub(crate) fn is_runtime_of(pool: &Arc<Pool>) -> bool {
+    GLOBAL.get().is_some_and(|global| Arc::ptr_eq(global.handle().pool(), pool))
 }
 
 fn start(builder: Builder) -> &'static Runtime {
@@ -46,8 +62,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// Returns `AlreadyExists` if there is a global runtime already, which then remains as it is, and otherwise the errors
-    /// of [`build`](Self::build).
+    /// Returns `AlreadyExists` if there is a global runtime already, which then remains as it is, and otherwise the
+    /// errors of [`build`](Self::build).
     ///
     /// # Examples
     ///

@@ -10,8 +10,8 @@ use crate::blocking;
 use crate::companion::{self, ThreadKind};
 use crate::context::{self, Role};
 use crate::coop;
-use crate::entered::{self, EnteredScope, Left};
-use crate::local::calls::Call;
+use crate::entered::{self, EnteredScope, LeaveOrder};
+use crate::local::calls::BlockOnCall;
 use crate::local::{LocalScope, LocalTasks};
 use crate::metrics::Metrics;
 use crate::poller::outside_activity;
@@ -21,8 +21,8 @@ use crate::task::{self, JoinHandle, Origin, boxed_if_large};
 
 /// A cheap reference to a runtime, for spawning from anywhere.
 ///
-/// It does not keep the runtime running. Once the runtime has been shut down, tasks spawned through a handle are cancelled
-/// at once.
+/// It does not keep the runtime running. Once the runtime has been shut down, tasks spawned through a handle are
+/// cancelled at once.
 ///
 /// # Examples
 ///
@@ -51,8 +51,8 @@ impl Handle {
         &self.pool
     }
 
-    /// Returns a handle to the runtime that the current thread works for or has entered. Outside of any runtime, that is
-    /// the global one, which is started if necessary.
+    /// Returns a handle to the runtime that the current thread works for or has entered. Outside of any runtime, that
+    /// is the global one, which is started if necessary.
     ///
     /// # Panics
     ///
@@ -103,7 +103,7 @@ impl Handle {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let origin = Origin::new(Location::caller(), None);
+        let origin = Origin::caller();
         boxed_if_large!(future => self.pool.spawn(future, origin))
     }
 
@@ -123,7 +123,7 @@ impl Handle {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        blocking::spawn(&self.pool, f, Origin::new(Location::caller(), None))
+        blocking::spawn(&self.pool, f, Origin::caller())
     }
 
     /// Runs a future on the calling thread until it is ready, with this runtime as the current one.
@@ -132,14 +132,14 @@ impl Handle {
     /// [manual loop](crate::manual::Loop::handle), another thread has to drive the loop meanwhile.
     ///
     /// In the destructor of a thread-local, the thread's record of the runtimes it has entered may already be gone. The
-    /// future still runs, but its current runtime is the global one. Use [`Handle::spawn`] there, which does not depend on
-    /// the current runtime.
+    /// future still runs, but its current runtime is the global one. Use [`Handle::spawn`] there, which does not depend
+    /// on the current runtime.
     ///
     /// # Panics
     ///
-    /// Panics on a worker thread, where it would block other tasks: await the future there, or move the blocking code to
-    /// [`spawn_blocking`](crate::spawn_blocking), where `block_on` is allowed. Panics also if a custom waker calls it
-    /// while the runtime's poller is calling that waker.
+    /// Panics on a worker thread, where it would block other tasks: await the future there, or move the blocking code
+    /// to [`spawn_blocking`](crate::spawn_blocking), where `block_on` is allowed. Panics also if a custom waker calls
+    /// it while the runtime's poller is calling that waker.
     ///
     /// # Examples
     ///
@@ -164,15 +164,15 @@ impl Handle {
 
     /// Reports a `block_on` inside of a task, unless that has a thread of its own.
     fn notice_block_on(&self, location: &'static Location<'static>) {
-        if context::role() == Role::Foreign && self.pool.config.long_polls.is_some() {
+        if context::role() == Role::Outside && self.pool.config.long_polls.is_some() {
             if let Some(task) = task::try_id() {
                 self.pool.reports.block_on_in_task(&self.pool, task, location);
             }
         }
     }
 
-    /// Does the work of [`block_on`](Self::block_on), on any thread, and runs `tasks` beside the future. The call is listed if
-    /// it has a place in the program.
+    /// Does the work of [`block_on`](Self::block_on), on any thread, and runs `tasks` beside the future. The call is
+    /// listed if it has a place in the program.
     pub(crate) fn block_on_with<F: Future>(
         &self,
         future: F,
@@ -182,7 +182,7 @@ impl Handle {
         let _entered = EnteredScope::enter(self.clone());
         let future = pin!(future);
         let wait = || {
-            let call = location.map(|location| Call::new(&self.pool, location));
+            let call = location.map(|location| BlockOnCall::new(&self.pool, location));
             let local = LocalScope::enter(call, tasks);
             // With a budget, like a task: otherwise a branch of the future that never has to wait would starve the
             // other branches.
@@ -199,8 +199,8 @@ impl Handle {
     /// Makes this runtime the current one of the calling thread until the guard is dropped.
     ///
     /// The guard borrows nothing, so a runtime can be shut down while it is entered. It then stays the current one and
-    /// cancels every task that is spawned. A guard created inside a task, a `block_on` or a blocking closure has no effect
-    /// after the end of that poll, call or closure, even if it is kept or forgotten.
+    /// cancels every task that is spawned. A guard created inside a task, a `block_on` or a blocking closure has no
+    /// effect after the end of that poll, call or closure, even if it is kept or forgotten.
     ///
     /// # Panics
     ///
@@ -294,15 +294,11 @@ impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
         let left = entered::leave(self.number);
         assert!(
-            left != Left::OutOfOrder || std::thread::panicking(),
+            left != LeaveOrder::OutOfOrder || std::thread::panicking(),
             "a guard of `enter` was dropped while one that was made later is still there. \
              Drop guards in the reverse order of their making, and keep none over an `.await`"
         );
     }
 }
 
-impl fmt::Debug for EnterGuard<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("EnterGuard").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!(['a] EnterGuard<'a>);

@@ -3,7 +3,6 @@
 //! A hook that is not set costs one check of an `Option`. A hook that is set is called on the thread concerned, never
 //! under a lock. If it panics, the panic hook prints the panic, and the thread continues.
 
-use std::fmt;
 use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::sync::Arc as StdArc;
 
@@ -52,12 +51,12 @@ impl Hooks {
     }
 
     /// Calls the hook for a thread that is about to sleep.
-    pub(crate) fn parks(&self) {
+    pub(crate) fn call_park(&self) {
         call(&self.park);
     }
 
     /// Calls the hook for a thread that has slept.
-    pub(crate) fn unparks(&self) {
+    pub(crate) fn call_unpark(&self) {
         call(&self.unpark);
     }
 
@@ -104,11 +103,7 @@ fn call_as_job(worker: &Worker, hook: &Option<IndexHook>) {
     tick.bump();
 }
 
-impl fmt::Debug for Hooks {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hooks").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!([] Hooks);
 
 /// Calls the hook for a thread's end when it is dropped.
 pub(crate) struct ThreadStops<'a>(&'a Arc<Pool>);

@@ -3,7 +3,8 @@
 //! The worker steps out of its place during the call. Its queue is moved to the injector, and its slot is marked as
 //! blocked, so that the monitor starts a spare as soon as a task waits that no other worker will run, rather than after
 //! `stuck_after`. Meanwhile the thread does not count as a worker: tasks that it spawns go through the injector, and
-//! `block_on` behaves as on any foreign thread. `join` and `scope` still share their jobs from the worker's slot.
+//! `block_on` behaves as on any outside thread. `join` and `scope` still share their jobs from the worker's slot, but
+//! poll no tasks in place: only a worker may run one.
 
 use crate::companion;
 use crate::context;
@@ -20,8 +21,8 @@ use crate::sched::{Interrupted, Worker};
 /// borrows or is not `Send`.
 ///
 /// [`max_spares`](crate::Builder::max_spares) limits the number of workers that can be blocked at the same time without
-/// holding up tasks. On other threads, and on that of a manual loop, `block_in_place` only calls the closure. Aborting the
-/// task does not end the closure.
+/// holding up tasks. On other threads, and on that of a manual loop, `block_in_place` only calls the closure. Aborting
+/// the task does not end the closure.
 ///
 /// # Panics
 ///
@@ -62,7 +63,7 @@ fn step_out<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     let pool = worker.pool();
     let _out = Out { worker, interrupted: worker.slot().activity.block() };
     worker.hand_over();
-    if pool.has_shared_work() || pool.has_root() {
+    if pool.has_shared_work() || pool.has_root() || pool.posted.is_for_any() {
         // Its pusher may have found the monitor on, which would look only after a while.
         pool.poller().kick();
     }

@@ -2,17 +2,17 @@
 //!
 //! Programs use this crate through the facade `windlass`.
 //!
-//! # The rooms
+//! # Modules
 //!
 //! - [`task`]: a future, its state and its output in one allocation. Does not depend on the scheduler.
 //! - `sched`: workers, ready queues, sleeping and waking, and the monitor that starts spare workers.
 //! - `poller`: waiting for I/O and for the next deadline. The first worker to fall asleep does it, until it wakes up,
 //!   and the poller's own thread if no worker can.
-//! - `timers`: how timers find the runtime that they belong to.
+//! - `timer_host`: leads timers to the runtime that they belong to.
 //! - `fork`: fork-join on the workers.
 //! - `blocking`: threads for calls that block.
 //! - `local`: tasks that stay on one thread.
-//! - [`observe`]: what the runtime tells about itself.
+//! - [`observe`]: looking into a running runtime.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: the interface for programs.
 
 // Models use a part of the crate, with smaller constants and without an OS.
@@ -53,7 +53,7 @@ mod sched;
 mod shutdown;
 mod stuck;
 pub mod task;
-mod timers;
+mod timer_host;
 
 /// Registration of descriptors with the poller: the base of all sockets.
 pub mod io {
@@ -66,12 +66,12 @@ pub mod io {
 #[cfg(not(loom))]
 pub mod timer {
     #[doc(hidden)]
-    pub use crate::timers::Runtimes;
-    pub use crate::timers::api::{
+    pub use crate::timer_host::Runtimes;
+    pub use crate::timer_host::api::{
         FutureExt, Interval, Sleep, Timeout, Timer, TimerWait, interval, interval_at, now, sleep,
         sleep_until, timeout, timeout_at,
     };
-    pub use crate::timers::test;
+    pub use crate::timer_host::test;
     pub use windlass_timer::{Elapsed, MissedTick};
 }
 

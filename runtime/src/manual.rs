@@ -4,8 +4,8 @@
 //! the program runs them when, and in the order, it likes. Sockets, events and everything else that can be awaited on a
 //! [`Runtime`](crate::Runtime) work here too.
 //!
-//! To wait for the loop together with other things, nest it in another event loop: it is a descriptor (`AsFd`; on Windows
-//! a handle, `AsHandle`) that becomes readable (signalled) when `ready_tasks` has something to do.
+//! To wait for the loop together with other things, nest it in another event loop: it is a descriptor (`AsFd`; on
+//! Windows a handle, `AsHandle`) that becomes readable (signalled) when `ready_tasks` has something to do.
 //!
 //! ```
 //! use std::time::Duration;
@@ -34,7 +34,7 @@ use crate::handle::Handle;
 use crate::metrics::Metrics;
 use crate::poller::Descriptor;
 use crate::primitives::{Arc, Ordering, fence, thread};
-use crate::sched::policy::MANUAL_CHECK_PAUSE;
+use crate::sched::policy::IDLE_CHECK_PAUSE;
 use crate::sched::{Pool, Worker};
 use crate::shutdown;
 use crate::task::{self, JoinHandle, Origin};
@@ -80,7 +80,7 @@ impl Loop {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let origin = Origin::new(Location::caller(), None);
+        let origin = Origin::caller();
         let pool = self.handle.pool();
         let handle = context::enter_worker(&self.worker, || {
             // SAFETY: the tasks of this pool are run through `Runnable`, and cancelled by the
@@ -190,12 +190,12 @@ impl Loop {
             // In virtual time there is nothing to wait for while there is a deadline to jump to.
             _ if may_jump => Some(Duration::ZERO),
             // No one signals that the last of the other threads is done.
-            _ if jumps => Some(timeout.unwrap_or(MANUAL_CHECK_PAUSE).min(MANUAL_CHECK_PAUSE)),
+            _ if jumps => Some(timeout.unwrap_or(Duration::MAX).min(IDLE_CHECK_PAUSE.1)),
             _ => timeout,
         };
         context::enter_worker(&self.worker, || poller.wait_in_loop(timeout))?;
-        // A thread that pushes from here on kicks again. The fence pairs with the one in `Pool::after_push`, and with those
-        // of all who post jobs.
+        // A thread that pushes from here on kicks again. The fence pairs with the one in `Pool::after_push`, and with
+        // those of all threads that post jobs.
         pool.monitor.settle();
         fence(Ordering::SeqCst);
         let ready = context::enter_worker(&self.worker, || {
@@ -245,11 +245,7 @@ fn run_all(worker: &Worker) -> bool {
     any
 }
 
-impl fmt::Debug for Loop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Loop").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!([] Loop);
 
 /// The tasks that were ready. Dropping it puts the remaining ones back.
 struct ReadyTasks {

@@ -37,7 +37,7 @@ pub struct Metrics {
     pub tasks_finished: u64,
     /// Tasks that have panicked.
     pub tasks_panicked: u64,
-    /// Tasks in the injector, the queue for tasks that foreign threads spawn and wake.
+    /// Tasks in the injector, the queue for tasks that outside threads spawn and wake.
     pub injector_len: usize,
     /// Tasks in the lane, the queue for tasks that the poller wakes.
     pub lane_len: usize,
@@ -51,27 +51,27 @@ pub struct Metrics {
     pub blocking_queued: usize,
     /// Armed timers.
     pub timers: usize,
-    /// How often arming a timer has woken a sleeping thread, because the timer was due before the thread would have
-    /// woken up.
-    pub timer_rings: usize,
+    /// The number of times that arming a timer has woken a sleeping thread, because the timer was due before the thread
+    /// would have woken up.
+    pub timer_wakeups: usize,
     /// Descriptors that are registered with the poller.
     pub fds: usize,
     /// Allocations of tasks since the runtime started: one for each task and each closure of `spawn_blocking`.
     pub task_allocations: u64,
-    /// How long polls have taken. Polls of more than some microseconds are measured; of shorter ones, one stands for
-    /// those around it.
+    /// The times that polls have taken. Polls of more than some microseconds are measured; shorter polls are sampled.
     pub poll_time: Histogram,
-    /// How long tasks that were woken have waited for a worker. Sampled.
+    /// The times that woken tasks have waited for a worker. Sampled.
     pub wake_latency: WakeLatency,
-    /// How long after its deadline the first of the timers that were due has been fired, at each firing.
+    /// The delay of the first of the timers that were due, at each firing.
     pub timer_lateness: Histogram,
-    /// How long closures of `spawn_blocking` have waited for a thread. Each is measured.
+    /// The times that closures of `spawn_blocking` have waited for a thread. Each is measured.
     pub blocking_wait: Histogram,
-    /// How long computations have taken: each time a worker has begun to compute until it has ended.
+    /// The times that computations have taken, each from when a worker began to compute until it ended.
     pub fork_join_time: Histogram,
-    /// How many tasks were in a worker's queue, at each of its readings of the clock.
+    /// The number of tasks in a worker's queue, at each of its readings of the clock.
     pub ready_tasks: CountHistogram,
-    /// The spawn sites of the process, with what this runtime's tasks of each have done, those with the most polls first.
+    /// The spawn sites of the process, with what this runtime's tasks of each have done, those with
+    /// the most polls first.
     pub sites: Vec<SiteMetrics>,
 }
 
@@ -79,14 +79,14 @@ pub struct Metrics {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
-    /// Polls of tasks, including those at split points of a computation, and fork-join jobs taken from other workers when
-    /// idle.
+    /// Polls of tasks, including those at split points of a computation, and fork-join jobs taken from
+    /// other workers when idle.
     pub polls: u64,
-    /// How often the worker has stolen tasks or a fork-join job from another worker.
+    /// The number of times that the worker has stolen tasks or a fork-join job from another worker.
     pub steals: u64,
-    /// How often the worker has gone to sleep.
+    /// The number of times that the worker has gone to sleep.
     pub parks: u64,
-    /// How often the worker has been woken.
+    /// The number of times that the worker has been woken.
     pub wakeups: u64,
     /// Tasks in the worker's own queue.
     pub queue_len: usize,
@@ -94,8 +94,8 @@ pub struct WorkerMetrics {
     pub busy: Duration,
     /// The part of it that was spent in computations, until the end of the last one.
     pub computing: Duration,
-    /// The time in which the worker has had nothing to do: it has slept, or looked for work before and after that, which takes some
-    /// microseconds each time.
+    /// The time in which the worker has had nothing to do: it has slept, or looked for work before and after that,
+    /// which takes some microseconds each time.
     pub idle: Duration,
     /// The time in which the worker has taken events from the OS and fired timers, between tasks and without waiting.
     pub os: Duration,
@@ -127,13 +127,13 @@ impl Metrics {
             .collect();
         let (workers, spares) = all.split_at(pool.config.workers);
         let counters =
-            || pool.slots.iter().map(|slot| &slot.counters).chain(std::iter::once(&*pool.foreign));
+            || pool.slots.iter().map(|slot| &slot.counters).chain(std::iter::once(&*pool.outside));
         let sum = |what: fn(&Counters) -> u64| counters().map(what).sum::<u64>();
         // Finished before spawned, so that a task that ends in between does not count as finished only.
         let tasks_panicked = sum(|counters| counters.panicked.get());
-        let refused = pool.refused.get();
-        let tasks_finished = sum(|counters| counters.finished.get()) + refused;
-        let tasks_spawned = pool.spawned() + refused;
+        let tasks_finished = sum(|counters| counters.finished.get());
+        // Those that were refused are not counted as spawned.
+        let tasks_spawned = pool.spawned() + pool.outside.finished.get();
         let blocking = pool.blocking.counts();
         let summary = Summary::new(pool);
         Self {
@@ -153,7 +153,7 @@ impl Metrics {
             blocking_threads: blocking.threads,
             blocking_idle: blocking.idle,
             timers: pool.poller().timers().len(),
-            timer_rings: pool.poller().timers().wakes(),
+            timer_wakeups: pool.poller().timers().wakes(),
             blocking_queued: blocking.queued,
             fds: pool.poller().registered(),
             task_allocations: tasks_spawned + blocking.spawned,

@@ -16,8 +16,8 @@ use crate::task::JoinHandle;
 
 /// A pool of workers with its poller and its blocking pool.
 ///
-/// Dropping a runtime shuts it down as [`shutdown`](Self::shutdown) does, with a deadline of 5 seconds. If one of its own
-/// threads drops it, the drop does not wait, and the threads end on their own.
+/// Dropping a runtime shuts it down as [`shutdown`](Self::shutdown) does, with a deadline of 5 seconds. If one of its
+/// own threads drops it, the drop does not wait, and the threads end on their own.
 ///
 /// # Examples
 ///
@@ -31,7 +31,7 @@ use crate::task::JoinHandle;
 ///     a.await.unwrap() + b.await.unwrap()
 /// });
 /// assert_eq!(sum, 3);
-/// assert!(runtime.shutdown(Duration::from_secs(1)).is_clean());
+/// assert!(runtime.shutdown(Duration::from_secs(30)).is_clean());
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[derive(Debug)]
@@ -134,8 +134,8 @@ impl Runtime {
         &self.handle
     }
 
-    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], also for when dropping the guard
-    /// panics.
+    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], also for when
+    /// dropping the guard panics.
     ///
     /// # Examples
     ///
@@ -180,7 +180,7 @@ impl Runtime {
     ///
     /// let runtime = windlass::Runtime::new()?;
     /// let task = runtime.spawn(std::future::pending::<()>());
-    /// let report = runtime.shutdown(Duration::from_secs(10));
+    /// let report = runtime.shutdown(Duration::from_secs(30));
     /// assert!(report.is_clean(), "{report}");
     /// assert!(windlass::block_on(task).unwrap_err().is_cancelled());
     /// # Ok::<(), std::io::Error>(())

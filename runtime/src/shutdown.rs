@@ -11,7 +11,7 @@ use crate::local::pinned;
 use crate::poller;
 use crate::primitives::Arc;
 use crate::sched::Pool;
-use crate::sched::policy::DROP_PATIENCE;
+use crate::sched::policy::DROP_DEADLINE;
 use crate::task::Origin;
 
 /// Refuses new tasks and cancels all others.
@@ -26,22 +26,22 @@ pub(crate) fn begin(pool: &Arc<Pool>) {
 }
 
 /// Waits for the threads to end, and names the tasks and closures that did not end in time.
-pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, patience: Duration) -> ShutdownReport {
-    finish_with_grace(pool, start, patience, None)
+pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, timeout: Duration) -> ShutdownReport {
+    finish_with_grace(pool, start, timeout, None)
 }
 
 /// Does the work of [`finish`] for a runtime that is dropped, which may happen on any thread.
 pub(crate) fn finish_dropped(pool: &Arc<Pool>, start: Instant) -> ShutdownReport {
-    finish_with_grace(pool, start, DROP_PATIENCE, poller::DROP_GRACE)
+    finish_with_grace(pool, start, DROP_DEADLINE, poller::DROP_GRACE)
 }
 
 fn finish_with_grace(
     pool: &Arc<Pool>,
     start: Instant,
-    patience: Duration,
+    timeout: Duration,
     grace: Option<Duration>,
 ) -> ShutdownReport {
-    let deadline = start.checked_add(patience);
+    let deadline = start.checked_add(timeout);
     let joined = pool.threads.join_all(deadline, grace);
     // Last, because tasks that still run may rely on it.
     let alone = companion::end(pool, deadline);
@@ -103,7 +103,7 @@ impl ShutdownReport {
     /// # Examples
     ///
     /// ```
-    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(30));
     /// assert!(report.is_clean());
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -116,7 +116,7 @@ impl ShutdownReport {
     /// # Examples
     ///
     /// ```
-    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(30));
     /// for straggler in report.stragglers() {
     ///     eprintln!("{straggler} is still running");
     /// }
@@ -131,7 +131,7 @@ impl ShutdownReport {
     /// # Examples
     ///
     /// ```
-    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(30));
     /// println!("it took {:?}", report.elapsed());
     /// # Ok::<(), std::io::Error>(())
     /// ```
@@ -182,7 +182,7 @@ impl Straggler {
     /// # Examples
     ///
     /// ```
-    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(30));
     /// let names: Vec<&str> = report.stragglers().iter().filter_map(|it| it.name()).collect();
     /// assert!(names.is_empty());
     /// # Ok::<(), std::io::Error>(())
@@ -196,7 +196,7 @@ impl Straggler {
     /// # Examples
     ///
     /// ```
-    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(30));
     /// for straggler in report.stragglers() {
     ///     eprintln!("look at {}", straggler.location());
     /// }
@@ -211,7 +211,7 @@ impl Straggler {
     /// # Examples
     ///
     /// ```
-    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(5));
+    /// let report = windlass::Runtime::new()?.shutdown(std::time::Duration::from_secs(30));
     /// let blocking = report.stragglers().iter().filter(|it| it.is_blocking()).count();
     /// assert_eq!(blocking, 0);
     /// # Ok::<(), std::io::Error>(())

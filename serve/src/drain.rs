@@ -28,24 +28,26 @@ type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 ///
 /// 1. cancels a [token](Self::token) that every connection has, which the protocol turns into its own message
 ///    (`Connection: close`, GOAWAY, a closing message);
-/// 2. closes the listener's queue to new connections, accepts those that are in it, and for a [`grace`](Self::grace) period
-///    those whose handshake had begun;
+/// 2. closes the listener's queue to new connections, accepts those that are in it, and for a [`grace`](Self::grace)
+///    period those whose handshake had begun;
 /// 3. closes the listener;
 /// 4. waits until all connections have ended, or until a [`deadline`](Self::deadline);
 /// 5. aborts the rest, and names them in its report.
 ///
 /// Told to end a second time, it continues with the last step at once.
 ///
-/// On Linux, no connection is lost that the OS has accepted. On other systems one may be lost that is established between the
-/// last look at the queue and the end of the listener. Whether a *request* is lost depends on the protocol; `windlass::hyper`
-/// and `windlass::axum` lose none.
+/// On Linux, no connection is lost that the OS has accepted. On other systems one may be lost that is established
+/// between the last look at the queue and the end of the listener. The queue of a listener that came from elsewhere,
+/// such as a socket of systemd's, [may be shared](windlass_net::TcpListener::is_shared) and is not closed on any system:
+/// others accept what comes later. Whether a *request* is lost depends on the protocol; `windlass::hyper` and
+/// `windlass::axum` lose none.
 ///
 /// # What a peer can do
 ///
-/// A peer cannot keep a server from ending: the deadline bounds the drain, whatever the connections do. Before that, a server
-/// accepts connections up to a [`limit`](Self::limit), by default three quarters of the descriptors that the process may have.
-/// If descriptors run out all the same, it pauses until a connection has ended. How
-/// long a single connection may stay idle is up to `connection`: put a time-out around its reads.
+/// A peer cannot keep a server from ending: the deadline bounds the drain, whatever the connections do. Before that, a
+/// server accepts connections up to a [`limit`](Self::limit), by default three quarters of the descriptors that the
+/// process may have. If descriptors run out nevertheless, it pauses until a connection has ended. How long a single
+/// connection may stay idle is up to `connection`: put a time-out around its reads.
 ///
 /// # Examples
 ///
@@ -93,10 +95,10 @@ pub struct Drain {
 }
 
 impl Drain {
-    /// Creates a server with a deadline of 30 seconds, a grace period of 50 milliseconds, and a [`limit`](Self::limit) on
-    /// connections that leaves a quarter of the descriptors to other uses.
+    /// Creates a server with a deadline of 30 seconds, a grace period of 50 milliseconds, and a [`limit`](Self::limit)
+    /// on connections that leaves a quarter of the descriptors to other uses.
     ///
-    /// Nothing tells it to end yet.
+    /// So far, nothing makes it end.
     ///
     /// # Examples
     ///
@@ -154,9 +156,9 @@ impl Drain {
     ///
     /// Further connections wait in the listener's queue. A server that is told to end accepts them as well.
     ///
-    /// Unless it is set, the limit is three quarters of the [`descriptor_limit`] at the time of [`serve`](Self::serve): 768
-    /// if `ulimit -n` is 1,024. The rest is for what the connections open. If each of them needs a descriptor or more of its
-    /// own, as in a proxy, set a lower limit. `usize::MAX` is no limit.
+    /// Unless it is set, the limit is three quarters of the [`descriptor_limit`] at the time of [`serve`](Self::serve):
+    /// 768 if `ulimit -n` is 1,024. The rest is for what the connections open. If each of them needs a descriptor or
+    /// more of its own, as in a proxy, set a lower limit. `usize::MAX` is no limit.
     ///
     /// # Panics
     ///
@@ -178,9 +180,9 @@ impl Drain {
 
     /// Tells the server to end when `trigger` completes, which may wait for a message or a time-out.
     ///
-    /// It can be called several times: the second trigger that completes ends the drain at once. Triggers are polled by
-    /// [`serve`](Self::serve). For something that happens repeatedly, pass a loop that flips a [`switch`](Self::switch) and
-    /// never ends.
+    /// It can be called several times: the second trigger that completes ends the drain at once. Triggers
+    /// are polled by [`serve`](Self::serve). For something that happens repeatedly, pass a loop that
+    /// flips a [`switch`](Self::switch) and never ends.
     ///
     /// # Examples
     ///
@@ -210,11 +212,11 @@ impl Drain {
     /// Starts the drain at the first request to end the process, and ends it at once at the second.
     ///
     /// The requests are those of [`termination`]: Ctrl-C and `SIGTERM` on Unix; Ctrl-C, Ctrl-Break, the console being
-    /// closed and the system shutting down on Windows. From this call on they no longer end the process by themselves, and
-    /// after [`serve`](Self::serve) has returned nothing receives them: the program should come to its end then.
+    /// closed and the system shutting down on Windows. From this call on they no longer end the process by themselves,
+    /// and after [`serve`](Self::serve) has returned nothing receives them: the program should come to its end then.
     ///
-    /// Requests within half a second of each other count as one, because a shell or a supervisor may pass on a signal that
-    /// the process has received already.
+    /// Requests within half a second of each other count as one, because a shell or a supervisor may pass on a signal
+    /// that the process has received already.
     ///
     /// # Errors
     ///
@@ -296,11 +298,11 @@ impl Drain {
 
     /// Serves the listener's connections until the server is told to end, and returns a report.
     ///
-    /// For each connection, `connection` is called with the stream, the address of its peer, and the token that tells it to
-    /// end. It returns a future, which runs in a task of its own.
+    /// For each connection, `connection` is called with the stream, the address of its peer, and the token that tells
+    /// it to end. It returns a future, which runs in a task of its own.
     ///
-    /// When `accept` fails, for example because descriptors have run out, the server pauses and tries again, or tries again
-    /// as soon as a connection has ended.
+    /// When `accept` fails, for example because descriptors have run out, the server pauses and tries again, or tries
+    /// again as soon as a connection has ended.
     ///
     /// Dropping the future closes the listener and aborts all connections.
     ///
@@ -350,7 +352,7 @@ impl Drain {
             let mut run = pin!(server.run(listener, limits, location));
             let mut triggers = triggers;
             poll_fn(|cx| {
-                triggers.retain_mut(|trigger| is_pending(trigger, cx));
+                triggers.retain_mut(|trigger| poll_trigger(trigger, cx));
                 run.as_mut().poll(cx)
             })
             .await
@@ -358,7 +360,8 @@ impl Drain {
     }
 }
 
-fn is_pending(trigger: &mut Trigger, cx: &mut Context<'_>) -> bool {
+/// Polls a trigger. Returns true if it is pending.
+fn poll_trigger(trigger: &mut Trigger, cx: &mut Context<'_>) -> bool {
     trigger.as_mut().poll(cx).is_pending()
 }
 

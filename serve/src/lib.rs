@@ -4,8 +4,10 @@
 //!
 //! # How it is built
 //!
-//! [`Drain`] is a server that is set up, and `Server` one that runs: it takes the steps of a drain one after the other. `Open` is the set of open connections, which the
-//! tasks of the connections leave when they end. [`Listener`] is the source of connections. [`Switch`] tells a server to end.
+//! [`Drain`] is a server that is set up, and `Server` one that runs: it takes the
+//! steps of a drain one after the other. `Open` is the set of open connections, which
+//! the tasks of the connections leave when they end. [`Listener`] is the source of
+//! connections. [`Switch`] tells a server to end.
 
 mod drain;
 mod listener;

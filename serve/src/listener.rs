@@ -11,8 +11,9 @@ use windlass_net::{TcpListener, TcpStream};
 ///
 /// # Examples
 ///
-/// A listener that sets an option on each connection. [`ListenerExt::tap_io`](crate::ListenerExt::tap_io) does that in a
-/// line; this is what it takes to write one:
+/// A listener that sets an option on each connection.
+/// [`ListenerExt::tap_io`](crate::ListenerExt::tap_io) does that in a line; this is
+/// what it takes to write one:
 ///
 /// ```
 /// use std::io;
@@ -48,6 +49,11 @@ use windlass_net::{TcpListener, TcpStream};
 ///     }
 /// }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no listener of windlass",
+    note = "bind a `windlass::net::TcpListener`, or convert one of std's with its `from_std`; one of tokio's becomes that by \
+            `into_std`"
+)]
 pub trait Listener: Send + Sync + 'static {
     /// The type of a connection.
     type Stream: Send + 'static;
@@ -58,8 +64,8 @@ pub trait Listener: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// After an error of the OS, which is assumed to be temporary, the server pauses and tries again. Any other error ends
-    /// the server.
+    /// After an error of the OS, which is assumed to be temporary, the server pauses and tries
+    /// again. Any other error ends the server.
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, Self::Addr)>> + Send;
 
     /// Accepts a connection if one is in the queue.
@@ -69,8 +75,11 @@ pub trait Listener: Send + Sync + 'static {
     /// Returns `WouldBlock` if there is none; otherwise the same errors as [`accept`](Self::accept).
     fn try_accept(&self) -> io::Result<(Self::Stream, Self::Addr)>;
 
-    /// Closes the queue to new connections, and returns true if the OS supports that. Connections in the queue can still be
+    /// Closes the queue to new connections, and returns true if that was done. Connections in the queue can still be
     /// accepted.
+    ///
+    /// It must do nothing, and return false, if others may have the same queue, as
+    /// [`TcpListener::refuse_new`] does.
     ///
     /// # Errors
     ///

@@ -7,7 +7,9 @@ use windlass_runtime::Straggler;
 
 /// The outcome of a [`Drain`](crate::Drain).
 ///
-/// It implements `Display`, for a log.
+/// It implements `Display`, for a log. Connections that were aborted are here, and not in the runtime's
+/// `ShutdownReport`: that names what is left when the runtime ends, such as the task of a connection that was aborted and
+/// is stuck in a poll.
 ///
 /// # Examples
 ///

@@ -6,11 +6,12 @@ use std::io;
 use std::panic::Location;
 use std::time::Duration;
 
+use windlass_runtime::task::consume_budget;
 use windlass_runtime::timer::{now, timeout, timeout_at};
 use windlass_sync::CancellationToken;
 
 use crate::open::Open;
-use crate::policy::{LETTING_GO, PAUSES};
+use crate::policy::{LAST_ACCEPTS, LETTING_GO, PAUSES};
 use crate::{DrainReport, Listener, Switch};
 
 /// A running server.
@@ -50,8 +51,9 @@ impl<C> Server<C> {
             None => drop(draining.await),
         }
         let aborted = self.open.abort_all(location);
-        // A task that has not ended by then is stuck in a poll. The report of the runtime's shutdown names it. What is no
-        // connection can't be aborted, and is not waited for any longer.
+        // A task that has not ended by then is stuck in a poll. The report of the
+        // runtime's shutdown names it. What is no connection can't be aborted, and is
+        // not waited for any longer.
         let _ = timeout(LETTING_GO, self.open.connections_ended()).await;
         Ok(DrainReport {
             accepted: self.open.accepted(),
@@ -75,6 +77,8 @@ impl<C> Server<C> {
                 told.run_until_cancelled(self.open.one_ended()).await;
                 continue;
             }
+            // Signals are polled in this task, which a listener that always has a connection would not leave.
+            consume_budget().await;
             match told.run_until_cancelled(listener.accept()).await {
                 None => break,
                 Some(Ok((stream, peer))) => {
@@ -99,10 +103,12 @@ impl<C> Server<C> {
         C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
         F: Future<Output = ()> + Send + 'static,
     {
-        // If that is not supported, a connection may still be lost at the end of this function.
-        let _ = listener.refuse_new();
+        // If that is not supported, a connection may still be lost at the end of this function. If others have the same
+        // queue, they accept it.
+        let is_closed = listener.refuse_new().unwrap_or(false);
         let _ = timeout(grace, async {
             loop {
+                consume_budget().await;
                 match listener.accept().await {
                     Ok((stream, peer)) => self.start(stream, peer),
                     Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),
@@ -110,9 +116,15 @@ impl<C> Server<C> {
             }
         })
         .await;
-        loop {
+        let mut left = if is_closed { usize::MAX } else { LAST_ACCEPTS };
+        while left > 0 {
+            // The deadline and the second signal are looked at when this task yields.
+            consume_budget().await;
             match listener.try_accept() {
-                Ok((stream, peer)) => self.start(stream, peer),
+                Ok((stream, peer)) => {
+                    self.start(stream, peer);
+                    left -= 1;
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.raw_os_error().is_none() => return,
                 Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),

@@ -60,9 +60,9 @@ impl Switch {
 
     /// Makes a drain wait, as it does for a connection, until the returned value is dropped.
     ///
-    /// At the deadline the drain stops waiting, and its report contains `name`. This is for something that continues after its
-    /// connection has ended, and for other tasks that should not be cut short. It does not count as a
-    /// connection for [`Drain::limit`](crate::Drain::limit).
+    /// At the deadline the drain stops waiting, and its report contains `name`. This is for something
+    /// that continues after its connection has ended, and for other tasks that should not be cut
+    /// short. It does not count as a connection for [`Drain::limit`](crate::Drain::limit).
     ///
     /// # Examples
     ///

@@ -5,7 +5,7 @@ use std::io;
 
 use crate::Listener;
 
-/// What every [`Listener`] can do.
+/// Methods of every [`Listener`].
 pub trait ListenerExt: Listener + Sized {
     /// Calls `tap` with each connection, right after it was accepted: to set an option of its socket, for example.
     ///

@@ -92,6 +92,63 @@ fn a_drain_that_is_out_of_descriptors_waits_for_some() {
     });
 }
 
+/// A listener that always has another connection.
+struct Flood {
+    /// Whether it says that its queue is closed.
+    closes: bool,
+    flooded: Arc<Latch>,
+}
+
+impl Listener for Flood {
+    type Stream = ();
+    type Addr = u32;
+
+    async fn accept(&self) -> io::Result<((), u32)> {
+        self.try_accept()
+    }
+
+    fn try_accept(&self) -> io::Result<((), u32)> {
+        if !self.flooded.is_open() {
+            self.flooded.count_down();
+        }
+        Ok(((), 1))
+    }
+
+    fn refuse_new(&self) -> io::Result<bool> {
+        Ok(self.closes)
+    }
+
+    fn local_addr(&self) -> io::Result<u32> {
+        unreachable!("nobody asks")
+    }
+}
+
+/// Neither signals nor the deadline had their turn while connections were accepted.
+#[test]
+fn a_flood_of_connections_keeps_no_server_from_ending() {
+    run(|| async {
+        for (closes, deadline) in [(true, Duration::from_millis(20)), (false, Duration::MAX)] {
+            let flooded = Arc::new(Latch::new(1_000));
+            let begin = flooded.clone();
+            let drain = Drain::new()
+                .deadline(deadline)
+                .grace(Duration::ZERO)
+                .on(async move { begin.wait().await });
+            let serving = spawn(drain.serve(Flood { closes, flooded }, |(), _, _| async {}));
+            assert!(serving.await.unwrap().unwrap().accepted() >= 1_000);
+        }
+        let flooded = Arc::new(Latch::new(1_000));
+        let drain = Drain::new().deadline(Duration::MAX).grace(Duration::MAX);
+        let switch = drain.switch();
+        let listener = Flood { closes: true, flooded: flooded.clone() };
+        let serving = spawn(drain.serve(listener, |(), _, _| async {}));
+        flooded.wait().await;
+        switch.flip();
+        switch.flip();
+        serving.await.unwrap().unwrap();
+    });
+}
+
 #[test]
 fn an_error_that_does_not_go_away_ends_the_server() {
     struct Broken;

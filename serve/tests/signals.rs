@@ -98,7 +98,7 @@ fn a_signal_begins_the_drain() {
         let (mut server, mut client) = Server::start("polite");
         server.signal(signal);
         assert_eq!(byte(&mut client), b't');
-        assert_eq!(client.read(&mut [0]).unwrap(), 0);
+        assert_eq!(client.read_to_end(&mut Vec::new()).unwrap(), 0);
         assert_eq!(server.line_after("report "), "1 0");
         assert!(server.child.wait().unwrap().success());
     }

@@ -61,7 +61,7 @@ impl AutoResetEvent {
     ///
     /// # Panics
     ///
-    /// If the waiter's waker panics. The waiter is released nevertheless.
+    /// Panics if the waiter's waker panics. The waiter is released nevertheless.
     ///
     /// ```
     /// use windlass::sync::AutoResetEvent;
@@ -151,8 +151,8 @@ impl AutoResetEvent {
         wait::wait_blocking(self);
     }
 
-    /// Blocks the current thread until it has taken a signal, or `timeout` has passed. Returns true if it has taken one.
-    /// With `Duration::ZERO` it never blocks.
+    /// Blocks the current thread until it has taken a signal, or `timeout` has passed. Returns true if it has taken
+    /// one. With `Duration::ZERO` it never blocks.
     ///
     /// ```
     /// use std::time::Duration;

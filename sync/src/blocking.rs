@@ -70,7 +70,7 @@ pub(crate) fn with_parker<R>(f: impl FnOnce(&Parker, &Waker) -> R) -> R {
 ///
 /// # Panics
 ///
-/// If the future panics.
+/// Panics if the future panics.
 ///
 /// ```
 /// assert_eq!(windlass_sync::block_on(async { 7 }), 7);

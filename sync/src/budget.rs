@@ -1,8 +1,8 @@
 //! The cooperative budget: the number of operations that a task may complete in one poll before it lets others run.
 //!
-//! An operation that can be ready for ever (an event that is set, a socket that always has data, a handle whose task has
-//! ended) calls [`poll_proceed`] first, and [`spend`] when it returns a result. Only progress costs: a poll that stays
-//! pending is free, so that a future which polls a thousand pending children is not rescheduled again and again.
+//! An operation that can be ready for ever (an event that is set, a socket that always has data, a handle whose task
+//! has ended) calls [`poll_proceed`] first, and [`spend`] when it returns a result. Only progress costs: a poll that
+//! stays pending is free, so that a future which polls a thousand pending children is not rescheduled again and again.
 //!
 //! The runtime calls [`start`] and [`stop`] around a task's poll. The budget is here, below the runtime, because the
 //! waits of this crate use it as well, and know no runtime. It is a thread-local cell and nothing else: on the executor
@@ -64,9 +64,9 @@ pub fn spend() {
     LEFT.with(|left| left.set(left.get().saturating_sub(1)));
 }
 
-/// As [`spend`], for an operation that has called the OS: it has taken a microsecond or more, where a wait that was ready
-/// takes some nanoseconds, and costs as many times more. So a task that always finds something to read or write lets
-/// others run after a few messages, and not after 64.
+/// As [`spend`], for an operation that has called the OS: it has taken a microsecond or more, where a wait that was
+/// ready takes some nanoseconds, and costs as many times more. So a task that always finds something to read or write
+/// lets others run after a few messages, and not after 64.
 #[inline]
 pub fn spend_io() {
     LEFT.with(|left| left.set(left.get().saturating_sub(IO_COST)));

@@ -49,8 +49,8 @@ impl EventState {
         false
     }
 
-    /// Changes SET to EMPTY and returns true. Returns false if it is not SET. Acquire pairs with the Release in `try_set`
-    /// and `set_locked`.
+    /// Changes SET to EMPTY and returns true. Returns false if it is not SET. Acquire pairs with the Release in
+    /// `try_set` and `set_locked`.
     #[inline]
     pub(crate) fn take(&self) -> bool {
         peek(&self.0, SET) == SET

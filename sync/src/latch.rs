@@ -2,8 +2,8 @@
 //!
 //! # Who may access a latch, and until when
 //!
-//! A latch often lives in the stack frame of the thread that waits for it, and other threads reach it through a pointer.
-//! The waiter returns and its frame is gone, while the thread that counted down last may still be inside
+//! A latch often lives in the stack frame of the thread that waits for it, and other threads reach it through a
+//! pointer. The waiter returns and its frame is gone, while the thread that counted down last may still be inside
 //! [`Latch::count_down`]. So the last access of a counter must come before anything that lets a waiter return. *Waiter*
 //! here includes a thread that learns from [`Latch::is_open`] or [`Latch::count`] that the latch is open.
 //!
@@ -15,28 +15,28 @@
 //!
 //! 1. It subtracts, and the count stays above 0. That is one compare-and-swap, which is its last access.
 //! 2. It takes the count to 0 and finds ENLISTED unset. That is one compare-and-swap to open, which is its last access.
-//! 3. It would take the count to 0 and finds ENLISTED set. It takes the lock and swaps in *opening* (never *open*, even if
-//!    the last waiter has left in the meantime), moves all wakers to its own stack, and releases the lock, which is its
-//!    last access. It wakes the wakers from its stack.
+//! 3. It would take the count to 0 and finds ENLISTED set. It takes the lock and swaps in *opening* (never *open*, even
+//!    if the last waiter has left in the meantime), moves all wakers to its own stack, and releases the lock, which is
+//!    its last access. It wakes the wakers from its stack.
 //!
 //! A waiter returns in one of two ways:
 //!
-//! - It reads *open*. Either step 2 wrote it, and that was the counter's last access, or a waiter wrote it under the lock
-//!   (see below), after the counter of step 3 had released the lock.
+//! - It reads *open*. Either step 2 wrote it, and that was the counter's last access, or a waiter wrote it under the
+//!   lock (see below), after the counter of step 3 had released the lock.
 //! - It reads *opening*, or finds its own waiter RELEASED. Step 3 writes both under the lock. The waiter then takes the
-//!   lock itself (it *settles*), and so comes after the counter's unlocking. There it changes *opening* to *open*, which
-//!   spares later waiters the lock.
+//!   lock itself (it *settles*), and so comes after the counter's unlocking. There it changes *opening* to *open*,
+//!   which spares later waiters the lock.
 //!
-//! Only step 3 subtracts under the lock. If a subtraction of the first kind were made there, its thread would still have
-//! to unlock when another thread opens the latch without the lock.
+//! Only step 3 subtracts under the lock. If a subtraction of the first kind were made there, its thread would still
+//! have to unlock when another thread opens the latch without the lock.
 //!
 //! One thing is left to the mutex: unlocking it must not touch its memory after the store that lets the next thread in.
 //! `std`'s mutex at most passes the *address* to the system, for a wake-up that an unrelated waiter at the same address
 //! treats as spurious. POSIX requires the same of its own mutexes.
 //!
 //! Rejected: counting down with `fetch_sub`, which cannot decide between 2 and 3 before it has opened the latch;
-//! releasing in batches with the lock taken again in between, which would be another access; having each released waiter
-//! release the next, which stops at one that is leaked.
+//! releasing in batches with the lock taken again in between, which would be another access; having each released
+//! waiter release the next, which stops at one that is leaked.
 
 use std::fmt;
 use std::time::Duration;
@@ -86,9 +86,9 @@ impl State {
 /// open.
 ///
 /// **A latch may be freed as soon as a wait for it has returned**, or [`is_open`](Self::is_open) has returned true. The
-/// call to `count_down` that opened it may not have returned yet on its own thread, but it does not access the latch any
-/// more. This matters only to code that reaches the latch through a raw pointer, because the borrow checker prevents it
-/// in safe code. All other waiters must have returned as well.
+/// call to `count_down` that opened it may not have returned yet on its own thread, but it does not access the latch
+/// any more. This matters only to code that reaches the latch through a raw pointer, because the borrow checker
+/// prevents it in safe code. All other waiters must have returned as well.
 ///
 /// # Cancelling
 ///
@@ -119,7 +119,7 @@ impl Latch {
         ///
         /// # Panics
         ///
-        /// If `count` is more than `usize::MAX / 2`.
+        /// Panics if `count` is more than `usize::MAX / 2`.
         ///
         /// ```
         /// use windlass::sync::Latch;
@@ -140,9 +140,8 @@ impl Latch {
     ///
     /// # Panics
     ///
-    /// If the latch is already open, because all of its steps were counted. Use [`try_count_down`](Self::try_count_down)
-    /// where that may happen. Also if a waiter's waker panics. The latch is open and all other waiters are woken
-    /// nevertheless.
+    /// Panics if the latch is already open; use [`try_count_down`](Self::try_count_down) where that may happen. Also
+    /// panics if a waiter's waker does; the latch is open and all other waiters are woken nevertheless.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -167,7 +166,7 @@ impl Latch {
     ///
     /// # Panics
     ///
-    /// If a waiter's waker panics. The latch is open and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. The latch is open and all other waiters are woken nevertheless.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -276,8 +275,8 @@ impl Latch {
     }
 
     /// Changes OPENING to OPEN. Acquire pairs with the Release of all counters, because the lock orders only what the
-    /// opener did, not what earlier counters did. Release pairs with the Acquire of a thread that reads OPEN, and orders
-    /// the opener's unlocking before it.
+    /// opener did, not what earlier counters did. Release pairs with the Acquire of a thread that reads OPEN, and
+    /// orders the opener's unlocking before it.
     fn settle_locked(&self) {
         self.state.fetch_and(!State::ENLISTED, Ordering::AcqRel);
     }

@@ -15,13 +15,13 @@
 //! primitive, and has to be pinned to be polled (`.await` does that). Dropping a wait before it has completed loses no
 //! signal.
 //!
-//! Without waiters no operation takes a lock. With waiters, the lock is held for a few instructions at a time, and never
-//! while foreign code (a waker) runs.
+//! Without waiters no operation takes a lock. With waiters, the lock is held for a few instructions at a time, and
+//! never while foreign code (a waker) runs.
 //!
 //! The primitives know of no runtime, but a wait that completes counts against the budget of a windlass task. So a task
 //! that loops over an event that is always set lets others run now and then, and can be aborted. If the task has no
-//! budget left, a wait is pending once, at its first poll, and wakes its task at once. A waiter that was released in the
-//! queue is never delayed.
+//! budget left, a wait is pending once, at its first poll, and wakes its task at once. A waiter that was released in
+//! the queue is never delayed.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -67,6 +67,19 @@ macro_rules! const_fn {
         #[cfg(loom)]
         $(#[$meta])*
         $vis fn $name($($arg: $type),*) -> $result $body
+    };
+}
+
+/// Implements `Debug` for a type that shows nothing but its name: `opaque_debug!([T: Send] Type<T>)`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! opaque_debug {
+    ([$($generics:tt)*] $name:ident $($arguments:tt)*) => {
+        impl<$($generics)*> ::std::fmt::Debug for $name $($arguments)* {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
     };
 }
 

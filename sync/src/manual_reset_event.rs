@@ -59,7 +59,7 @@ impl ManualResetEvent {
     ///
     /// # Panics
     ///
-    /// If a waiter's waker panics. The event is set and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. The event is set and all other waiters are woken nevertheless.
     ///
     /// ```
     /// use windlass::sync::ManualResetEvent;

@@ -16,7 +16,6 @@
 //!
 //! `std::thread::park` is not used, because its token belongs to the user's code, which may run on the same thread.
 
-use std::fmt;
 use std::task::Waker;
 use std::time::{Duration, Instant};
 
@@ -147,11 +146,7 @@ impl Default for Parker {
     }
 }
 
-impl fmt::Debug for Parker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Parker").finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!([] Parker);
 
 /// Wakes the thread of a [`Parker`].
 #[derive(Clone)]
@@ -166,11 +161,7 @@ impl Unparker {
     }
 }
 
-impl fmt::Debug for Unparker {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Unparker").finish_non_exhaustive()
-    }
-}
+crate::opaque_debug!([] Unparker);
 
 #[cfg(not(loom))]
 impl std::task::Wake for Inner {

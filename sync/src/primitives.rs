@@ -2,9 +2,8 @@
 //!
 //! All crates of the workspace take their atomics, cells, locks and threads from here. With `--cfg loom` they are
 //! loom's, and the models in `loom-tests` check the code that ships; with `--cfg windlass_seeded` besides, they are
-//! those of
-//! `seeded`, for models that are too large for loom. This module is an implementation detail. It is `pub` only for the
-//! other crates of the workspace.
+//! those of `seeded`, for models that are too large for loom. This module is an implementation detail. It is `pub`
+//! only for the other crates of the workspace.
 //!
 //! Two things differ from `std`: [`UnsafeCell`] passes its pointer to closures, so that loom sees how long an access
 //! lasts, and [`Mutex`] ignores poisoning, because none of our critical sections runs user code that could panic.

@@ -8,8 +8,8 @@
 //! - A wait that finds no budget at its first poll is put off, but only once: a future that is polled before it may use
 //!   up the budget in every poll of the task, and the wait may be there to end that. For the same reason a waiter that
 //!   was released spends budget, but does not need any.
-//! - A queued waiter is taken out by exactly one side: by the signaller, after which it is RELEASED and owns the signal,
-//!   or by its own `drop`.
+//! - A queued waiter is taken out by exactly one side: by the signaller, after which it is RELEASED and owns the
+//!   signal, or by its own `drop`.
 //! - A waiter that is dropped when it is RELEASED, but before it has returned, hands its signal back through
 //!   [`Signal::pass_on`].
 

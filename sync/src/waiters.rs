@@ -55,8 +55,8 @@ struct Links {
     waker: Option<Waker>,
 }
 
-// SAFETY: the pointers lead to waiters of the same list and are followed only under its lock, and the waker is `Send`. It
-// does not matter which thread owns the waiter.
+// SAFETY: the pointers lead to waiters of the same list and are followed only under its lock, and the waker is `Send`.
+// It does not matter which thread owns the waiter.
 unsafe impl Send for Waiter {}
 // SAFETY: only the state word of a shared waiter can be accessed, which is atomic. Everything else requires a
 // `&mut WaiterList`, which stands for the lock.
@@ -114,8 +114,8 @@ impl WaiterList {
     ///
     /// # Safety
     ///
-    /// `waiter` is IDLE or PUT_OFF, and pinned. It is never used with another list. It is not dropped before it has been
-    /// seen RELEASED or has been passed to [`remove`](Self::remove).
+    /// `waiter` is IDLE or PUT_OFF, and pinned. It is never used with another list. It is not dropped before it has
+    /// been seen RELEASED or has been passed to [`remove`](Self::remove).
     #[inline]
     pub(crate) unsafe fn push_back(&mut self, waiter: &Waiter, waker: Waker) {
         let prev = self.tail;
@@ -145,7 +145,8 @@ impl WaiterList {
         waker
     }
 
-    /// Takes `waiter` out of the list, wherever it is, and returns its waker. Returns `None` if it was already released.
+    /// Takes `waiter` out of the list, wherever it is, and returns its waker. Returns `None` if it was
+    /// already released.
     ///
     /// # Safety
     ///

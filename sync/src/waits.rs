@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-/// What a future waits for that has just returned `Pending`.
+/// The thing that a future which has just returned `Pending` waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitsFor {
     /// An event.

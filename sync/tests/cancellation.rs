@@ -261,8 +261,8 @@ fn wakers_may_use_the_tree() {
     assert!(poll(wait.as_mut()).is_ready());
 }
 
-/// Cancels, creates and drops tokens of one tree on several threads. No thread hangs, and in the end all descendants of a
-/// cancelled root are cancelled.
+/// Cancels, creates and drops tokens of one tree on several threads. No thread hangs, and in the
+/// end all descendants of a cancelled root are cancelled.
 #[test]
 fn many_threads_in_one_tree() {
     for _ in 0..50 {

@@ -151,8 +151,8 @@ fn waiters_see_what_all_counters_did() {
     }
 }
 
-/// The waiter's frame, with the latch in it, is gone and overwritten while the counter may still be inside `count_down`.
-/// A sanitizer, or the poison, makes this test fail.
+/// The waiter's frame, with the latch in it, is gone and overwritten while the counter may still be
+/// inside `count_down`. A sanitizer, or the poison, makes this test fail.
 #[test]
 fn freed_right_after_the_wait() {
     const ROUNDS: usize = 10_000;

@@ -20,10 +20,11 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
+use windlass::timer::{Sleep, sleep};
 use windlass::{Builder, Runtime};
 
 /// How long anything may take before its test fails.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Returns a runtime with this many workers.
 pub(crate) fn runtime(workers: usize) -> Runtime {
@@ -38,6 +39,29 @@ pub(crate) fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
         assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
         thread::sleep(Duration::from_micros(200));
     }
+}
+
+/// Calls `f` with longer and longer times until it returns something: for what has to be done before a timer is due,
+/// also on a machine that stands still now and then.
+#[track_caller]
+pub(crate) fn in_time<T>(mut f: impl FnMut(Duration) -> Option<T>) -> T {
+    let mut time = Duration::from_millis(50);
+    while time < PATIENCE {
+        if let Some(done) = f(time) {
+            return done;
+        }
+        time *= 3;
+    }
+    panic!("never in time");
+}
+
+/// Returns a timer that this waker waits for. It is due after a time that anybody can watch it for.
+#[track_caller]
+pub(crate) fn armed_sleep(waker: &Waker) -> Sleep {
+    in_time(|time| {
+        let mut nap = sleep(5 * time);
+        Pin::new(&mut nap).poll(&mut Context::from_waker(waker)).is_pending().then_some(nap)
+    })
 }
 
 /// Runs `f` on a thread of its own and fails if it does not come back: for what could dead-lock.

@@ -1,11 +1,11 @@
-//! The wakers that a shard takes out of its wheel under one hold of the lock, and how many of them make up a round.
+//! The wakers that a shard takes out of its wheel under one hold of the lock, and how many of them make up a pass.
 
 use std::task::Waker;
 
-use crate::policy::{BATCH_TIMERS, EMPTY_BATCHES_PER_ROUND, TIMERS_PER_ROUND};
+use crate::policy::{BATCH_TIMERS, EMPTY_BATCHES_PER_PASS, TIMERS_PER_PASS};
 
 /// One look at all shards by a thread that fires.
-pub(crate) struct FiringRound {
+pub(crate) struct FiringPass {
     pub(crate) now: u64,
     /// How many more timers it fires.
     pub(crate) timers: usize,
@@ -17,9 +17,9 @@ pub(crate) struct FiringRound {
     pub(crate) refused: bool,
 }
 
-impl FiringRound {
+impl FiringPass {
     pub(crate) fn new(now: u64, own_only: bool) -> Self {
-        let (timers, empty_batches) = (TIMERS_PER_ROUND, EMPTY_BATCHES_PER_ROUND);
+        let (timers, empty_batches) = (TIMERS_PER_PASS, EMPTY_BATCHES_PER_PASS);
         Self { now, timers, empty_batches, own_only, refused: false }
     }
 
@@ -27,14 +27,14 @@ impl FiringRound {
         self.timers == 0 || self.empty_batches == 0
     }
 
-    /// Returns the size of the next batch, which is zero if the round is over.
+    /// Returns the size of the next batch, which is zero if the pass is over.
     pub(crate) fn batch(&self) -> usize {
         if self.is_over() { 0 } else { BATCH_TIMERS.min(self.timers) }
     }
 
     /// Returns the number of timers that were fired.
     pub(crate) fn fired(&self) -> usize {
-        TIMERS_PER_ROUND - self.timers
+        TIMERS_PER_PASS - self.timers
     }
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Batch<'a, F> {
 
 impl<F: Fn(&Waker) -> bool> Batch<'_, F> {
     /// Returns true if the batch takes the waker of the next timer.
-    pub(crate) fn takes(&mut self, waker: Option<&Waker>) -> bool {
+    pub(crate) fn accept(&mut self, waker: Option<&Waker>) -> bool {
         if self.left > 0 && self.own_only && waker.is_some_and(&self.ends) {
             self.left = 0;
             self.refused = true;

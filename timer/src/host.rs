@@ -1,4 +1,4 @@
-//! How a timer finds its runtime. The futures of this crate are generic over a [`Host`]. The runtime crate implements
+//! Leads a timer to its runtime. The futures of this crate are generic over a [`Host`]. The runtime crate implements
 //! it, and programs use the futures with that host.
 
 use std::task::Waker;

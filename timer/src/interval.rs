@@ -9,7 +9,7 @@ use crate::host::{Host, now};
 use crate::nanos::{in_nanos, nanos};
 use crate::sleep::Sleep;
 
-/// What an [`Interval`] does if it is polled so late that the next tick is due as well.
+/// The behaviour of an [`Interval`] that is polled so late that the next tick is due as well.
 ///
 /// ```
 /// use std::time::Duration;
@@ -51,7 +51,7 @@ impl<H: Host> Interval<H> {
     ///
     /// # Panics
     ///
-    /// If the period is zero.
+    /// Panics if the period is zero.
     ///
     /// ```
     /// use std::time::Duration;
@@ -72,7 +72,7 @@ impl<H: Host> Interval<H> {
     ///
     /// # Panics
     ///
-    /// If the period is zero.
+    /// Panics if the period is zero.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -163,6 +163,39 @@ impl<H: Host> Interval<H> {
         self.sleep.set(nanos(now::<H>()).saturating_add(in_nanos(self.period)));
     }
 
+    /// Makes the next tick come at once.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut ticks = interval(Duration::from_secs(3600));
+    /// ticks.tick().await;
+    /// ticks.reset_immediately();
+    /// ticks.tick().await;
+    /// # });
+    /// ```
+    pub fn reset_immediately(&mut self) {
+        self.sleep.set(nanos(now::<H>()));
+    }
+
+    /// Makes the next tick come after `delay`.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::interval;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut ticks = interval(Duration::from_secs(3600));
+    /// ticks.reset_after(Duration::from_millis(1));
+    /// ticks.tick().await;
+    /// # });
+    /// ```
+    pub fn reset_after(&mut self, delay: Duration) {
+        self.sleep.set(nanos(now::<H>()).saturating_add(in_nanos(delay)));
+    }
+
     /// Makes the next tick come at `next`.
     ///
     /// ```
@@ -216,6 +249,19 @@ impl<H: Host> Interval<H> {
     /// ```
     pub fn set_missed_tick(&mut self, missed: MissedTick) {
         self.missed = missed;
+    }
+
+    /// The same as [`set_missed_tick`](Self::set_missed_tick), by the name that it has in tokio.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::{MissedTickBehavior, interval};
+    ///
+    /// let mut ticks = interval(Duration::from_secs(1));
+    /// ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    /// ```
+    pub fn set_missed_tick_behavior(&mut self, missed: MissedTick) {
+        self.set_missed_tick(missed);
     }
 }
 

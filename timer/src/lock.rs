@@ -14,8 +14,6 @@
 // Public in models.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
 
-use std::fmt;
-
 use windlass_sync::primitives::{AtomicBool, Ordering, UnsafeCell, hint, thread};
 
 use crate::policy::{LOCK_PAUSE, LOCK_SPINS, LOCK_YIELDS};
@@ -97,9 +95,9 @@ struct Held(*const AtomicBool);
 impl Drop for Held {
     #[inline]
     fn drop(&mut self) {
-        // Release pairs with the Acquire in `try_take`.
-        // SAFETY: the lock is alive until this store. It may be gone right after it: a reference to an atomic, which is all
-        // `UnsafeCell`, need not stay valid until the call returns.
+        // Release pairs with the Acquire in `try_take`. SAFETY: the lock is alive until this store. It
+        // may be gone right after it: a reference to an atomic, which is all `UnsafeCell`, need not stay
+        // valid until the call returns.
         unsafe { (*self.0).store(false, Ordering::Release) }
     }
 }
@@ -128,8 +126,4 @@ impl<T> Blocking<T> {
     }
 }
 
-impl<T> fmt::Debug for Lock<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Lock").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!([T] Lock<T>);

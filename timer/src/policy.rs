@@ -4,7 +4,7 @@
 //! virtual Xeon with Linux 6.18, with the workloads of `benches/`; *chosen* means that no measurement asks for a
 //! different value. The values of the scheduler and the poller are in `sched/policy.rs` of the runtime.
 //!
-//! On a server with many more cores, look first at [`TIMERS_PER_ROUND`] and [`FOREIGN_SHARDS`].
+//! On a server with many more cores, look first at [`TIMERS_PER_PASS`] and [`OUTSIDE_SHARDS`].
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -12,22 +12,23 @@ use std::time::Duration;
 // --- Firing ---
 
 /// The number of timers that are taken out under one hold of a shard's lock. More saves locking; fewer keeps a thread
-/// that arms or cancels a timer from waiting. Chosen. It is one in models, so that
-/// they see the gaps between batches. Read by `FiringRound` and `Shard::close`.
+/// that arms or cancels a timer from waiting. Chosen. It is one in models, so that they see the gaps between batches.
+/// Read by `FiringPass` and `Shard::close`.
 pub(crate) const BATCH_TIMERS: usize = if cfg!(loom) { 1 } else { 128 };
 
 /// The number of timers that a thread fires before it runs the tasks that they woke. More saves looks at the clock and
-/// the shards; fewer lets the first of these tasks start earlier. Chosen. Read by `FiringRound`.
-pub(crate) const TIMERS_PER_ROUND: usize = 1024;
+/// the shards; fewer lets the first of these tasks start earlier. Chosen. Read by `FiringPass`.
+pub(crate) const TIMERS_PER_PASS: usize = 1024;
 
 /// The number of batches that only move timers within their wheel before the thread runs tasks again. More gets
 /// through a large slot in fewer rounds; fewer delays the tasks less. 64 batches move some 16,000 timers. Chosen. Read
-/// by `FiringRound`.
-pub(crate) const EMPTY_BATCHES_PER_ROUND: usize = 64;
+/// by `FiringPass`.
+pub(crate) const EMPTY_BATCHES_PER_PASS: usize = 64;
 
 /// How long a thread may take to wake a batch before another thread takes over the shard. Shorter ends a delay by a
 /// waker that blocks earlier; longer makes it less likely that a thread which was merely preempted is passed over and
-/// wakes its batch out of order. Chosen, well above the few milliseconds for which a preempted thread has to wait. Read by `FiringClaim`.
+/// wakes its batch out of order. Chosen, well above the few milliseconds for which a preempted thread has to wait.
+/// Read by `FiringClaim`.
 pub(crate) const CLAIM_EXPIRY: Duration = Duration::from_millis(100);
 
 /// When a thread that finds a shard claimed looks at it again. Shorter takes over earlier from a thread that is stuck;
@@ -59,7 +60,7 @@ pub(crate) const CLOSE_FIRINGS: RangeInclusive<u32> = 8..=4096;
 
 /// The number of shards for threads that are not workers. More lowers the contention between such threads; fewer makes
 /// the search for the next deadline shorter, which each worker does before it sleeps. Chosen. Read by `Timers::new`.
-pub(crate) const FOREIGN_SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
+pub(crate) const OUTSIDE_SHARDS: usize = if cfg!(loom) { 1 } else { 4 };
 
 // --- Locking ---
 

@@ -1,4 +1,4 @@
-//! A wheel behind a lock, with its next deadline beside it. Each worker has a shard, and foreign threads share a few.
+//! A wheel behind a lock, with its next deadline beside it. Each worker has a shard, and outside threads share a few.
 //!
 //! Firing, cancelling, resetting and polling a timer are ordered by the lock. A timer has fired if the wheel has no
 //! waker for its key and the shard is not closed. The thread that fires a timer takes the waker out under the lock, and
@@ -19,7 +19,7 @@ use std::time::Instant;
 
 use windlass_sync::primitives::{Arc, AtomicU64, Ordering};
 
-use crate::batch::{Batch, FiringRound};
+use crate::batch::{Batch, FiringPass};
 use crate::entries::Garbage;
 use crate::firing_claim::FiringClaim;
 #[cfg(loom)]
@@ -205,7 +205,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// If the timer is not armed any more. It has left the shard then.
+    /// Returns an error if the timer is not armed any more. It has left the shard then.
     pub(crate) fn reset(&self, state: &mut State, key: &Key, deadline: u64) -> Result<bool, Left> {
         match state.wheel.reset(key, deadline) {
             Some(()) => Ok(self.publish(deadline)),
@@ -217,7 +217,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// If the timer is not armed any more. It has left the shard then.
+    /// Returns an error if the timer is not armed any more. It has left the shard then.
     pub(crate) fn check_waker(
         &self,
         state: &mut State,
@@ -235,7 +235,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// If the timer is not armed any more. It has left the shard then.
+    /// Returns an error if the timer is not armed any more. It has left the shard then.
     pub(crate) fn set_waker(
         &self,
         state: &mut State,
@@ -248,27 +248,27 @@ impl Shard {
         }
     }
 
-    /// Fires the timers that are due, unless another thread does, until the round is over. `wakers` is empty; `wake`
+    /// Fires the timers that are due, unless another thread does, until the pass is over. `wakers` is empty; `wake`
     /// wakes and removes all that are in it.
     pub(crate) fn fire(
         &self,
-        round: &mut FiringRound,
+        pass: &mut FiringPass,
         wakers: &mut Vec<Waker>,
         wake: &mut impl FnMut(&mut Vec<Waker>),
     ) {
         let mut claim = None;
         loop {
-            match self.state.with(|state| self.take_due(state, round, &mut claim, wakers)) {
-                Taken::More if wakers.is_empty() => round.empty_batches -= 1,
+            match self.state.with(|state| self.take_due(state, pass, &mut claim, wakers)) {
+                Taken::More if wakers.is_empty() => pass.empty_batches -= 1,
                 Taken::More => {
-                    round.timers -= wakers.len();
+                    pass.timers -= wakers.len();
                     wake(wakers);
                     debug_assert!(wakers.is_empty());
                 }
                 Taken::Done { published } => {
                     if let Some(next) = published {
                         // This thread is awake and looks again, so a deadline in the past counts as now.
-                        self.notify_timekeeper(next.max(round.now));
+                        self.notify_timekeeper(next.max(pass.now));
                     }
                     return;
                 }
@@ -281,11 +281,11 @@ impl Shard {
     fn take_due(
         &self,
         state: &mut State,
-        round: &mut FiringRound,
+        pass: &mut FiringPass,
         claim: &mut Option<u64>,
         wakers: &mut Vec<Waker>,
     ) -> Taken {
-        let now = round.now;
+        let now = pass.now;
         match claim {
             Some(number) if state.claim.is_current(*number) => {
                 state.claim.renew(self.timekeeper.driver.real_now());
@@ -303,10 +303,10 @@ impl Shard {
         // A waker that may block is the last one of its batch.
         let ends =
             |waker: &Waker| !self.cache.is_own(waker) && self.timekeeper.driver.may_block(waker);
-        let (left, own_only) = (round.batch(), round.own_only);
+        let (left, own_only) = (pass.batch(), pass.own_only);
         let mut taken = Batch { left, ends, own_only, refused: false, fired: wakers };
         let more = left > 0 && state.wheel.take(now, &mut taken) && !taken.refused;
-        round.refused |= taken.refused;
+        pass.refused |= taken.refused;
         if wakers.is_empty() && !more {
             state.claim.release();
             let next = state.wheel.next_deadline().unwrap_or(NEVER);

@@ -65,7 +65,8 @@ impl<H: Host> Sleep<H> {
         Self { deadline, wait: DeadlineWait::new() }
     }
 
-    /// Returns the time at which the sleep ends, or `None` if it never does because the clock cannot represent that time.
+    /// Returns the time at which the sleep ends, or `None` if it never does because the clock cannot
+    /// represent that time.
     ///
     /// A sleep that outlives a runtime with virtual time uses the OS's time from its next poll on, and its deadline
     /// changes accordingly.
@@ -104,7 +105,25 @@ impl<H: Host> Sleep<H> {
         self.wait.reset(deadline);
     }
 
-    /// Returns true while a timer is armed: from the first poll that has to wait until the first poll after the deadline.
+    /// Returns true if the deadline has passed.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::timer::sleep;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut nap = sleep(Duration::from_millis(1));
+    /// (&mut nap).await;
+    /// assert!(nap.is_elapsed());
+    /// assert!(!sleep(Duration::MAX).is_elapsed());
+    /// # });
+    /// ```
+    pub fn is_elapsed(&self) -> bool {
+        self.deadline().is_some() && self.deadline <= nanos(now::<H>())
+    }
+
+    /// Returns true while a timer is armed: from the first poll that has to wait until the first poll
+    /// after the deadline.
     ///
     /// ```
     /// use std::time::Duration;

@@ -2,8 +2,8 @@
 //!
 //! Any thread of the runtime that is awake fires timers: workers look when they run out of work, and every 50 µs or so
 //! while they are busy. While all of them sleep, one thread of the runtime blocks until the next deadline: the
-//! **timekeeper**. It publishes the time at which it will look, its *promise*. If there is no timekeeper, some thread is
-//! awake and looks before it sleeps; the promise is [`AWAKE`] then.
+//! **timekeeper**. It publishes the time at which it will look, its *promise*. If there is no timekeeper, some thread
+//! is awake and looks before it sleeps; the promise is [`AWAKE`] then.
 //!
 //! # The handshake
 //!
@@ -11,21 +11,21 @@
 //!
 //! - *Arming a timer* whose deadline is earlier than all others of the shard: publish the deadline; fence; read the
 //!   promise; wake the timekeeper if the promise is too late.
-//! - *Becoming the timekeeper*: publish the promise; fence; read the deadlines of all shards; start again if one of them
-//!   is earlier than the promise.
+//! - *Becoming the timekeeper*: publish the promise; fence; read the deadlines of all shards; start again if one of
+//!   them is earlier than the promise.
 //!
-//! The fences are totally ordered. If the arming thread's fence comes first, the timekeeper sees the deadline; otherwise
-//! the arming thread sees the promise. If the shard has already published an earlier deadline, neither is needed: the
-//! timekeeper looks at that time, and looks at the whole wheel. Cancelling a timer leaves the published deadline as it
-//! is, so that a thread may look once in vain.
+//! The fences are totally ordered. If the arming thread's fence comes first, the timekeeper sees the deadline;
+//! otherwise the arming thread sees the promise. If the shard has already published an earlier deadline, neither is
+//! needed: the timekeeper looks at that time, and looks at the whole wheel. Cancelling a timer leaves the published
+//! deadline as it is, so that a thread may look once in vain.
 //!
 //! # Workers
 //!
 //! A worker that arms a timer is awake and looks by itself, so it does not wake another thread: a task that sleeps for
-//! 100 µs again and again wakes no second thread. When the worker falls asleep without becoming the timekeeper, or leaves
-//! for good, as a spare does right after its last poll, it reads the promise and wakes the timekeeper if the promise is too late
-//! ([`Timers::entrust`](crate::Timers::entrust)). If the worker is blocked before that, the runtime's monitor sees to its
-//! timers.
+//! 100 µs again and again wakes no second thread. When the worker falls asleep without becoming the timekeeper, or
+//! leaves for good, as a spare does right after its last poll, it reads the promise and wakes the timekeeper if the
+//! promise is too late ([`Timers::entrust`](crate::Timers::entrust)). If the worker is blocked before that, the
+//! runtime's monitor sees to its timers.
 
 use std::task::{RawWakerVTable, Waker};
 

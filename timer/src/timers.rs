@@ -4,10 +4,10 @@ use std::task::Waker;
 
 use windlass_sync::primitives::{Arc, Mutex};
 
-use crate::batch::FiringRound;
+use crate::batch::FiringPass;
 use crate::coalescer::{Coalescer, LastFiring};
 use crate::holders::ShardRef;
-use crate::policy::FOREIGN_SHARDS;
+use crate::policy::OUTSIDE_SHARDS;
 use crate::timekeeper::{Driver, NEVER, Timekeeper};
 
 /// The timers of a runtime, with a shard for each worker.
@@ -69,8 +69,8 @@ use crate::timekeeper::{Driver, NEVER, Timekeeper};
 /// timers().fired(deadline, 1);
 /// assert!(!timers().is_firing(deadline) && !timers().is_waking());
 /// // No thread other than the worker has armed a timer.
-/// assert_eq!(timers().next_foreign(0), NEVER);
-/// assert_eq!(timers().fire_foreign(0, deadline, |_| unreachable!()), 0);
+/// assert_eq!(timers().next_outside(0), NEVER);
+/// assert_eq!(timers().fire_outside(0, deadline, |_| unreachable!()), 0);
 /// assert_eq!(timers().publish_exact_next(), NEVER);
 /// // A worker that falls asleep wakes no timekeeper, because there is none.
 /// timers().entrust();
@@ -79,7 +79,7 @@ use crate::timekeeper::{Driver, NEVER, Timekeeper};
 /// # use std::future::Future;
 /// ```
 pub struct Timers {
-    /// Those of the workers, then those of foreign threads.
+    /// Those of the workers, then those of outside threads.
     shards: Box<[ShardRef]>,
     workers: usize,
     timekeeper: Arc<Timekeeper>,
@@ -93,7 +93,7 @@ impl Timers {
     pub fn new(workers: usize, driver: Box<dyn Driver>) -> Self {
         let timekeeper = Arc::new(Timekeeper::new(driver));
         Self {
-            shards: (0..workers + FOREIGN_SHARDS)
+            shards: (0..workers + OUTSIDE_SHARDS)
                 .map(|_| ShardRef::new(timekeeper.clone()))
                 .collect(),
             workers,
@@ -110,13 +110,13 @@ impl Timers {
     }
 
     /// Returns a shard for a thread that is not a worker. Any number is valid.
-    pub fn foreign(&self, number: usize) -> &ShardRef {
+    pub fn outside(&self, number: usize) -> &ShardRef {
         &self.shards[self.workers + number % (self.shards.len() - self.workers)]
     }
 
-    /// Returns the next deadline of the [shard of a foreign thread](Self::foreign), or an earlier time, or [`NEVER`].
-    pub fn next_foreign(&self, number: usize) -> u64 {
-        self.foreign(number).next()
+    /// Returns the next deadline of the [shard of an outside thread](Self::outside), or an earlier time, or [`NEVER`].
+    pub fn next_outside(&self, number: usize) -> u64 {
+        self.outside(number).next()
     }
 
     /// Returns the next deadline of all shards, or an earlier time, or [`NEVER`] if no timer is armed.
@@ -178,14 +178,14 @@ impl Timers {
     /// Fires the timers that are due, except in shards where another thread does, and returns their number. More timers
     /// may be due. `wake` is called with batches of wakers, in order, and removes them.
     pub fn fire(&self, now: u64, wake: impl FnMut(&mut Vec<Waker>)) -> usize {
-        let mut round = FiringRound::new(now, false);
-        self.fire_round(&mut round, wake);
-        round.fired()
+        let mut pass = FiringPass::new(now, false);
+        self.fire_pass(&mut pass, wake);
+        pass.fired()
     }
 
     /// As [`fire`](Self::fire), for a thread that must not be blocked. It leaves timers alone whose wakers
-    /// [may block](Driver::may_block), and those behind them in their shards. Returns also whether there were any: another
-    /// thread has to fire them.
+    /// [may block](Driver::may_block), and those behind them in their shards. Returns also whether there were any:
+    /// another thread has to fire them.
     ///
     /// ```
     /// use windlass_timer::{Driver, Timers};
@@ -199,33 +199,33 @@ impl Timers {
     /// assert_eq!(timers.fire_own(0, |wakers| wakers.clear()), (0, false));
     /// ```
     pub fn fire_own(&self, now: u64, wake: impl FnMut(&mut Vec<Waker>)) -> (usize, bool) {
-        let mut round = FiringRound::new(now, true);
-        self.fire_round(&mut round, wake);
-        (round.fired(), round.refused)
+        let mut pass = FiringPass::new(now, true);
+        self.fire_pass(&mut pass, wake);
+        (pass.fired(), pass.refused)
     }
 
-    fn fire_round(&self, round: &mut FiringRound, mut wake: impl FnMut(&mut Vec<Waker>)) {
+    fn fire_pass(&self, pass: &mut FiringPass, mut wake: impl FnMut(&mut Vec<Waker>)) {
         let mut wakers = Vec::new();
         for shard in &self.shards {
-            if round.is_over() {
+            if pass.is_over() {
                 break;
             }
-            if shard.next() <= round.now {
-                shard.fire(round, &mut wakers, &mut wake);
+            if shard.next() <= pass.now {
+                shard.fire(pass, &mut wakers, &mut wake);
             }
         }
     }
 
-    /// As [`fire_own`](Self::fire_own), for the [shard of a foreign thread](Self::foreign) alone.
-    pub fn fire_foreign(
+    /// As [`fire_own`](Self::fire_own), for the [shard of an outside thread](Self::outside) alone.
+    pub fn fire_outside(
         &self,
         number: usize,
         now: u64,
         mut wake: impl FnMut(&mut Vec<Waker>),
     ) -> usize {
-        let mut round = FiringRound::new(now, true);
-        self.foreign(number).fire(&mut round, &mut Vec::new(), &mut wake);
-        round.fired()
+        let mut pass = FiringPass::new(now, true);
+        self.outside(number).fire(&mut pass, &mut Vec::new(), &mut wake);
+        pass.fired()
     }
 
     /// Returns true if a timer is due, or some thread is waking one. Takes all locks.

@@ -1,10 +1,10 @@
 //! A cache for the waker of the timer that was cancelled last.
 //!
-//! A task that waits with a time-out is woken, cancels the timer, runs, and waits with a time-out again. Its waker would
-//! be dropped and cloned each time, which are two atomic read-modify-writes of the task. So the shard keeps the waker,
-//! in case the next timer is armed for the same task. It keeps one waker, and only of a task of this process's runtimes:
-//! the thread that cancels the next timer drops it, and a waker of other code might panic there. Until
-//! then the waker keeps the memory of a task that may have ended.
+//! A task that waits with a time-out is woken, cancels the timer, runs, and waits with a time-out again. Its waker
+//! would be dropped and cloned each time, which are two atomic read-modify-writes of the task. So the shard keeps the
+//! waker, in case the next timer is armed for the same task. It keeps one waker, and only of a task of this process's
+//! runtimes: the thread that cancels the next timer drops it, and a waker of other code might panic there. Until then
+//! the waker keeps the memory of a task that may have ended.
 
 use std::ptr;
 use std::task::{RawWakerVTable, Waker};

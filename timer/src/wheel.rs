@@ -86,7 +86,7 @@ impl Wheel {
     ///
     /// # Panics
     ///
-    /// If there are more than two billion timers.
+    /// Panics if there are more than two billion timers.
     #[inline]
     pub fn insert(&mut self, deadline: u64, waker: Waker) -> Key {
         let index = self.entries.insert(deadline, waker);
@@ -275,8 +275,8 @@ impl Wheel {
         false
     }
 
-    /// Takes out memory that a burst of timers has left behind, to be dropped without a lock. Returns `None` if there is
-    /// none, or a timer has not been removed yet.
+    /// Takes out memory that a burst of timers has left behind, to be dropped without a lock. Returns `None` if there
+    /// is none, or a timer has not been removed yet.
     ///
     /// ```
     /// use std::task::Waker;

@@ -25,11 +25,11 @@ struct Here;
 
 impl Host for Here {
     fn offer(_: &Waker, mut take: impl FnMut(&ShardRef) -> bool) {
-        take(timers().foreign(0));
+        take(timers().outside(0));
     }
 
     fn with_current<R>(see: impl FnOnce(&ShardRef) -> R) -> Option<R> {
-        Some(see(timers().foreign(0)))
+        Some(see(timers().outside(0)))
     }
 }
 

@@ -1,10 +1,10 @@
 //! A clock that does not depend on how fast the machine is.
 //!
-//! The scheduler looks at the clock to decide when to look out, when to wake a second worker and for
-//! how long to search. Under valgrind, where everything takes fifty times as long, or on a busy machine it
-//! would decide otherwise, and other instructions would be counted. So the thread that is measured gets
-//! a clock of its own: each reading is half a microsecond after the last one, whatever happened in
-//! between. All other threads keep the kernel's.
+//! The scheduler looks at the clock to decide when to look at the shared queues, when to wake a second
+//! worker and for how long to search. Under valgrind, where everything takes fifty times as long, or on
+//! a busy machine it would decide otherwise, and other instructions would be counted. So the thread
+//! that is measured gets a clock of its own: each reading is half a microsecond after the last one,
+//! whatever happened in between. All other threads keep the kernel's.
 //!
 //! This works because std reads the clock through libc's `clock_gettime`, and the linker takes the
 //! program's own function of that name where it has one.

@@ -6,22 +6,22 @@ use std::process::{Command, Stdio};
 
 use crate::paths::Path;
 
-/// The instructions of one operation.
-pub(crate) fn per_operation(path: &Path) -> Result<f64, String> {
-    let once = counted(path, path.times)?;
-    let twice = counted(path, 2 * path.times)?;
+/// The instructions of one operation. `how` is the command by which the path is run.
+pub(crate) fn per_operation(path: &Path, how: &str) -> Result<f64, String> {
+    let once = counted(path, how, path.times)?;
+    let twice = counted(path, how, 2 * path.times)?;
     Ok((twice as f64 - once as f64) / path.times as f64)
 }
 
 /// The instructions of the busiest thread.
-fn counted(path: &Path, times: usize) -> Result<u64, String> {
+fn counted(path: &Path, how: &str, times: usize) -> Result<u64, String> {
     let folder = Folder::new()?;
     let program = std::env::current_exe().map_err(|why| format!("own path: {why}"))?;
     let run = Command::new("valgrind")
         .args(["--tool=callgrind", "--separate-threads=yes"])
         .arg(format!("--callgrind-out-file={}", folder.0.join("out").display()))
         .arg(program)
-        .args(["run", path.name, &times.to_string()])
+        .args([how, path.name, &times.to_string()])
         .stdin(Stdio::null())
         .output()
         .map_err(|why| format!("valgrind: {why}"))?;

@@ -11,6 +11,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -29,6 +30,13 @@ pub(crate) struct Path {
     /// How often it is done, so that the count is sharp.
     pub(crate) times: usize,
     pub(crate) run: fn(usize),
+}
+
+static OBSERVED: AtomicBool = AtomicBool::new(true);
+
+/// The runtimes that are built from now on observe nothing.
+pub(crate) fn observe_nothing() {
+    OBSERVED.store(false, Ordering::Relaxed);
 }
 
 pub(crate) const PATHS: &[Path] = &[
@@ -97,12 +105,16 @@ pub(crate) const PATHS: &[Path] = &[
     },
 ];
 
+fn builder() -> Builder {
+    Builder::new().observe(OBSERVED.load(Ordering::Relaxed))
+}
+
 /// Runs a task on a runtime with one worker, whose clock is detached.
 fn on_a_worker<F>(task: F)
 where
     F: Future<Output = ()> + Send + 'static,
 {
-    let runtime = Builder::new().workers(1).build().expect("a runtime");
+    let runtime = builder().workers(1).build().expect("a runtime");
     let task = runtime.spawn(async {
         clock::detach();
         task.await;
@@ -232,7 +244,7 @@ fn event_kept(times: usize) {
 /// A manual loop, on a thread whose clock is detached.
 fn manual_loop() -> Loop {
     clock::detach();
-    Builder::new().build_manual().expect("a manual loop")
+    builder().build_manual().expect("a manual loop")
 }
 
 /// Runs what is ready.

@@ -2,12 +2,13 @@
 //! `scripts/serving` starts them in turns and takes the figures.
 //!
 //! ```text
-//! bench-server hyper|axum|redis windlass|bridged|tokio
+//! bench-server hyper|axum|redis|echo windlass|bridged|tokio
 //! ```
 //!
-//! `bridged` is windlass with a tokio runtime beside it that nothing uses. The first line says where it listens, at a free
-//! port of loopback. It serves until it is killed.
+//! `bridged` is windlass with a tokio runtime beside it that nothing uses. The first line says where it
+//! listens, at a free port of loopback. It serves until it is killed.
 
+mod echo;
 mod http;
 mod redis;
 
@@ -32,12 +33,14 @@ fn main() -> io::Result<()> {
                 "hyper" => runtime.block_on(http::hyper_on_windlass()),
                 "axum" => runtime.block_on(http::axum_on_windlass()),
                 "redis" => runtime.block_on(redis::on_windlass()),
+                "echo" => runtime.block_on(echo::on_windlass()),
                 _ => Err(usage()),
             }
         }
         ["hyper", "tokio"] => on_tokio(http::hyper_on_tokio()),
         ["axum", "tokio"] => on_tokio(http::axum_on_tokio()),
         ["redis", "tokio"] => on_tokio(redis::on_tokio()),
+        ["echo", "tokio"] => on_tokio(echo::on_tokio()),
         _ => Err(usage()),
     }
 }
@@ -47,7 +50,7 @@ fn on_tokio(server: impl Future<Output = io::Result<()>>) -> io::Result<()> {
 }
 
 fn usage() -> io::Error {
-    io::Error::other("usage: bench-server hyper|axum|redis windlass|bridged|tokio")
+    io::Error::other("usage: bench-server hyper|axum|redis|echo windlass|bridged|tokio")
 }
 
 fn say_where(address: SocketAddr) {

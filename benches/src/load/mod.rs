@@ -1,10 +1,11 @@
 //! The other end of the wire: a process of its own that puts load on a server, so that the server
 //! is alone in its process and its CPU time is its own.
 //!
-//! A load that measures says `ready` when its connections stand, and begins when it is told to, so that
-//! several begin at once. It is this same program, called with a subcommand that the usage does not mention. The server's
-//! side of it is [`Load`]. It ends by itself: when its work is done, when the process that started
-//! it ends, when the server falls silent, and at the latest when its alarm goes off.
+//! A load that measures says `ready` when its connections stand, and begins when it is
+//! told to, so that several begin at once. It is this same program, called with a
+//! subcommand that the usage does not mention. The server's side of it is [`Load`]. It
+//! ends by itself: when its work is done, when the process that started it ends, when the
+//! server falls silent, and at the latest when its alarm goes off.
 
 mod broadcast;
 mod connection;

@@ -9,13 +9,10 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::results::Results;
-use crate::run::OTHERS;
+use crate::run::{BUSY, OTHERS};
 use crate::stats::Spread;
 use crate::verdict::{Line, SUBJECT, Verdict};
 use crate::workloads::{self, Aim, Better, Row, Section, Workload};
-
-/// A share of the machine from which on others disturb the figures.
-const BUSY: f64 = 0.05;
 
 /// What `measure::passes` adds to the time of a workload.
 const CPU: Row = Row::cost("cpu_ns_per_op", "ns CPU");

@@ -16,7 +16,7 @@ use crate::peers::Peer;
 pub(super) const WORKLOADS: &[Workload] = &[
     Workload {
         name: "foreign_wake",
-        about: "a foreign thread wakes a task, back to back; from the call to the poll",
+        about: "an outside thread wakes a task, back to back; from the call to the poll",
         base: "tokio",
         rows: &[
             Row::cost("p50_ns", "µs p50").scaled(1e3).aim(Aim::Ratio(0.50)),
@@ -45,7 +45,7 @@ fn paced<P: Peer>(budget: &Budget) -> Metrics {
     run::<P>(budget.warm_up, 2 * budget.time, Some(Duration::from_millis(1)))
 }
 
-/// What the foreign thread and the task share.
+/// What the outside thread and the task share.
 struct Bell {
     clock: Instant,
     /// When it was rung, by `clock`; 0 when it was not.
@@ -82,7 +82,7 @@ fn run<P: Peer>(warm_up: Duration, time: Duration, pause: Option<Duration>) -> M
             }
         }
     });
-    ringer.join().expect("the foreign thread ends well");
+    ringer.join().expect("the outside thread ends well");
     percentiles(&latencies)
 }
 

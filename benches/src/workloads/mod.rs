@@ -1,9 +1,8 @@
 //! The workloads: what is done, on which peers, and which figures of it go into the report.
 //!
-//! To add one: a file here with a `WORKLOADS` list, its `mod` line, and its name in
-//! [`SECTIONS`]. The
-//! program should be the same for every peer, written once over [`Peer`](crate::peers::Peer); where
-//! peers differ in kind, the list takes a function per peer.
+//! To add one: a file here with a `WORKLOADS` list, its `mod` line, and its name in [`SECTIONS`].
+//! The program should be the same for every peer, written once over [`Peer`](crate::peers::Peer);
+//! where peers differ in kind, the list takes a function per peer.
 //!
 //! A run gets a [`Budget`] and returns [`Metrics`]. It warms up by itself, and should neither need
 //! nor leave anything in the process: `one` may follow it with a profiler attached.

@@ -12,7 +12,7 @@ use crate::peers::{Peer, WORKERS};
 pub(super) const WORKLOADS: &[Workload] = &[
     Workload {
         name: "spawn_outside_idle",
-        about: "a foreign thread spawns 100k no-op tasks onto idle workers and awaits them; per task",
+        about: "an outside thread spawns 100k no-op tasks onto idle workers and awaits them; per task",
         base: "tokio",
         rows: &[Row::time("ns/task").aim(Aim::Ratio(0.50))],
         peers: peers![idle: Tokio, Smol, Windlass],

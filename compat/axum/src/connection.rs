@@ -1,5 +1,6 @@
 //! Connections, as they come from a listener, and preparing them for HTTP.
 
+use crate::policy::LAST_HANDSHAKE;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::pin;
@@ -12,17 +13,23 @@ use windlass_net::TcpStream;
 use windlass_runtime::timer::timeout;
 use windlass_sync::CancellationToken;
 
-/// How long a handshake may take once the server is told to end: a few round trips over a long distance. A silent peer
-/// should not delay the end for longer.
-const LAST_HANDSHAKE: Duration = Duration::from_secs(2);
-
 /// A connection that HTTP can be spoken on, perhaps after a handshake of its own.
 ///
-/// Implement it for what your own [`Listener`](crate::Listener) accepts, a connection that TLS comes first on, for
-/// instance; the example `https` does.
+/// For TLS, or anything else that comes first on a connection, there is [`Handshake`](crate::Handshake). Implement
+/// this trait for what your own [`Listener`](crate::Listener) accepts.
+#[diagnostic::on_unimplemented(
+    message = "HTTP can't be spoken on `{Self}`",
+    note = "connections are windlass's own `TcpStream` and `UnixStream`; for TLS, wrap the listener in \
+            `windlass::axum::Handshake`"
+)]
 pub trait Connection: Send + Sync + 'static {
-    /// What HTTP is spoken on.
+    /// The stream that HTTP is spoken on.
     type Io: Read + Write + Unpin + Send + 'static;
+
+    /// Sets the options of the socket that HTTP wants: TCP_NODELAY. Called before [`into_io`](Self::into_io), unless
+    /// [`Serve::tcp_nodelay`](crate::Serve::tcp_nodelay) says otherwise. By default, it does nothing; a type around
+    /// another connection calls that one's.
+    fn set_options(&self) {}
 
     /// Prepares the connection, in its own task: others are accepted meanwhile. If it does not come to an end
     /// within the time for a head, or within two seconds once the server is told to end, the connection is closed.
@@ -37,9 +44,12 @@ pub trait Connection: Send + Sync + 'static {
 impl Connection for TcpStream {
     type Io = Io<TcpStream>;
 
-    async fn into_io(self) -> io::Result<Self::Io> {
+    fn set_options(&self) {
         // Only a peer that has gone refuses it, which the first read will tell.
         let _ = self.set_nodelay(true);
+    }
+
+    async fn into_io(self) -> io::Result<Self::Io> {
         Ok(Io::new(self))
     }
 }

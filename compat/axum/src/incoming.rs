@@ -11,14 +11,14 @@ use axum::extract::connect_info::Connected;
 use axum::handler::HandlerService;
 use axum::routing::MethodRouter;
 use tower_service::Service;
-use windlass_net::{TcpListener, TcpStream};
+use windlass_net::TcpListener;
 
 use crate::{Listener, TapIo};
 
 /// A connection that a service is made for.
 ///
-/// `into_make_service_with_connect_info::<SocketAddr>()` works for TCP, and `::<Peer>()` for local sockets. For your own
-/// types, implement [`Connected`]:
+/// `into_make_service_with_connect_info::<SocketAddr>()` works for TCP, and `::<Peer>()` for local
+/// sockets. For your own types, implement [`Connected`]:
 ///
 /// ```
 /// use axum::extract::connect_info::Connected;
@@ -126,11 +126,12 @@ impl Connected<IncomingStream<'_, TcpListener>> for SocketAddr {
 }
 
 /// A listener that does something else with a connection changes nothing about its peer.
-impl<F> Connected<IncomingStream<'_, TapIo<TcpListener, F>>> for SocketAddr
+impl<L, F> Connected<IncomingStream<'_, TapIo<L, F>>> for SocketAddr
 where
-    F: Fn(&mut TcpStream) + Send + Sync + 'static,
+    L: Listener<Addr = SocketAddr>,
+    F: Fn(&mut L::Stream) + Send + Sync + 'static,
 {
-    fn connect_info(stream: IncomingStream<'_, TapIo<TcpListener, F>>) -> Self {
+    fn connect_info(stream: IncomingStream<'_, TapIo<L, F>>) -> Self {
         *stream.remote_addr()
     }
 }

@@ -6,7 +6,7 @@ use axum::extract::connect_info::Connected;
 use windlass_hyper::Io;
 use windlass_net::unix::{UnixListener, UnixStream};
 
-use crate::{Connection, IncomingStream};
+use crate::{Connection, Handshake, IncomingStream, TapIo};
 
 impl Connection for UnixStream {
     type Io = Io<UnixStream>;
@@ -72,12 +72,38 @@ impl Peer {
     }
 }
 
-impl Connected<IncomingStream<'_, UnixListener>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Self {
-        let credentials = stream.stream().peer_cred().ok();
+impl Peer {
+    fn of(stream: &UnixStream) -> Self {
+        let credentials = stream.peer_cred().ok();
         Self {
             uid: credentials.map(|credentials| credentials.uid()),
             pid: credentials.and_then(|credentials| credentials.pid()),
         }
+    }
+}
+
+impl Connected<IncomingStream<'_, UnixListener>> for Peer {
+    fn connect_info(stream: IncomingStream<'_, UnixListener>) -> Self {
+        Self::of(stream.stream())
+    }
+}
+
+/// A listener that does something else with a connection changes nothing about its peer.
+impl<F> Connected<IncomingStream<'_, TapIo<UnixListener, F>>> for Peer
+where
+    F: Fn(&mut UnixStream) + Send + Sync + 'static,
+{
+    fn connect_info(stream: IncomingStream<'_, TapIo<UnixListener, F>>) -> Self {
+        Self::of(stream.stream())
+    }
+}
+
+/// Nor does a handshake.
+impl<F> Connected<IncomingStream<'_, Handshake<UnixListener, F>>> for Peer
+where
+    F: Clone + Send + Sync + 'static,
+{
+    fn connect_info(stream: IncomingStream<'_, Handshake<UnixListener, F>>) -> Self {
+        Self::of(stream.stream().get_ref())
     }
 }

@@ -17,8 +17,9 @@ use axum::response::sse::Event;
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use common::{Items, ask, connect, http2, request, run, server, text};
-use windlass_axum::{ListenerExt, serve};
-use windlass_net::TcpListener;
+use windlass_axum::{Handshake, Http, ListenerExt, serve};
+use windlass_hyper::Io;
+use windlass_net::{TcpListener, TcpStream};
 use windlass_runtime::spawn;
 use windlass_runtime::timer::{sleep, timeout};
 
@@ -150,11 +151,38 @@ fn handlers_alone_and_listeners_that_do_something_with_each_connection() {
     });
 }
 
+/// As TLS does: the handshake has the stream for itself, and what it makes of it speaks HTTP.
+#[test]
+fn a_handshake_comes_before_http_and_handlers_still_know_who_asks() {
+    run(|| async {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap().tap_io(|_| {});
+        let listener = Handshake::new(listener, |stream: TcpStream| async move {
+            assert!(stream.nodelay().unwrap(), "the options are set before");
+            let mut word = [0; 6];
+            stream.read_exact(&mut word).await?;
+            match &word {
+                b"sesame" => Ok(Io::new(stream)),
+                _ => Err(std::io::ErrorKind::PermissionDenied.into()),
+            }
+        });
+        let who = |ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.to_string() };
+        let server = serve(listener, get(who).into_make_service_with_connect_info::<SocketAddr>());
+        let here = server.local_addr().unwrap();
+        drop(spawn(server.into_future()));
+        let stranger = connect(here).await;
+        stranger.write_all(b"please").await.unwrap();
+        assert_eq!(stranger.read(&mut [0]).await.unwrap(), 0);
+        let client = connect(here).await;
+        client.write_all(b"sesame").await.unwrap();
+        let me = client.local_addr().unwrap().to_string();
+        assert_eq!(common::get(&client, "/").await.unwrap(), (200, me));
+    });
+}
+
 #[cfg(unix)]
 #[test]
 fn local_sockets_and_their_peers() {
     use windlass_axum::Peer;
-    use windlass_hyper::Io;
     use windlass_net::unix::{UnixListener, UnixStream};
 
     run(|| async {
@@ -183,5 +211,85 @@ fn local_sockets_and_their_peers() {
         tell.cancel();
         assert!(serving.await.unwrap().unwrap().is_clean());
         std::fs::remove_file(&path).unwrap();
+    });
+}
+
+#[test]
+fn what_is_served_over_tcp_is_sent_without_delay_unless_that_is_not_wanted() {
+    run(|| async {
+        for nodelay in [true, false] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            // The handshake is the first that sees the connection after its options are set.
+            let listener = Handshake::new(listener, move |stream: TcpStream| async move {
+                let is_set = stream.nodelay()?;
+                stream.write_all(if is_set { b"y" } else { b"n" }).await?;
+                Ok(Io::new(stream))
+            });
+            let server = serve(listener, get(|| async { "hello" }));
+            let server = if nodelay { server } else { server.tcp_nodelay(false) };
+            let here = server.local_addr().unwrap();
+            drop(spawn(server.into_future()));
+            let client = connect(here).await;
+            let mut is_set = [0];
+            client.read_exact(&mut is_set).await.unwrap();
+            assert_eq!(is_set == *b"y", nodelay);
+            assert_eq!(common::get(&client, "/").await.unwrap().1, "hello");
+        }
+    });
+}
+
+/// Settings of HTTP that came later took those of the server along.
+#[test]
+fn the_time_outs_of_a_server_hold_in_whatever_order_they_are_set() {
+    const SHORT: Duration = Duration::from_millis(20);
+    const LONG: Duration = Duration::from_secs(3600);
+    run(|| async {
+        let http = || Http::new().header_timeout(LONG).idle_timeout(LONG);
+        for http_last in [false, true] {
+            let app = Router::new().route("/", get(|| async { "hello" }));
+            let (here, _switch, _serving) = common::server_with(app, |server| match http_last {
+                true => server.header_timeout(SHORT).idle_timeout(SHORT).http(http()),
+                false => server.http(http()).header_timeout(SHORT).idle_timeout(SHORT),
+            })
+            .await;
+            let client = connect(here).await;
+            client.write_all(b"GET / HTTP/1.1\r\nhost").await.unwrap();
+            assert_eq!(client.read(&mut [0]).await.unwrap_or(0), 0);
+            // The first request may be late, on a crowded machine, and is not answered then.
+            let client = connect(here).await;
+            let _ = common::get(&client, "/").await;
+            assert_eq!(client.read(&mut [0]).await.unwrap_or(0), 0);
+        }
+    });
+}
+
+/// Whatever is around a listener, handlers learn who asks.
+#[cfg(unix)]
+#[test]
+fn peers_are_known_through_taps_and_handshakes() {
+    use windlass_axum::{IncomingStream, Peer};
+    use windlass_net::unix::{UnixListener, UnixStream};
+
+    fn knows<L, P>(_listener: &L)
+    where
+        L: windlass_axum::Listener,
+        P: for<'a> axum::extract::connect_info::Connected<IncomingStream<'a, L>>,
+    {
+    }
+
+    run(|| async {
+        let shake = |stream: TcpStream| async move { Ok(Io::new(stream)) };
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        knows::<_, SocketAddr>(&Handshake::new(tcp, shake).tap_io(|_| {}));
+        let path =
+            |name| std::env::temp_dir().join(format!("windlass-{name}-{}", std::process::id()));
+        let (tapped, shaken) = (path("tapped"), path("shaken"));
+        knows::<_, Peer>(&UnixListener::bind(&tapped).unwrap().tap_io(|_| {}));
+        let local = UnixListener::bind(&shaken).unwrap();
+        knows::<_, Peer>(&Handshake::new(local, |stream: UnixStream| async move {
+            Ok(Io::new(stream))
+        }));
+        std::fs::remove_file(tapped).unwrap();
+        std::fs::remove_file(shaken).unwrap();
     });
 }

@@ -2,6 +2,7 @@
 
 mod common;
 
+use std::error::Error;
 use std::future::IntoFuture;
 use std::io;
 use std::net::SocketAddr;
@@ -34,7 +35,13 @@ fn a_slow_head_is_not_waited_for() {
             windlass_runtime::timer::sleep(Duration::from_millis(1)).await;
         }
         assert!(read_response(&silent).await.is_none());
-        assert_eq!(ask(&connect(address).await, "/").await.unwrap().1, "hello");
+        // On a crowded machine, any client may be slow.
+        let answer = loop {
+            if let Some(answer) = ask(&connect(address).await, "/").await {
+                break answer;
+            }
+        };
+        assert_eq!(answer.1, "hello");
     });
 }
 
@@ -67,6 +74,49 @@ fn a_body_over_the_limit_is_refused() {
             assert!(head.starts_with(&format!("http/1.1 {status}")), "{head}");
         }
     });
+}
+
+/// A slow loris of the body. It held its connection for ever.
+#[test]
+fn a_body_that_stops_coming_is_not_waited_for() {
+    run(|| async {
+        let limit = Duration::from_millis(50);
+        let app = Router::new()
+            .route("/all", post(|body: Bytes| async move { body.len().to_string() }))
+            .route(
+                "/parts",
+                post(|body: Body| async move {
+                    let error = axum::body::to_bytes(body, usize::MAX).await.unwrap_err();
+                    format!("{:?}", kind_of(&error))
+                }),
+            );
+        let (address, ..) = server_with(app, |serve| serve.body_timeout(limit)).await;
+        for (path, answer) in [("/all", "400"), ("/parts", "200")] {
+            let client = connect(address).await;
+            let head = format!("POST {path} HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n\r\n");
+            client.write_all(head.as_bytes()).await.unwrap();
+            client.write_all(b"half").await.unwrap();
+            let (head, body) = read_response(&client).await.unwrap();
+            assert_eq!(head.split(' ').nth(1), Some(answer), "{head}");
+            assert!(path == "/all" || body == "Some(TimedOut)", "{body}");
+        }
+        // A body that comes in time is read, and so is one that has no limit.
+        let whole = "POST /all HTTP/1.1\r\nhost: test\r\ncontent-length: 4\r\n\r\n1234";
+        let answer = common::ask(&connect(address).await, whole).await.unwrap();
+        assert_eq!(answer, (200, "4".into()));
+    });
+}
+
+/// The kind of the error of I/O behind another error.
+fn kind_of(error: &dyn Error) -> Option<io::ErrorKind> {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return Some(error.kind());
+        }
+        cause = error.source();
+    }
+    None
 }
 
 #[test]
@@ -107,6 +157,10 @@ fn a_handler_that_panics_is_counted_and_the_server_lives() {
         switch.flip();
         // That of HTTP/2 is a stream's, which has a task of its own, and not the connection's.
         assert_eq!(serving.await.unwrap().unwrap().panicked(), 1);
+        // Counted when the worker is through with the task, which may be after its client has heard.
+        while Handle::current().metrics().tasks_panicked < 2 {
+            yield_now().await;
+        }
         assert_eq!(Handle::current().metrics().tasks_panicked, 2);
     });
 }
@@ -180,9 +234,15 @@ fn a_handshake_that_fails_or_hangs_holds_nobody_up() {
         let silent = connect(address).await;
         let wrong = connect(address).await;
         wrong.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
-        let right = connect(address).await;
-        right.write_all(b"sesame").await.unwrap();
-        assert_eq!(ask(&right, "/").await.unwrap().1, "hello");
+        // On a crowded machine, any client may be slow.
+        let answer = loop {
+            let right = connect(address).await;
+            let in_time = right.write_all(b"sesame").await.is_ok();
+            if let (true, Some(answer)) = (in_time, ask(&right, "/").await) {
+                break answer;
+            }
+        };
+        assert_eq!(answer.1, "hello");
         assert!(read_response(&wrong).await.is_none());
         assert!(read_response(&silent).await.is_none());
         switch.flip();
@@ -190,26 +250,38 @@ fn a_handshake_that_fails_or_hangs_holds_nobody_up() {
     });
 }
 
-/// Without a limit of its own, a handshake has some time after the server was told to end, and the request behind it is answered.
+/// Without a limit of its own, a handshake has some time after the server was told to end, and the
+/// request behind it is answered.
 #[test]
 fn a_handshake_that_hangs_does_not_hold_up_the_end_and_one_that_does_not_is_waited_for() {
     run(|| async {
-        let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = inner.local_addr().unwrap();
-        let drain = Drain::new().deadline(Duration::MAX);
-        let switch = drain.switch();
-        let server = serve(Guarded(inner), hello()).drain(drain).header_timeout(None);
-        let serving = spawn(server.into_future());
-        let silent = connect(address).await;
-        let slow = connect(address).await;
-        slow.write_all(b"ses").await.unwrap();
-        switch.flip();
-        for _ in 0..100 {
-            yield_now().await;
+        // On a crowded machine, two seconds may be over before the slow one goes on.
+        for _ in 0..5 {
+            if slow_handshake_is_waited_for().await {
+                return;
+            }
         }
-        slow.write_all(b"ame").await.unwrap();
-        assert_eq!(ask(&slow, "/").await.unwrap().1, "hello");
-        assert!(read_response(&silent).await.is_none());
-        assert!(serving.await.unwrap().unwrap().is_clean());
+        panic!("it is not waited for");
     });
+}
+
+async fn slow_handshake_is_waited_for() -> bool {
+    let inner = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = inner.local_addr().unwrap();
+    let drain = Drain::new().deadline(Duration::MAX);
+    let switch = drain.switch();
+    let server = serve(Guarded(inner), hello()).drain(drain).header_timeout(None);
+    let serving = spawn(server.into_future());
+    let silent = connect(address).await;
+    let slow = connect(address).await;
+    slow.write_all(b"ses").await.unwrap();
+    switch.flip();
+    for _ in 0..100 {
+        yield_now().await;
+    }
+    let goes_on = slow.write_all(b"ame").await.is_ok();
+    let answer = if goes_on { ask(&slow, "/").await } else { None };
+    assert!(read_response(&silent).await.is_none());
+    assert!(serving.await.unwrap().unwrap().is_clean());
+    answer.is_some_and(|(_, body)| body == "hello")
 }

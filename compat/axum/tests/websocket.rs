@@ -26,7 +26,7 @@ use tokio_tungstenite::tungstenite::protocol::Role;
 use windlass_axum::{Drain, Switch, serve};
 use windlass_net::{TcpListener, TcpStream};
 use windlass_runtime::timer::timeout;
-use windlass_runtime::{spawn, worker_index, yield_now};
+use windlass_runtime::{spawn, yield_now};
 use windlass_tokio::Io;
 
 /// What handlers know: how to be told that the server ends, and how many of them there are.
@@ -62,11 +62,9 @@ async fn converse(mut socket: ws::WebSocket, switch: &Switch) {
         let Some(Ok(message)) = message else { return };
         let answer = match &message {
             ws::Message::Text(text) if text.as_str() == "where" => {
-                let here = spawn(async {
-                    let name = std::thread::current().name().unwrap_or_default().to_owned();
-                    worker_index().map(|_| name)
-                });
-                ws::Message::text(here.await.unwrap().unwrap_or_default())
+                let here =
+                    spawn(async { std::thread::current().name().unwrap_or_default().to_owned() });
+                ws::Message::text(here.await.unwrap())
             }
             ws::Message::Text(text) if text.as_str() == "hang up" => return,
             ws::Message::Text(text) if text.as_str() == "close" => ws::Message::Close(None),
@@ -172,10 +170,12 @@ where
     let large = Message::binary(vec![7; 1 << 20]);
     socket.send(large.clone()).await.unwrap();
     assert!(socket.next().await.unwrap().unwrap() == large);
+    // Or on a spare, if the OS keeps a worker from running.
     let worker = ask(&mut socket, "where").await.into_text().unwrap();
-    let names = [format!("{BRIDGED}-0"), format!("{BRIDGED}-1")];
-    assert!(names.iter().any(|name| *name == worker.as_str()), "on {worker:?}");
-    socket.close(None).await.unwrap();
+    let is_ours = worker.starts_with(&format!("{BRIDGED}-")) && !worker.ends_with("-tokio");
+    assert!(is_ours, "on {worker:?}");
+    // Over HTTP/2, a server that has answered may have ended the stream before this is through.
+    let _ = socket.close(None).await;
     while socket.next().await.is_some_and(|message| message.is_ok()) {}
 }
 
@@ -282,7 +282,8 @@ where
             let _ = socket.close(None).await;
             while socket.next().await.is_some_and(|message| message.is_ok()) {}
         }
-        Leaving::WithoutWaiting => socket.close(None).await.unwrap(),
+        // Over HTTP/2, a server that has answered may have ended the stream before this is through.
+        Leaving::WithoutWaiting => drop(socket.close(None).await),
         Leaving::InAMessage => {
             // A text of five bytes, masked, of which one comes.
             let mut stream = socket.into_inner();
@@ -290,7 +291,8 @@ where
             tokio::io::AsyncWriteExt::write_all(&mut stream, &part).await.unwrap();
         }
         Leaving::ServerHangsUp => {
-            socket.send(Message::text("hang up")).await.unwrap();
+            // As above.
+            let _ = socket.send(Message::text("hang up")).await;
             while socket.next().await.is_some_and(|message| message.is_ok()) {}
         }
     }

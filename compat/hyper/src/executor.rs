@@ -1,4 +1,4 @@
-//! What hyper spawns its tasks with.
+//! The executor with which hyper spawns its tasks.
 
 use std::future::Future;
 
@@ -18,6 +18,20 @@ use std::future::Future;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Executor;
+
+impl Executor {
+    /// Returns an executor; `Executor` itself is one, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let executor = windlass_hyper::Executor::new();
+    /// # let _ = executor;
+    /// ```
+    pub const fn new() -> Self {
+        Self
+    }
+}
 
 impl<F> hyper::rt::Executor<F> for Executor
 where

@@ -6,11 +6,11 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBufCursor, Write};
 use windlass_net::adapter::{ReadUninit, WriteVectored};
 
-/// A stream of windlass with the traits that hyper wants: a [`TcpStream`](windlass_net::TcpStream), a `UnixStream`, or an owned half
-/// of one.
+/// A stream of windlass with the traits that hyper wants: a [`TcpStream`](windlass_net::TcpStream), a
+/// `UnixStream`, or an owned half of one.
 ///
 /// Reads go straight into hyper's buffer, which is not zeroed before, and several buffers are written in one
 /// call. One task at a time can wait for a direction: the last that polled.
@@ -115,15 +115,17 @@ where
 }
 
 /// Reads, and shows what has come to `see`, which is nothing at the end of the stream.
+#[cfg(feature = "server")]
 pub(crate) fn read_seen<R: Read>(
     io: Pin<&mut R>,
     cx: &mut Context<'_>,
     cursor: &mut ReadBufCursor<'_>,
     see: impl FnOnce(&[u8]),
 ) -> Poll<io::Result<()>> {
-    // SAFETY: what is initialised stays so: a `ReadBuf` is filled through a cursor of its own, which has the same contract.
+    // SAFETY: what is initialised stays so: a `ReadBuf` is filled through a cursor of its own,
+    // which has the same contract.
     let room = unsafe { cursor.as_mut() };
-    let mut buf = ReadBuf::uninit(room);
+    let mut buf = hyper::rt::ReadBuf::uninit(room);
     ready!(io.poll_read(cx, buf.unfilled()))?;
     see(buf.filled());
     let count = buf.filled().len();

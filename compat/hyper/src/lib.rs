@@ -10,6 +10,15 @@
 //! hyper-util's `auto::Builder` and `GracefulShutdown` run here as well; [`server::Http`] says what it does
 //! beyond them.
 //!
+//! # What a peer can do
+//!
+//! Neither the client nor, as a client, the server. hyper's limits for heads and streams are kept, and [`server::Http`] adds
+//! time-outs for a head that does not come to an end, for connections without a request, and for answers that nobody reads.
+//! How long a body takes and how large it becomes is left to the program. [SECURITY.md] lists what a peer can grow, and what
+//! bounds it.
+//!
+//! [SECURITY.md]: https://github.com/windlass-rs/windlass/blob/main/SECURITY.md
+//!
 //! # Examples
 //!
 //! A server, and a client that asks it something:
@@ -46,6 +55,11 @@ mod client;
 mod executor;
 mod futures_io;
 mod io;
+#[cfg_attr(
+    not(all(feature = "server", feature = "client")),
+    expect(dead_code, reason = "each half reads its own")
+)]
+mod policy;
 #[cfg(feature = "server")]
 pub mod server;
 mod timer;

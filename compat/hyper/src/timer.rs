@@ -22,6 +22,20 @@ use windlass_runtime::timer;
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timer;
 
+impl Timer {
+    /// Returns the timer, as does its name alone.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let timer = windlass_hyper::Timer::new();
+    /// # let _ = timer;
+    /// ```
+    pub const fn new() -> Self {
+        Self
+    }
+}
+
 /// A wait of hyper's.
 struct Sleep(timer::Sleep);
 

@@ -1,7 +1,8 @@
 //! A server that parses, sorts and sums with rayon, on the same workers that serve.
 //!
-//! A client sends lines of numbers and gets back their sum and the largest of them. Another one sends short lines back and
-//! forth meanwhile, and notes how long each takes. Both are part of this program, so that it ends by itself:
+//! A client sends lines of numbers and gets back their sum and the largest of them. Another one
+//! sends short lines back and forth meanwhile, and notes how long each takes. Both are part of this
+//! program, so that it ends by itself:
 //!
 //! ```text
 //! cargo run --release --example par_iter_server

@@ -46,7 +46,7 @@ impl fmt::Debug for BroadcastContext<'_> {
 ///
 /// # Panics
 ///
-/// If a call panics, after all have ended.
+/// Panics if a call panics, once all have ended.
 ///
 /// # Examples
 ///

@@ -7,6 +7,7 @@ use std::{fmt, io, thread};
 use windlass_runtime::Builder;
 
 use crate::error::{ErrorKind, ThreadPoolBuildError};
+use crate::global::{self, Global};
 use crate::pool::ThreadPool;
 use crate::registry::{
     IndexHandler, Keeper, MOST_THREADS, Own, PanicHandler, Registry, threads_from_environment,
@@ -92,34 +93,79 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// If a thread can't be started, or if the current one is to be used and belongs to a pool already.
+    /// Returns an error if a thread can't be started, or if the current one is to be used and belongs to a pool
+    /// already.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         let (registry, keeper) = self.start()?;
         Ok(ThreadPool::of(registry, keeper))
     }
 
-    /// Builds the pool that serves threads which belong to none. Without it, that is the current runtime of windlass, or the
-    /// global one.
+    /// Builds the global pool, which serves threads that belong to none: the global runtime of windlass, with these
+    /// settings. `windlass::spawn` and the like use it, too.
     ///
-    /// **This is a second pool** beside the runtime, and competes with it for the CPUs; what is called in tasks stays on the
-    /// runtime. To have one pool, leave it out, and choose the number of workers with `windlass::Builder`, or by
-    /// `RAYON_NUM_THREADS`.
+    /// With a [`spawn_handler`](Self::spawn_handler) or [`use_current_thread`](Self::use_current_thread), **it is a
+    /// second pool** beside the runtime, and competes with it for the CPUs; what is called in tasks stays on the
+    /// runtime.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), and if the global pool was built or used before.
+    /// As [`build`](Self::build), and if the global pool was built or used before. The global runtime is that pool: so
+    /// it is an error as well if that has been started already, or if the current thread has entered a runtime, as in
+    /// `#[windlass::main]`. Set the number of workers there instead.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// rayon_core::ThreadPoolBuilder::new().num_threads(3).build_global()?;
+    /// assert_eq!(rayon_core::current_num_threads(), 3);
+    /// assert_eq!(windlass::Handle::current().workers(), 3);
+    /// # Ok::<(), rayon_core::ThreadPoolBuildError>(())
+    /// ```
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        global::build(|| {
+            if !self.use_current_thread && self.spawn_handler.is_default() {
+                return self.start_runtime().map(|own| Global::Runtimes(Some(own)));
+            }
+            let (registry, keeper) = self.start()?;
+            // It lives as long as the process.
+            std::mem::forget(keeper);
+            Ok(Global::Pool(registry))
+        })
+    }
+
+    /// Starts the global runtime of windlass.
+    fn start_runtime(self) -> Result<Arc<Own>, ThreadPoolBuildError> {
         let taken = || ThreadPoolBuildError::new(ErrorKind::GlobalPoolAlreadyInitialized);
-        if Registry::has_global() {
+        // In a runtime that serves this thread already. A pool of rayon's does not count.
+        if Registry::entered().is_none() && support::current().is_some() {
             return Err(taken());
         }
-        let (registry, keeper) = self.start()?;
-        if !registry.become_global() {
-            return Err(taken());
+        let mut builder = Builder::new();
+        if self.num_threads > 0 {
+            builder = builder.workers(self.num_threads.min(MOST_THREADS));
+        } else if let Some(threads) = threads_from_environment() {
+            builder = support::workers_unless_set(builder, threads.min(MOST_THREADS));
         }
-        // It lives as long as the process.
-        std::mem::forget(keeper);
-        Ok(())
+        if let Some(mut name) = self.get_thread_name {
+            // Named here, for the closure that does it need not be `Send`.
+            let workers = support::workers_of(&builder)?;
+            let names: Vec<String> = (0..workers).map(&mut name).collect();
+            builder = builder.thread_names(move |index| names[index].clone());
+        }
+        if let Some(bytes) = self.stack_size {
+            // Those of the workers only, which alone run jobs.
+            builder = support::spawn_threads_with(builder, move |start| {
+                let thread = thread::Builder::new().name(start.name).stack_size(bytes);
+                thread.spawn(start.run).map(drop)
+            });
+        }
+        let own = Arc::new(Own::new(self.panic_handler, self.start_handler, self.exit_handler));
+        let built = with_handlers(builder, &own).build_global();
+        built.map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => taken(),
+            _ => error.into(),
+        })?;
+        Ok(own)
     }
 
     /// Starts the threads.
@@ -145,13 +191,13 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             builder = support::without_first(builder);
         }
         let own = Arc::new(Own::new(self.panic_handler, self.start_handler, self.exit_handler));
-        // On the worker itself, where they may use the pool.
-        let (first, last) = (own.clone(), own.clone());
-        let start = move |index| first.call(&first.start_handler, index);
-        let exit = move |index| last.call(&last.exit_handler, index);
-        builder = support::first_and_last_jobs(builder, start, exit);
-        let (registry, keeper) = Registry::new(builder.build()?, own);
+        let runtime = with_handlers(builder, &own).build()?;
+        let (registry, keeper) = Registry::new(runtime, own);
         let starts = std::mem::take(&mut *collected.lock().unwrap_or_else(PoisonError::into_inner));
+        if let (true, Some(name)) = (use_current_thread, &mut get_thread_name) {
+            // As rayon's own core does, although there is no thread to be named.
+            name(0);
+        }
         let mut started: io::Result<()> = Ok(());
         for start in starts {
             let name = get_thread_name.as_mut().map(|name| name(start.index));
@@ -166,10 +212,18 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             if !support::become_first(registry.handle()) {
                 return Err(ThreadPoolBuildError::new(ErrorKind::CurrentThreadAlreadyInPool));
             }
-            registry.enter();
+            registry.enter().stay();
         }
         Ok((registry, keeper))
     }
+}
+
+/// Has the handlers called on the workers themselves, where they may use the pool.
+fn with_handlers(builder: Builder, own: &Arc<Own>) -> Builder {
+    let (first, last) = (own.clone(), own.clone());
+    let start = move |index| first.call(&first.start_handler, index);
+    let exit = move |index| last.call(&last.exit_handler, index);
+    support::first_and_last_jobs(builder, start, exit)
 }
 
 fn available() -> usize {
@@ -210,15 +264,15 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Makes the current thread the one with index 0, for the rest of its life. It serves the pool only while it waits for
-    /// it, or [yields](crate::yield_now).
+    /// Makes the current thread the one with index 0, for the rest of its life. It serves the pool only while it
+    /// waits for it, or [yields](crate::yield_now).
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// Has a closure called with the payload of a job that nobody waits for and that has panicked. Without one, the process
-    /// is aborted.
+    /// Has a closure called with the payload of a job that nobody waits for and that has panicked. Without one,
+    /// the process is aborted.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -233,8 +287,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Has no effect: a thread runs the newest of its jobs first. Rayon's own core, where this is deprecated, would run the
-    /// oldest first.
+    /// Has no effect: a thread runs the newest of its jobs first. Rayon's own core, where this is deprecated,
+    /// would run the oldest first.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     pub fn breadth_first(mut self) -> Self {
         self.breadth_first = true;
@@ -250,7 +304,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Has a closure called on each thread when it ends, with its index. It may use the pool, as far as that still is there.
+    /// Has a closure called on each thread when it ends, with its index. It may use the pool, as
+    /// far as that still is there.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

@@ -3,15 +3,22 @@
 
 use std::any::Any;
 use std::error::Error;
+use std::fmt;
 
 use crate::builder::ThreadPoolBuilder;
 use crate::pool::ThreadPool;
 
 /// Has the settings of a pool: the old name of [`ThreadPoolBuilder`].
 #[deprecated(note = "use `ThreadPoolBuilder`")]
-#[derive(Default, Debug)]
+#[derive(Default)]
 pub struct Configuration {
     builder: ThreadPoolBuilder,
+}
+
+impl fmt::Debug for Configuration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.builder.fmt(f)
+    }
 }
 
 impl Configuration {

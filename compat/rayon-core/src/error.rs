@@ -28,21 +28,36 @@ impl From<io::Error> for ThreadPoolBuildError {
     }
 }
 
+impl ErrorKind {
+    fn message(&self) -> Result<&'static str, &io::Error> {
+        match self {
+            Self::GlobalPoolAlreadyInitialized => {
+                Ok("The global thread pool has already been initialized.")
+            }
+            Self::CurrentThreadAlreadyInPool => {
+                Ok("The current thread is already part of another thread pool.")
+            }
+            Self::IOError(error) => Err(error),
+        }
+    }
+}
+
 impl fmt::Display for ThreadPoolBuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
-            ErrorKind::GlobalPoolAlreadyInitialized => {
-                f.write_str("The global thread pool has already been initialized.")
-            }
-            ErrorKind::CurrentThreadAlreadyInPool => {
-                f.write_str("The current thread is already part of another thread pool.")
-            }
-            ErrorKind::IOError(error) => error.fmt(f),
+        match self.kind.message() {
+            Ok(message) => f.write_str(message),
+            Err(error) => error.fmt(f),
         }
     }
 }
 
 impl Error for ThreadPoolBuildError {
+    // What rayon's own core returns, for programs that still call it.
+    #[allow(deprecated)]
+    fn description(&self) -> &str {
+        self.kind.message().unwrap_or_else(Error::description)
+    }
+
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &self.kind {
             ErrorKind::IOError(error) => Some(error),

@@ -30,7 +30,7 @@ impl FnContext {
 ///
 /// # Panics
 ///
-/// If a closure panics, after both have ended. If both do, with the payload of the first.
+/// Panics if a closure panics, once both have ended. If both do, the payload is that of the first.
 ///
 /// # Examples
 ///

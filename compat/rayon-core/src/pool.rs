@@ -1,4 +1,4 @@
-//! A pool of one's own.
+//! A separate thread pool.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,7 +13,8 @@ use crate::{spawn, support};
 /// The runtime has a thread more than was asked for, which sleeps unless a computation has lasted for a while, and then
 /// wakes whoever could help. It has no spares.
 ///
-/// When it is dropped, its threads end as soon as the jobs that were spawned have been run. The drop does not wait for them.
+/// When it is dropped, its threads end as soon as the jobs that were spawned have been run. The drop does
+/// not wait for them.
 ///
 /// # Examples
 ///
@@ -47,7 +48,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If the closure does.
+    /// Panics if the closure panics.
     pub fn install<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -60,7 +61,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// If a call does, after all have ended.
+    /// Panics if a call panics, once all have ended.
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,

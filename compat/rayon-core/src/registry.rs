@@ -1,15 +1,15 @@
-//! Which runtime serves: that of the current thread's pool, or the global one.
+//! Finds the runtime that serves a call: that of the current thread's pool, or the global one; see `global`.
 
 use std::any::Any;
 use std::cell::RefCell;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use windlass_runtime::{Handle, Runtime};
 
-use crate::support;
+use crate::{global, support};
 
 /// The most workers that a runtime can have.
 pub(crate) const MOST_THREADS: usize = 1024;
@@ -21,11 +21,11 @@ pub(crate) type IndexHandler = dyn Fn(usize) + Send + Sync;
 #[derive(Clone)]
 pub(crate) struct Registry {
     handle: Handle,
-    /// What is particular to a pool of rayon's; none for a runtime of windlass.
+    /// What is particular to a pool of rayon's; none for a runtime of windlass, even if rayon has built that.
     pub(crate) own: Option<Arc<Own>>,
 }
 
-/// What a pool of rayon's has besides its runtime.
+/// The parts of a pool that rayon has built besides its runtime.
 pub(crate) struct Own {
     pub(crate) panic_handler: Option<Box<PanicHandler>>,
     pub(crate) start_handler: Option<Box<IndexHandler>>,
@@ -58,13 +58,10 @@ impl Own {
     /// Calls a handler with the index of its thread.
     pub(crate) fn call(&self, handler: &Option<Box<IndexHandler>>, index: usize) {
         if let Some(handler) = handler {
-            self.catch(|| handler(index));
+            if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| handler(index))) {
+                handle_panic(self.panic_handler.as_deref(), payload);
+            }
         }
-    }
-
-    /// Calls `f`; its panic goes to the pool's handler, or ends the process.
-    fn catch(&self, f: impl FnOnce()) {
-        catch(self.panic_handler.as_deref(), f);
     }
 }
 
@@ -73,8 +70,24 @@ thread_local! {
     static CURRENT: RefCell<Option<Registry>> = const { RefCell::new(None) };
 }
 
-/// The global pool; `None` inside for the runtimes of windlass.
-static GLOBAL: OnceLock<Option<Registry>> = OnceLock::new();
+/// The pool that the current thread belonged to before it entered another. Dropping it restores that.
+#[must_use = "the pool is left at once"]
+pub(crate) struct Entered(Option<Registry>);
+
+impl Entered {
+    /// Stays in the pool that was entered, for the rest of the thread's life.
+    pub(crate) fn stay(self) {
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        let before = self.0.take();
+        // Dropped when it is not borrowed any more: handlers are the program's.
+        let _left = CURRENT.try_with(|current| current.replace(before));
+    }
+}
 
 impl Registry {
     /// A pool on a runtime of its own, and what keeps that running.
@@ -85,42 +98,33 @@ impl Registry {
         (Self { handle, own: Some(own) }, keeper)
     }
 
+    /// A runtime of windlass.
+    pub(crate) fn of_runtime(handle: Handle) -> Self {
+        Self { handle, own: None }
+    }
+
     /// The pool that serves the current thread.
     pub(crate) fn current() -> Self {
-        let own = CURRENT.try_with(|current| current.borrow().clone()).ok().flatten();
-        own.or_else(|| support::current_worker().map(|handle| Self { handle, own: None }))
-            .unwrap_or_else(Self::global)
+        Self::entered()
+            .or_else(|| support::current_worker().map(Self::of_runtime))
+            .unwrap_or_else(global::serving)
     }
 
-    /// The pool that serves threads which belong to none.
-    fn global() -> Self {
-        let global = GLOBAL.get_or_init(|| None);
-        global.clone().unwrap_or_else(|| {
-            let threads = threads_from_environment().map(|threads| threads.min(MOST_THREADS));
-            Self { handle: support::serving(threads), own: None }
-        })
+    /// The pool of rayon's that the current thread belongs to.
+    pub(crate) fn entered() -> Option<Self> {
+        CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
     }
 
-    /// Makes this the global pool; false if there is one.
-    pub(crate) fn become_global(self) -> bool {
-        GLOBAL.set(Some(self)).is_ok()
-    }
-
-    /// True if the global pool was built, or used.
-    pub(crate) fn has_global() -> bool {
-        GLOBAL.get().is_some()
-    }
-
-    /// Declares that the current thread belongs to this pool.
-    pub(crate) fn enter(&self) {
-        CURRENT.with(|current| *current.borrow_mut() = Some(self.clone()));
+    /// Declares that the current thread belongs to this pool, until the result is dropped.
+    pub(crate) fn enter(&self) -> Entered {
+        Entered(CURRENT.with(|current| current.replace(Some(self.clone()))))
     }
 
     pub(crate) fn handle(&self) -> &Handle {
         &self.handle
     }
 
-    /// Has a worker run `f`, whenever. The pool goes on until then.
+    /// Runs `f` on a worker at some point and keeps the pool alive until then.
     ///
     /// # Safety
     ///
@@ -130,7 +134,7 @@ impl Registry {
         unsafe { support::post(&self.handle, f) };
     }
 
-    /// What keeps the pool going, for a job that nobody waits for.
+    /// Returns the guard that keeps the pool alive, for a job that nobody waits for.
     pub(crate) fn keeper(&self) -> Option<Arc<Keeper>> {
         let keeper = &self.own.as_ref()?.keeper;
         keeper.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
@@ -138,12 +142,14 @@ impl Registry {
 
     /// Calls `f`; its panic goes to the pool's handler, or ends the process.
     pub(crate) fn catch(&self, f: impl FnOnce()) {
-        catch(self.own.as_ref().and_then(|own| own.panic_handler.as_deref()), f);
+        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
+            let own = self.own.clone().or_else(|| global::own_of(&self.handle));
+            handle_panic(own.as_ref().and_then(|own| own.panic_handler.as_deref()), payload);
+        }
     }
 }
 
-fn catch(handler: Option<&PanicHandler>, f: impl FnOnce()) {
-    let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) else { return };
+fn handle_panic(handler: Option<&PanicHandler>, payload: Box<dyn Any + Send>) {
     let handled = handler
         .is_some_and(|handler| panic::catch_unwind(AssertUnwindSafe(|| handler(payload))).is_ok());
     if !handled {
@@ -152,7 +158,7 @@ fn catch(handler: Option<&PanicHandler>, f: impl FnOnce()) {
     }
 }
 
-/// How many threads the environment asks for, if it does.
+/// Returns the number of threads that the environment asks for, if it does.
 pub(crate) fn threads_from_environment() -> Option<usize> {
     let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
     // The second is the old name of the first.

@@ -22,12 +22,12 @@ pub struct ScopeFifo<'scope> {
     fifos: Mutex<HashMap<usize, Fifo<'scope>>>,
 }
 
-/// Runs a closure on a thread of the current pool, and returns when it and all jobs that it has spawned have ended. The jobs
-/// may borrow whatever outlives the scope, and may spawn further ones.
+/// Runs a closure on a thread of the current pool, and returns when it and all jobs that it has
+/// spawned have ended. The jobs may borrow whatever outlives the scope, and may spawn further ones.
 ///
 /// # Panics
 ///
-/// If the closure or a job panics, after all have ended, with the first payload.
+/// Panics with the first payload if the closure or a job panics, once all have ended.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! What both kinds of scopes have: a count of jobs, and the first panic.
+//! The common part of both kinds of scopes: a count of jobs, and the first panic.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -105,7 +105,7 @@ impl<'scope> ScopeBase<'scope> {
         } else {
             drop(first);
             // Whatever its drop does: the scope has to be counted down.
-            let _ = panic::catch_unwind(AssertUnwindSafe(|| drop(payload)));
+            support::drop_quietly(payload);
         }
     }
 

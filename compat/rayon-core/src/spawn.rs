@@ -63,8 +63,8 @@ where
 
 type Boxed<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Jobs of one thread. For each there is a job on the pool that runs the oldest of those left: so whatever order those are
-/// run in, these are run in the order in which they came.
+/// Jobs of one thread. For each there is a job on the pool that runs the oldest of those left: so
+/// whatever order those are run in, these are run in the order in which they came.
 #[derive(Clone, Default)]
 pub(crate) struct Fifo<'a>(Arc<Mutex<VecDeque<Boxed<'a>>>>);
 

@@ -41,9 +41,9 @@ impl ThreadBuilder {
         self.stack_size
     }
 
-    /// Serves the pool on the current thread, until the pool ends.
+    /// Serves the pool on the current thread, until the pool ends. Then the thread belongs to the pool no more.
     pub fn run(self) {
-        self.registry.enter();
+        let _entered = self.registry.enter();
         (self.run)();
     }
 }
@@ -62,6 +62,12 @@ impl fmt::Debug for ThreadBuilder {
 pub trait ThreadSpawn {
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
+
+    /// Returns true if the runtime may as well start the threads itself.
+    #[doc(hidden)]
+    fn is_default(&self) -> bool {
+        false
+    }
 }
 
 /// Starts them as the standard library does.
@@ -78,6 +84,10 @@ impl ThreadSpawn for DefaultSpawn {
             builder = builder.stack_size(bytes);
         }
         builder.spawn(|| thread.run()).map(drop)
+    }
+
+    fn is_default(&self) -> bool {
+        true
     }
 }
 

@@ -1,16 +1,15 @@
 //! What goes wrong in jobs and pools, and what becomes of the rest.
 
+mod common;
+
 use std::panic::{self, AssertUnwindSafe};
-use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
+use common::{PATIENCE, child, is_child, succeeds};
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use windlass::{Builder, Runtime};
-
-const PATIENCE: Duration = Duration::from_secs(30);
 
 fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().expect("a pool starts")
@@ -26,26 +25,6 @@ fn panics<R>(f: impl FnOnce() -> R) -> String {
         panic!("it has not panicked")
     };
     payload.downcast_ref::<&str>().map_or_else(String::new, |message| (*message).to_owned())
-}
-
-/// Names the test that a child process runs.
-const CHILD: &str = "RAYON_CORE_TEST_CHILD";
-
-fn is_child(test: &str) -> bool {
-    std::env::var(CHILD).is_ok_and(|name| name == test)
-}
-
-/// Runs one test of this file in a process of its own.
-fn child(test: &str, environment: &[(&str, &str)]) -> Output {
-    let program = std::env::current_exe().expect("this program has a path");
-    let mut command = Command::new(program);
-    command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(CHILD, test);
-    command.env_remove("RAYON_NUM_THREADS").env_remove("WINDLASS_WORKERS");
-    command.envs(environment.iter().copied()).output().expect("a child starts")
-}
-
-fn succeeds(output: &Output) {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -138,6 +117,36 @@ fn a_scope_in_place_whose_closure_unwinds_waits_for_its_jobs() {
     }
 }
 
+/// A payload whose drop panics with another one, this many times in a row.
+struct Grenade(u32);
+
+impl Drop for Grenade {
+    fn drop(&mut self) {
+        if let Some(less) = self.0.checked_sub(1) {
+            panic::panic_any(Grenade(less));
+        }
+    }
+}
+
+/// The second payload's drop panicked with a third, whose drop panicked too, outside of what catches; that job was
+/// never counted, and the scope waited for ever.
+#[test]
+fn a_scope_ends_although_the_drops_of_payloads_panic() {
+    let (sender, receiver) = mpsc::channel();
+    std::thread::spawn(move || {
+        let result = panic::catch_unwind(|| {
+            pool(1).scope(|scope| {
+                (0..3).for_each(|_| scope.spawn(|_| panic::panic_any(Grenade(2))));
+            });
+        });
+        let first = result.expect_err("it panics").downcast::<Grenade>().expect("the payload");
+        let left = first.0;
+        std::mem::forget(first);
+        sender.send(left).expect("the test waits");
+    });
+    assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2), "the first comes out as it is");
+}
+
 #[test]
 fn a_panic_in_a_broadcast_comes_out_after_all_have_been_called() {
     let (pool, called) = (pool(3), AtomicUsize::new(0));
@@ -213,6 +222,29 @@ fn a_pool_may_be_dropped_while_its_jobs_run_and_by_one_of_them() {
     });
     drop(shared);
     assert_eq!(receiver.recv_timeout(PATIENCE).expect("in time"), 1);
+}
+
+#[test]
+fn a_broadcast_reaches_a_thread_in_a_long_job_although_the_pool_is_dropped() {
+    let (sender, receiver) = mpsc::channel();
+    let (release, released) = mpsc::channel::<()>();
+    let (begin, begun) = mpsc::channel();
+    let dropped = pool(2);
+    dropped.spawn(move || {
+        begin.send(()).expect("the test waits");
+        released.recv().expect("it is told");
+    });
+    begun.recv_timeout(PATIENCE).expect("the job begins");
+    dropped.spawn_broadcast(move |context| {
+        assert_eq!(rayon::current_thread_index(), Some(context.index()));
+        sender.send(context.index()).expect("the test waits");
+    });
+    drop(dropped);
+    let free = receiver.recv_timeout(PATIENCE).expect("the other thread is free");
+    release.send(()).expect("it waits");
+    let busy = receiver.recv_timeout(PATIENCE).expect("in time");
+    assert_eq!(free + busy, 1, "one each");
+    assert!(receiver.recv_timeout(PATIENCE).is_err(), "and no more");
 }
 
 #[test]
@@ -309,56 +341,4 @@ fn zero_threads_means_the_default() {
     for asked in ["0", "3", "many"] {
         succeeds(&child(TEST, &[("RAYON_NUM_THREADS", asked)]));
     }
-}
-
-#[test]
-fn the_global_pool_is_built_once() {
-    const TEST: &str = "the_global_pool_is_built_once";
-    if is_child(TEST) {
-        let build = |threads| ThreadPoolBuilder::new().num_threads(threads).build_global();
-        build(3).expect("the first is built");
-        let again = build(5).expect_err("there is one");
-        assert!(again.to_string().contains("already been initialized"), "{again}");
-        assert_eq!(rayon::current_num_threads(), 3);
-        assert_eq!((0..100).into_par_iter().count(), 100);
-        return;
-    }
-    succeeds(&child(TEST, &[]));
-}
-
-#[test]
-fn the_environment_sizes_the_global_runtime_and_there_is_one_pool() {
-    const TEST: &str = "the_environment_sizes_the_global_runtime_and_there_is_one_pool";
-    const EXPECTED: &str = "RAYON_CORE_TEST_EXPECTED";
-    if is_child(TEST) {
-        let expected = std::env::var(EXPECTED).expect("the parent sets it").parse();
-        let expected: usize = expected.expect("a number");
-        if std::env::var_os("RAYON_CORE_TEST_RUNTIME_FIRST").is_some() {
-            assert_eq!(windlass::Handle::current().workers(), expected);
-        }
-        assert_eq!(rayon::current_num_threads(), expected);
-        assert_eq!(windlass::Handle::current().workers(), expected);
-        let thread = || std::thread::current().id();
-        let of_rayon = rayon::broadcast(|_| thread());
-        assert_eq!(windlass::Handle::current().broadcast(|_| thread()), of_rayon);
-        return;
-    }
-    let default = Runtime::new().expect("a runtime starts").handle().workers().to_string();
-    let [rayon, windlass, first] =
-        ["RAYON_NUM_THREADS", "WINDLASS_WORKERS", "RAYON_CORE_TEST_RUNTIME_FIRST"];
-    succeeds(&child(TEST, &[(rayon, "3"), (EXPECTED, "3")]));
-    succeeds(&child(TEST, &[(rayon, "3"), (windlass, "5"), (EXPECTED, "5")]));
-    succeeds(&child(TEST, &[(windlass, "5"), (EXPECTED, "5")]));
-    succeeds(&child(TEST, &[(rayon, "7"), (first, "1"), (EXPECTED, &default)]));
-}
-
-#[test]
-fn a_global_pool_that_is_in_use_is_not_built_again() {
-    const TEST: &str = "a_global_pool_that_is_in_use_is_not_built_again";
-    if is_child(TEST) {
-        assert_eq!((0..100).into_par_iter().count(), 100);
-        assert!(ThreadPoolBuilder::new().num_threads(3).build_global().is_err());
-        return;
-    }
-    succeeds(&child(TEST, &[]));
 }

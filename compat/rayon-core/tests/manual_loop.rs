@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Calls `f` on a thread of its own, which may get stuck.
 fn in_time<R: Send + 'static>(f: impl FnOnce() -> R + Send + 'static) -> R {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Waits until nothing is left of a pool that has held this.
 fn is_gone(held: &Arc<()>) {

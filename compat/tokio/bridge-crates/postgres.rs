@@ -1,5 +1,5 @@
-//! tokio-postgres, unmodified inside of our tasks, and over our streams. Skipped, with a message, where the script has found no
-//! PostgreSQL.
+//! tokio-postgres, unmodified inside of our tasks, and over our streams. Skipped, with a message,
+//! where the script has found no PostgreSQL.
 
 use windlass::Runtime;
 use windlass::net::TcpStream;

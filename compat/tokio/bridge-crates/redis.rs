@@ -1,4 +1,5 @@
-//! The crate `redis`, unmodified inside of our tasks, and over our streams. Skipped, with a message, where the script has found no redis-server.
+//! The crate `redis`, unmodified inside of our tasks, and over our streams. Skipped, with a
+//! message, where the script has found no redis-server.
 
 use redis::aio::MultiplexedConnection;
 use windlass::Runtime;

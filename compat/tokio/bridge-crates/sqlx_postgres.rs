@@ -1,5 +1,5 @@
-//! sqlx with PostgreSQL, unmodified inside of our tasks: its pool, its sockets, its timers. Skipped, with a message, where the
-//! script has found no PostgreSQL.
+//! sqlx with PostgreSQL, unmodified inside of our tasks: its pool, its sockets, its timers.
+//! Skipped, with a message, where the script has found no PostgreSQL.
 
 use std::time::Duration;
 

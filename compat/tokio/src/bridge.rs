@@ -6,17 +6,17 @@
 //! signals and processes, and runs what is given to `tokio::spawn`. All other futures run where they are: on our
 //! workers, whose wakers the drivers call.
 //!
-//! Each thread of ours has the side runtime entered for as long as it lives, and each `block_on` as long as that lasts, so
-//! that a poll costs nothing more. A worker does so by living *inside* of a `block_on` of the side runtime, a single poll
-//! without end: tokio then knows that the thread must not be blocked, and refuses a nested `block_on` with a panic instead
-//! of holding up our tasks. That poll is unconstrained, for tokio's budget would never be renewed. In the other direction
-//! the threads of the side runtime, those of its blocking pool included, have entered ours.
+//! Each thread of ours has the side runtime entered for as long as it lives, and each `block_on` as long as that lasts,
+//! so that a poll costs nothing more. A worker does so by living *inside* of a `block_on` of the side runtime, a single
+//! poll without end: tokio then knows that the thread must not be blocked, and refuses a nested `block_on` with a panic
+//! instead of holding up our tasks. That poll is unconstrained, because tokio's budget would never be renewed. In the other
+//! direction the threads of the side runtime, those of its blocking pool included, have entered ours.
 //!
 //! # The end
 //!
 //! Ours ends first, so that what it drops, and blocking closures that still run, find tokio alive. Then `stop` ends the
-//! side thread's `block_on`, and the thread drops tokio's tasks, waits for its blocking pool for as long as there is time,
-//! and says `ended`.
+//! side thread's `block_on`, and the thread drops tokio's tasks, waits for its blocking pool for as long as there is
+//! time, and says `ended`.
 
 use std::io::{self, Write};
 use std::mem;
@@ -41,10 +41,10 @@ pub trait BuilderExt {
     /// Has crates that call tokio while they run work inside of this runtime's tasks: `tokio::{spawn, time, net, fs,
     /// process, signal}` and what is built on them, such as reqwest, sqlx and tonic.
     ///
-    /// It starts one more thread, with tokio's drivers. The tasks of this runtime, and the tokio futures in them, run on its
-    /// workers; only what is given to `tokio::spawn` runs on that thread. Code there has this runtime at hand: a
-    /// `windlass::spawn` in it leads to its workers. [`shutdown`](windlass_runtime::Runtime::shutdown) ends first this runtime,
-    /// then tokio's, within the same deadline; if a task of tokio's does not end, the report is not clean.
+    /// It starts one more thread, with tokio's drivers. The tasks of this runtime, and the tokio futures in them, run
+    /// on its workers; only what is given to `tokio::spawn` runs on that thread. Code there has this runtime at hand: a
+    /// `windlass::spawn` in it leads to its workers. [`shutdown`](windlass_runtime::Runtime::shutdown) ends first this
+    /// runtime, then tokio's, within the same deadline; if a task of tokio's does not end, the report is not clean.
     ///
     /// Programs that have no builder switch it on in one line as well:
     ///
@@ -65,11 +65,11 @@ pub trait BuilderExt {
     ///
     /// # Panics
     ///
-    /// A `tokio::runtime::Handle::block_on` on a worker panics, as it does on a worker of tokio's, and so do `blocking_recv`,
-    /// `blocking_lock` and reqwest's `blocking` module. Await the future, or call it in
-    /// [`block_in_place`](windlass_runtime::task::block_in_place) or [`spawn_blocking`](windlass_runtime::spawn_blocking),
-    /// where it is allowed. The [`JoinError`](windlass_runtime::task::JoinError) of the task, and a line on standard error, say so
-    /// too.
+    /// A `tokio::runtime::Handle::block_on` on a worker panics, as it does on a worker of tokio's, and so do
+    /// `blocking_recv`, `blocking_lock` and reqwest's `blocking` module. Await the future, or call it in
+    /// [`block_in_place`](windlass_runtime::task::block_in_place) or
+    /// [`spawn_blocking`](windlass_runtime::spawn_blocking), where it is allowed. The
+    /// [`JoinError`](windlass_runtime::task::JoinError) of the task, and a line on standard error, say so too.
     ///
     /// # Examples
     ///
@@ -101,11 +101,11 @@ struct Bridge {
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
-/// How the side thread is told to end, and tells that it has.
+/// The signals by which the side thread is told to end, and reports that it has.
 struct End {
     stop: ManualResetEvent,
     /// Set before `stop` is.
-    patience: Mutex<Duration>,
+    timeout: Mutex<Duration>,
     ended: Latch,
 }
 
@@ -116,7 +116,7 @@ impl Bridge {
         let handle = side.handle().clone();
         let end = Arc::new(End {
             stop: ManualResetEvent::new(false),
-            patience: Mutex::default(),
+            timeout: Mutex::default(),
             ended: Latch::new(1),
         });
         let life = {
@@ -159,8 +159,8 @@ fn run(side: SideRuntime, ours: Handle, end: &End) {
     let ours = ours;
     let _entered = ours.enter();
     side.block_on(end.stop.wait());
-    let patience = *end.patience.lock().unwrap_or_else(PoisonError::into_inner);
-    side.shutdown_timeout(patience);
+    let timeout = *end.timeout.lock().unwrap_or_else(PoisonError::into_inner);
+    side.shutdown_timeout(timeout);
 }
 
 impl Companion for Bridge {
@@ -193,15 +193,14 @@ impl Companion for Bridge {
         Some(WHAT_TO_DO.to_owned())
     }
 
-    fn shut_down(&self, patience: Duration) -> bool {
-        let patience = patience.min(LONGEST_WAIT);
-        *self.end.patience.lock().unwrap_or_else(PoisonError::into_inner) = patience;
+    fn shut_down(&self, timeout: Duration) -> bool {
+        let timeout = timeout.min(LONGEST_WAIT);
+        *self.end.timeout.lock().unwrap_or_else(PoisonError::into_inner) = timeout;
         self.end.stop.set();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return true };
         // A task of tokio's that ends the runtime can't wait for itself.
-        if thread.thread().id() == thread::current().id() || !self.end.ended.wait_timeout(patience)
-        {
+        if thread.thread().id() == thread::current().id() || !self.end.ended.wait_timeout(timeout) {
             return false;
         }
         thread.join().is_ok()

@@ -1,4 +1,4 @@
-//! From the I/O traits of `futures-io` to those of tokio, and back.
+//! Adapts the I/O traits of `futures-io` to those of tokio, and back.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -8,8 +8,8 @@ use pin_project_lite::pin_project;
 use tokio::io::ReadBuf;
 
 pin_project! {
-    /// A stream with the I/O traits of the other world: what has those of `futures-io` gets tokio's, and what has tokio's
-    /// gets those of `futures-io`. Needs no tokio runtime.
+    /// A stream with the I/O traits of the other world: what has those of `futures-io` gets
+    /// tokio's, and what has tokio's gets those of `futures-io`. Needs no tokio runtime.
     ///
     /// For the streams of windlass there is [`Io`](crate::Io), which does not zero the buffers it reads into.
     ///

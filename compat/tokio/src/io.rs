@@ -9,12 +9,12 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use windlass_net::adapter::{ReadUninit, WriteVectored};
 
-/// A stream of windlass with tokio's `AsyncRead` and `AsyncWrite`: a [`TcpStream`](windlass_net::TcpStream), a `UnixStream`, or an owned half of
-/// one. Needs no tokio runtime.
+/// A stream of windlass with tokio's `AsyncRead` and `AsyncWrite`: a [`TcpStream`](windlass_net::TcpStream), a
+/// `UnixStream`, or an owned half of one. Needs no tokio runtime.
 ///
 /// Reads go straight into the caller's buffer, which is not zeroed before, and several buffers are written in one call.
-/// One task at a time can wait for a direction: the last that polled. Shutting down ends the direction of writes: the peer
-/// sees the end of the stream.
+/// One task at a time can wait for a direction: the last that polled. Shutting down ends the direction of writes: the
+/// peer sees the end of the stream.
 ///
 /// # Examples
 ///

@@ -1,7 +1,7 @@
 //! tokio's world on the windlass runtime.
 //!
-//! Programs use this crate through the facade, as `windlass::tokio`, with the feature `tokio`; or with `tokio-io`, if they need
-//! the traits alone. Then no runtime of tokio is compiled.
+//! Programs use this crate through the facade, as `windlass::tokio`, with the feature `tokio`; or with
+//! `tokio-io`, if they need the traits alone. Then no runtime of tokio is compiled.
 //!
 //! Most of what is written for tokio needs less of it than it seems. Look for the first line that fits:
 //!
@@ -11,6 +11,15 @@
 //! | a stream with tokio's `AsyncRead` and `AsyncWrite` | [`Io`] around one of ours | none |
 //! | a stream with the traits of the other world | [`Compat`] | none |
 //! | a tokio runtime around it: `tokio::{spawn, time, net, fs, process, signal}` | `#[windlass::main(tokio = true)]`, [`BuilderExt::with_tokio`] | one, on a thread of its own |
+//!
+//! # What a peer can do
+//!
+//! The peer of a stream is trusted no more than that of the stream below: bytes are handed on, and none is interpreted. Crates
+//! that run on the tokio runtime beside ours are part of the program; their limits are tokio's and their own, and a program
+//! that reads from an untrusted peer to the end has to bound that itself. [SECURITY.md] lists what a peer can grow, and what
+//! bounds it.
+//!
+//! [SECURITY.md]: https://github.com/windlass-rs/windlass/blob/main/SECURITY.md
 //!
 //! # What works as it is
 //!
@@ -29,10 +38,12 @@
 //! | [`async-channel`, `async-lock`](#async-channel-and-async-lock) | none; they are `windlass::channel` and `windlass::lock` |
 //! | [async-signal](#async-signal) and others that are built on async-io | one, which async-io waits for the OS with; `windlass::{signal, process, net}` start none |
 //!
-//! `tokio::task_local!` does not know that a worker may poll another task at a split point of a computation, which then sees
-//! the value of the first. If a scope computes with `windlass::join` and the like, use `windlass::task_local!`.
+//! `tokio::task_local!` does not know that a worker may poll another task at a split point of a computation,
+//! which then sees the value of the first. If a scope computes with `windlass::join` and the like, use
+//! `windlass::task_local!`.
 //!
-//! `tokio::sync`'s `blocking_send`, `blocking_recv` and `blocking_lock` block the thread: call them in `spawn_blocking`.
+//! `tokio::sync`'s `blocking_send`, `blocking_recv` and `blocking_lock` block the thread: call
+//! them in `spawn_blocking`.
 //!
 //! ### `tokio::sync`
 //!
@@ -196,8 +207,8 @@
 //!
 //! # What works through the traits
 //!
-//! Crates that are given a stream with tokio's `AsyncRead` and `AsyncWrite` take one of ours in [`Io`], and TLS or anything
-//! else of `futures-io` in [`Compat`]. No tokio runtime is needed.
+//! Crates that are given a stream with tokio's `AsyncRead` and `AsyncWrite` take one of ours in [`Io`], and TLS
+//! or anything else of `futures-io` in [`Compat`]. No tokio runtime is needed.
 //!
 //! | crate | hand it to |
 //! |---|---|
@@ -232,7 +243,8 @@
 //!
 //! # What works through the bridge
 //!
-//! Crates that call tokio while they run, unmodified, with [`BuilderExt::with_tokio`] or `#[windlass::main(tokio = true)]`:
+//! Crates that call tokio while they run, unmodified, with [`BuilderExt::with_tokio`] or
+//! `#[windlass::main(tokio = true)]`:
 //!
 //! | what | tested with |
 //! |---|---|
@@ -240,7 +252,7 @@
 //! | [reqwest](#reqwest) | a server of ours |
 //! | [tower's `timeout`, `buffer`](#tower); tower-http's time-outs | a service, and axum over HTTP/1 and HTTP/2 |
 //! | axum's `WebSocketUpgrade` and `Sse::keep_alive` | `windlass::axum`, over HTTP/1 and HTTP/2 |
-//! | tonic, client and server, single calls and streams | each other |
+//! | tonic, client and server, single calls and streams; its server runs on tokio's thread alone, its routes on our workers by `windlass::axum` or `windlass::hyper` | each other |
 //! | sqlx | SQLite, PostgreSQL 15 |
 //! | tokio-postgres | PostgreSQL 15 |
 //! | redis | Redis 7 |
@@ -298,7 +310,8 @@
 //!
 //! # What it costs to have tokio beside
 //!
-//! Measured with `cargo run --release -p windlass-tokio --example bridge_cost` on a machine with two cores, all in one run:
+//! Measured with `cargo run --release -p windlass-tokio --example bridge_cost` on a machine with
+//! two cores, all in one run:
 //!
 //! | | without the bridge | through it | on tokio |
 //! |---|---|---|---|
@@ -310,10 +323,11 @@
 //! | 64 bytes there and back, our sockets | 13 µs | 13 µs | |
 //! | 64 bytes there and back, tokio's sockets | | **39 µs** | 13 µs |
 //!
-//! So code that does not use tokio pays nothing: the side runtime is entered once for each thread, not for each poll (an
-//! `enter` costs 21 ns). What goes through it pays for a change of threads, each time that a driver wakes a task of ours and
-//! each time that a task of ours waits for one of tokio's. tokio's timers are as coarse as they are at home. Use
-//! [`Io`] around our sockets, and our timers, where a crate lets you choose; the bridge is for those that don't.
+//! So code that does not use tokio pays nothing: the side runtime is entered once for each thread, not for each
+//! poll (an `enter` costs 21 ns). What goes through it pays for a change of threads, each time that a driver
+//! wakes a task of ours and each time that a task of ours waits for one of tokio's. tokio's timers are as coarse
+//! as they are at home. Use [`Io`] around our sockets, and our timers, where a crate lets you choose; the bridge
+//! is for those that don't.
 //!
 //! # Platforms
 //!

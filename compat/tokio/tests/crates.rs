@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tower::{Service, ServiceBuilder, ServiceExt};
 use util::{PATIENCE, wait_for};
-use windlass::net::{TcpListener, TcpStream};
+use windlass::net::{TcpListener, TcpSocket, TcpStream};
 use windlass::{Builder, Runtime};
 use windlass_tokio::BuilderExt;
 
@@ -85,9 +85,10 @@ fn a_request_that_is_never_answered_times_out() {
 fn a_request_to_nobody_is_an_error() {
     let runtime = bridged(1);
     let task = runtime.spawn(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        drop(listener);
+        // Bound and not listening, so that no other test gets the port.
+        let nobody = TcpSocket::new_v4().unwrap();
+        nobody.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = nobody.local_addr().unwrap();
         let client = reqwest::Client::builder().no_proxy().build().unwrap();
         client.get(format!("http://{address}/")).send().await.unwrap_err()
     });
@@ -104,8 +105,7 @@ fn the_time_out_and_the_buffer_of_tower_work() {
             }
             Ok::<_, Infallible>(number * 2)
         });
-        let mut service =
-            ServiceBuilder::new().buffer(4).timeout(Duration::from_millis(50)).service(double);
+        let service = ServiceBuilder::new().buffer(4).timeout(PATIENCE).service(double);
         let mut clones = Vec::new();
         for number in 1..=10 {
             let mut service = service.clone();
@@ -117,6 +117,8 @@ fn the_time_out_and_the_buffer_of_tower_work() {
         for clone in clones {
             sum += clone.await.unwrap();
         }
+        let mut service =
+            ServiceBuilder::new().buffer(4).timeout(Duration::from_millis(50)).service(double);
         let error = service.ready().await.unwrap().call(0).await.unwrap_err();
         (sum, error.is::<tower::timeout::error::Elapsed>())
     });

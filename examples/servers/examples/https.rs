@@ -8,8 +8,10 @@
 use axum::Router;
 use axum::extract::Request;
 use axum::routing::get;
-use windlass_servers::listen;
-use windlass_servers::tls::TlsListener;
+use windlass::axum::Handshake;
+use windlass::hyper::FuturesIo;
+use windlass::net::TcpStream;
+use windlass_servers::{listen, tls};
 
 #[windlass::main]
 async fn main() -> std::io::Result<()> {
@@ -19,7 +21,11 @@ async fn main() -> std::io::Result<()> {
     println!("  curl -k --http2 {url}/");
     println!("  curl -k --http1.1 {url}/");
 
-    let (listener, _certificate) = TlsListener::new(listener)?;
+    let (acceptor, _certificate) = tls::acceptor()?;
+    let listener = Handshake::new(listener, move |stream: TcpStream| {
+        let acceptor = acceptor.clone();
+        async move { Ok(FuturesIo::new(acceptor.accept(stream).await?)) }
+    });
     let app = Router::new().route(
         "/",
         get(|request: Request| async move { format!("hello over {:?}\n", request.version()) }),

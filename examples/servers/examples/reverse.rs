@@ -1,5 +1,5 @@
-//! A reverse proxy: passes requests on to another server with reqwest. That calls tokio while it runs, so `main` asks for a
-//! tokio runtime beside ours, with one word in its attribute.
+//! A reverse proxy: passes requests on to another server with reqwest. That calls tokio while it
+//! runs, so `main` asks for a tokio runtime beside ours, with one word in its attribute.
 //!
 //! ```text
 //! cargo run -p windlass-servers --example reverse                          before a server of its own

@@ -1,4 +1,4 @@
-//! What the servers among the examples share: where they listen, and TLS.
+//! The common parts of the servers among the examples: the address on which they listen, and TLS.
 //!
 //! ```text
 //! cargo run -p windlass-servers --example axum_app
@@ -14,7 +14,7 @@ use windlass::net::TcpListener;
 ///
 /// # Errors
 ///
-/// If `PORT` is no port, or is taken.
+/// Returns an error if `PORT` is no port, or is taken.
 pub async fn listen() -> io::Result<TcpListener> {
     let port = match std::env::var("PORT") {
         Ok(port) => port.parse().map_err(|_| {

@@ -1,5 +1,5 @@
-//! The names behind the features `hyper`, `axum` and `tokio`, used as a program outside would: what compiles here must go on
-//! compiling. Nothing of it runs but what costs nothing.
+//! The names behind the features `hyper`, `axum` and `tokio`, used as a program outside would: what
+//! compiles here must go on compiling. Nothing of it runs but what costs nothing.
 
 use std::future::{Future, IntoFuture};
 use std::io;

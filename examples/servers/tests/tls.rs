@@ -17,10 +17,10 @@ use futures_rustls::rustls::{ClientConfig, RootCertStore};
 use http_body_util::{BodyExt, Full};
 use hyper::Response;
 use hyper::body::Incoming;
-use windlass::axum::{Drain, Switch, serve};
+use windlass::axum::{Drain, Handshake, Switch, serve};
 use windlass::hyper::{Executor, FuturesIo};
 use windlass::net::{TcpListener, TcpStream};
-use windlass_servers::tls::TlsListener;
+use windlass_servers::tls;
 
 fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
     let (done, ended) = mpsc::channel::<()>();
@@ -37,7 +37,11 @@ fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
 async fn server() -> (SocketAddr, CertificateDer<'static>, Switch) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let (listener, certificate) = TlsListener::new(listener).unwrap();
+    let (acceptor, certificate) = tls::acceptor().unwrap();
+    let listener = Handshake::new(listener, move |stream: TcpStream| {
+        let acceptor = acceptor.clone();
+        async move { Ok(FuturesIo::new(acceptor.accept(stream).await?)) }
+    });
     let version = |request: Request| async move { format!("{:?}", request.version()) };
     let drain = Drain::new();
     let switch = drain.switch();

@@ -1,4 +1,4 @@
-//! As much of HTTP/1.1 as the inspector speaks: one request without a body on a connection, and one response.
+//! The part of HTTP/1.1 that the inspector speaks: one request without a body on a connection, and one response.
 //!
 //! It is strict, because everything that reaches it may come from a web page that means no good: a request that is
 //! not exactly of the expected form is refused, never repaired.
@@ -6,5 +6,5 @@
 mod request;
 mod response;
 
-pub(crate) use request::{HEAD_LIMIT, Method, Refusal, Request, escape};
+pub(crate) use request::{Method, Refusal, Request, escape};
 pub(crate) use response::{Response, head_of_stream};

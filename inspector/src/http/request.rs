@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// The largest head that is accepted, in bytes.
-pub(crate) const HEAD_LIMIT: usize = 8 * 1024;
+use crate::policy::HEAD_LIMIT;
 
-/// What a client wants.
+/// The method of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
     Get,

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::Refusal;
 
-/// What a browser is told about everything that we send: scripts, styles and data come from this server and from nowhere
-/// else, no other page may embed or read it, and nothing is stored.
+/// The fields of every response. They tell browsers that scripts, styles and data come from this
+/// server and from nowhere else, no other page may embed or read it, and nothing is stored.
 const FIELDS: &str = "Cache-Control: no-store\r\n\
     Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \

@@ -1,8 +1,7 @@
-// Draws the frames of the inspector. All text is inserted as text, never as HTML: names of tasks come from the program, and
-// through it from anybody.
+// Draws the frames of the inspector, with what parts.js and graph.js have. All text is inserted as text, never as HTML: names
+// of tasks come from the program, and through it from anybody.
 'use strict';
 
-const byId = (id) => document.getElementById(id);
 const token = new URLSearchParams(location.search).get('token') || '';
 
 // What is asked for.
@@ -11,49 +10,6 @@ const siteView = { sort: 'busy', order: 'down' };
 let paused = false;
 let source = null;
 let last = null;
-
-// ---- Elements
-
-function element(name, className, text) {
-  const made = document.createElement(name);
-  if (className) made.className = className;
-  if (text !== undefined) made.textContent = text;
-  return made;
-}
-
-function setText(node, text) {
-  const string = String(text);
-  if (node.textContent !== string) node.textContent = string;
-}
-
-// Makes a parent have exactly `count` children, so that rows are reused from frame to frame.
-function resize(parent, count, make) {
-  while (parent.children.length > count) parent.lastElementChild.remove();
-  while (parent.children.length < count) parent.append(make());
-  return parent.children;
-}
-
-// ---- Numbers for people
-
-function time(ns) {
-  if (ns === null || ns === undefined) return '';
-  if (!(ns > 0)) return '0';
-  const units = [[86400e9, 'd'], [3600e9, 'h'], [100e9, 'min', 60e9], [0.9995e9, 's', 1e9], [0.9995e6, 'ms', 1e6], [0.9995e3, 'µs', 1e3], [0, 'ns', 1]];
-  const [from, unit, scale] = units.find(([from]) => ns >= from);
-  const value = ns / (scale || from);
-  return `${value >= 99.95 || unit === 'ns' ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2)} ${unit}`;
-}
-
-// What is shorter than the scale of the histograms is not told apart: short polls are sampled.
-const sampled = (ns) => (ns < 100 ? '< 100 ns' : time(ns));
-
-const count = (number) => Math.round(number).toLocaleString('en');
-
-function rate(number) {
-  if (number >= 1e6) return `${(number / 1e6).toFixed(1)} M/s`;
-  if (number >= 1e4) return `${(number / 1e3).toFixed(1)} k/s`;
-  return `${number >= 10 ? number.toFixed(0) : number.toFixed(1)} /s`;
-}
 
 // ---- The connection
 
@@ -102,101 +58,6 @@ async function download() {
 }
 
 // ---- Tables
-
-// Returns a function that draws rows. A column is [key, heading, kind, text of a row]; `state` has the key and the order, and
-// `changed` is called when a heading was clicked.
-function table(id, columns, state, changed) {
-  const head = element('tr');
-  const body = element('tbody');
-  const headings = columns.map(([key, heading, kind]) => {
-    const cell = element('th', kind === 'text' ? 'text' : '', heading);
-    cell.scope = 'col';
-    if (key && state) {
-      cell.dataset.column = key;
-      cell.tabIndex = 0;
-      const sort = () => {
-        const first = kind === 'text' ? 'up' : 'down';
-        state.order = state.sort === key ? (state.order === 'up' ? 'down' : 'up') : first;
-        state.sort = key;
-        mark();
-        changed();
-      };
-      cell.onclick = sort;
-      cell.onkeydown = (event) => { if (event.key === 'Enter' || event.key === ' ') { event.preventDefault(); sort(); } };
-    }
-    head.append(cell);
-    return cell;
-  });
-  function mark() {
-    for (const cell of headings) {
-      if (!cell.dataset.column) continue;
-      const sorted = cell.dataset.column === state.sort;
-      cell.setAttribute('aria-sort', sorted ? (state.order === 'up' ? 'ascending' : 'descending') : 'none');
-    }
-  }
-  mark();
-  const header = element('thead');
-  header.append(head);
-  byId(id).append(header, body);
-  const makeRow = () => {
-    const row = element('tr');
-    for (const [key, , kind] of columns) row.append(element('td', `${kind} ${key}`));
-    return row;
-  };
-  return (rows, classOf) => {
-    const trs = resize(body, rows.length, makeRow);
-    rows.forEach((row, index) => {
-      trs[index].className = classOf ? classOf(row) : '';
-      columns.forEach(([key, , kind, show], column) => {
-        const cell = trs[index].children[column];
-        if (kind === 'hist') return histogram(cell, row);
-        const text = show(row);
-        setText(cell, text);
-        if (kind === 'text') cell.title = text;
-        cell.className = `${kind} ${key}${kind === 'time' && row.high === key ? ' high' : ''}`;
-      });
-    });
-  };
-}
-
-const HIST = { from: 2, to: 10.3, width: 140, height: 20 };
-
-// Draws the buckets on a logarithmic scale from 100 ns to 20 s.
-function histogram(cell, row) {
-  const SVG = 'http://www.w3.org/2000/svg';
-  let svg = cell.firstElementChild;
-  if (!svg) {
-    svg = document.createElementNS(SVG, 'svg');
-    svg.setAttribute('class', 'hist');
-    svg.setAttribute('viewBox', `0 0 ${HIST.width} ${HIST.height}`);
-    svg.setAttribute('preserveAspectRatio', 'none');
-    const base = document.createElementNS(SVG, 'line');
-    base.setAttribute('x2', HIST.width);
-    base.setAttribute('y1', HIST.height - 0.5);
-    base.setAttribute('y2', HIST.height - 0.5);
-    svg.append(base, document.createElementNS(SVG, 'path'));
-    cell.append(svg);
-  }
-  const bins = new Array(HIST.width / 4).fill(0);
-  for (const [bound, number] of row.buckets) {
-    const x = (Math.log10(Math.max(bound, 1)) - HIST.from) / (HIST.to - HIST.from);
-    bins[Math.min(bins.length - 1, Math.max(0, Math.floor(x * bins.length)))] += number;
-  }
-  const most = Math.max(...bins);
-  let path = '';
-  bins.forEach((number, index) => {
-    if (!number) return;
-    // The rare ones matter most, so the height is logarithmic too.
-    const height = 2 + (HIST.height - 2) * Math.log1p(number) / Math.log1p(most);
-    path += `M${index * 4} ${HIST.height}v-${height.toFixed(1)}h3v${height.toFixed(1)}z`;
-  });
-  if (svg.lastElementChild.getAttribute('d') !== path) svg.lastElementChild.setAttribute('d', path);
-  setTitle(cell, row.count ? `${count(row.count)}: p50 ${time(row.p50)}, p99 ${time(row.p99)}, longest ${time(row.max)}` : '');
-}
-
-function setTitle(node, text) {
-  if (node.title !== text) node.title = text;
-}
 
 const drawTimes = table('times', [
   ['', '', 'text', (row) => row.name],
@@ -330,7 +191,7 @@ function workers(frame) {
     history.set(worker.index, past);
     const blocked = worker.since !== null && worker.since >= 10e6;
     const now = worker.task === null ? '' : ` · ${worker.task}${blocked ? ` for ${time(worker.since)}` : ''}`;
-    setText(doing, `${rate(worker.polls)} polls, ${rate(worker.steals)} steals, ${count(worker.queued)} queued${now}`);
+    setText(doing, `${rate(worker.polls)} polls, ${rate(worker.steals)} steals, ${rate(worker.parks)} parks, ${count(worker.queued)} queued${now}`);
     setTitle(doing, doing.textContent);
     doing.className = blocked ? 'doing blocked' : 'doing';
     // A spare that has had nothing to do for as long as can be seen is left out.
@@ -377,7 +238,8 @@ function sites(frame, slow) {
   const rows = frame.sites.map((site) => ({
     ...site,
     mean: site.polls ? site.busy / site.polls : 0,
-    high: site.computes ? '' : site.p99 >= slow ? 'p99' : site.worst >= slow ? 'worst' : '',
+    // Without polls there is nothing that could hold up a worker: closures of the blocking pool may take as long as they like.
+    high: site.computes || !site.count ? '' : site.p99 >= slow ? 'p99' : site.worst >= slow ? 'worst' : '',
   }));
   const { sort, order } = siteView;
   const sign = order === 'up' ? 1 : -1;
@@ -404,6 +266,8 @@ function waits({ kinds, joins, all_joins: all, circles }) {
     track.firstElementChild.style.width = `${(100 * number) / most}%`;
     setText(total, count(number));
   });
+  drawGraph(byId('graph'), joins, circles);
+  byId('joins-text').hidden = joins.length === 0;
   const chains = chainsOf(joins, circles);
   const items = resize(byId('joins'), chains.length + (all > joins.length ? 1 : 0), () => element('li'));
   chains.forEach(({ text, circle, since }, index) => {
@@ -423,9 +287,10 @@ function waits({ kinds, joins, all_joins: all, circles }) {
 function chainsOf(joins, circles) {
   const next = new Map(joins.map((join) => [join.from, join]));
   const awaited = new Set(joins.map((join) => join.to));
-  const circular = new Set(circles.flat());
-  const chains = circles.map((circle) => {
-    const names = circle.map((id) => (next.has(id) ? next.get(id).from_name : `task ${id}`));
+  const circular = circularOf(joins, circles);
+  const chains = circles.map(({ members, total }) => {
+    const names = members.slice(0, 12).map((id) => (next.has(id) ? next.get(id).from_name : `task ${id}`));
+    if (total > names.length) names.splice(12, 0, `… ${count(total - names.length)} more`);
     return { text: [...names, names[0]].join(' → '), circle: true, since: 0 };
   });
   for (const join of joins) {

@@ -1,4 +1,4 @@
-//! What differs between operating systems: where random bytes come from, and how large the terminal is.
+//! The parts that differ between operating systems: the source of random bytes, and the size of the terminal.
 
 #[cfg(unix)]
 mod unix;

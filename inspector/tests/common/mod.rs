@@ -1,7 +1,7 @@
 //! A client that says what it is told to, and a runtime with an inspector.
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
@@ -118,6 +118,8 @@ impl Events {
             }
             let mut buffer = [0; 65536];
             match self.stream.read(&mut buffer) {
+                // A read with a time-out ends so when the process, or the whole machine, was stopped and goes on.
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Ok(0) | Err(_) => return None,
                 // Frames are ASCII but for names, and the tests' names are too.
                 Ok(count) => self.received.push_str(&String::from_utf8_lossy(&buffer[..count])),

@@ -10,8 +10,8 @@ use windlass_runtime::io::Direction;
 use super::Async;
 
 impl<T> Async<T> {
-    /// Performs an operation that needs input. While it returns `WouldBlock`, waits until the descriptor is readable and
-    /// tries again.
+    /// Performs an operation that needs input. While it returns `WouldBlock`, waits until the
+    /// descriptor is readable and tries again.
     ///
     /// Dropping the future loses nothing: the operation is not running while it waits.
     ///

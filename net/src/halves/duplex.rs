@@ -84,7 +84,7 @@ macro_rules! duplex_methods {
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///

@@ -3,12 +3,13 @@
 mod read;
 mod write;
 
-/// Defines conversions, waiting for readiness and `Debug`, for a public type around `io: Async<$std>`.
+/// Defines conversions, waiting for readiness and `Debug`, for a public type around `io: Async<$std>`. `$is_foreign` is
+/// a second field, if there is one: true if the descriptor comes from elsewhere.
 macro_rules! wrapper {
     ($type:ident, $std:ty) => {
         wrapper!($type, $std, $crate::Async::new);
     };
-    ($type:ident, $std:ty, $register:expr) => {
+    ($type:ident, $std:ty, $register:expr $(, $is_foreign:ident)?) => {
         impl $type {
             /// Registers a value of std's type with the current runtime, or with the global runtime if there is none.
             ///
@@ -27,7 +28,7 @@ macro_rules! wrapper {
             /// # Ok::<(), std::io::Error>(())
             /// ```
             pub fn from_std(source: $std) -> std::io::Result<Self> {
-                $register(source).map(|io| Self { io })
+                $register(source).map(|io| Self { io $(, $is_foreign: true)? })
             }
 
             /// Ends the registration, and returns the value of std's type.
@@ -58,7 +59,7 @@ macro_rules! wrapper {
 
             #[allow(dead_code, reason = "not every type's traits go through it")]
             fn from_async(io: $crate::Async<$std>) -> Self {
-                Self { io }
+                Self { io $(, $is_foreign: false)? }
             }
 
             fn io(&self) -> &$crate::Async<$std> {
@@ -96,7 +97,7 @@ macro_rules! socket_methods {
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///
@@ -122,7 +123,7 @@ macro_rules! buffer_methods {
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///
@@ -166,7 +167,7 @@ macro_rules! buffer_methods {
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///
@@ -208,6 +209,98 @@ macro_rules! buffer_methods {
     };
 }
 
+/// Defines the options of internet sockets that say how packets travel, for a type with a descriptor. `$example` makes a
+/// value of it, for the examples.
+macro_rules! packet_methods {
+    ($example:literal) => {
+        /// Returns the type of service of IPv4 packets.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the OS reports one, or `Unsupported` on Windows.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpSocket, UdpSocket};
+        /// # windlass::block_on(async {
+        #[doc = $example]
+        /// println!("{:?}", socket.tos_v4());
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn tos_v4(&self) -> io::Result<u32> {
+            let option = sys::option::TOS_V4.ok_or(io::ErrorKind::Unsupported)?;
+            Ok(sys::get_option(sys::descriptor(self), option)?.try_into().unwrap_or(0))
+        }
+
+        /// Sets the type of service of IPv4 packets, by which routers may prefer some to others.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the OS refuses, or `Unsupported` on Windows.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpSocket, UdpSocket};
+        /// # windlass::block_on(async {
+        #[doc = $example]
+        /// let _ = socket.set_tos_v4(0x10);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn set_tos_v4(&self, tos: u32) -> io::Result<()> {
+            let option = sys::option::TOS_V4.ok_or(io::ErrorKind::Unsupported)?;
+            let tos = i32::try_from(tos).map_err(|_| io::ErrorKind::InvalidInput)?;
+            sys::set_option(sys::descriptor(self), option, tos)
+        }
+
+        /// Returns the name of the interface that the socket is bound to, if any. Linux only.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the OS reports one, or `Unsupported` on other systems.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpSocket, UdpSocket};
+        /// # windlass::block_on(async {
+        #[doc = $example]
+        /// println!("{:?}", socket.device());
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn device(&self) -> io::Result<Option<Vec<u8>>> {
+            sys::device(sys::descriptor(self))
+        }
+
+        /// Binds the socket to an interface, by its name: only packets of that interface reach it. `None` ends that. Linux
+        /// only.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if there is no such interface or the process may not do that, or `Unsupported` on other systems.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// # use windlass::net::{TcpSocket, UdpSocket};
+        /// # windlass::block_on(async {
+        #[doc = $example]
+        /// if let Err(error) = socket.bind_device(Some(b"eth0")) {
+        ///     println!("no such interface, or not allowed: {error}");
+        /// }
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn bind_device(&self, interface: Option<&[u8]>) -> io::Result<()> {
+            sys::bind_device(sys::descriptor(self), interface)
+        }
+    };
+}
+
 pub(crate) use read::{impl_async_read, read_methods};
 pub(crate) use write::{impl_async_write, write_methods};
-pub(crate) use {buffer_methods, socket_methods, wrapper};
+pub(crate) use {buffer_methods, packet_methods, socket_methods, wrapper};

@@ -5,8 +5,8 @@ macro_rules! read_methods {
     () => {
         /// Reads some bytes, and returns how many: at least one, and as many as are there and fit.
         ///
-        /// Zero means that the peer will send no more, or that `buf` is empty. With an empty buffer the call touches nothing and
-        /// never waits.
+        /// Zero means that the peer will send no more, or that `buf` is empty. With an empty buffer the call
+        /// touches nothing and never waits.
         ///
         /// Dropping the future loses nothing: bytes leave the stream only when they are returned.
         ///
@@ -33,10 +33,12 @@ macro_rules! read_methods {
             self.io().read(buf).await
         }
 
-        /// Reads into memory that need not be initialised, and returns the bytes that were read, which are the first of `buf`.
+        /// Reads into memory that need not be initialised, and returns the bytes that were read,
+        /// which are the first of `buf`.
         ///
-        /// This is for a buffer that is new each time: it does not have to be zeroed. A buffer that is used again and again is
-        /// initialised once, and [`read`](Self::read) does as well. [`read_buf`](Self::read_buf) appends to a vector.
+        /// This is for a buffer that is new each time: it does not have to be zeroed. A buffer that is used again
+        /// and again is initialised once, and [`read`](Self::read) does as well. [`read_buf`](Self::read_buf)
+        /// appends to a vector.
         ///
         /// Dropping the future loses nothing.
         ///
@@ -74,13 +76,13 @@ macro_rules! read_methods {
             self.io().read_uninit(buf).await
         }
 
-        /// Appends some bytes to `buf`, and returns how many: at least one, and as many as are there and fit into its spare
-        /// capacity.
+        /// Appends some bytes to `buf`, and returns how many: at least one, and as many as are there and fit into
+        /// its spare capacity.
         ///
         /// Zero means that the peer will send no more. The spare capacity is not zeroed; a vector that is full grows.
         ///
-        /// A peer decides how much it sends. To keep a vector from growing without limit, check its length before each call, as in
-        /// the example.
+        /// A peer decides how much it sends. To keep a vector from growing without limit, check its length before
+        /// each call, as in the example.
         ///
         /// Dropping the future loses nothing: bytes leave the stream only when they are in `buf`.
         ///
@@ -143,8 +145,8 @@ macro_rules! read_methods {
 
         /// Reads until `buf` is full.
         ///
-        /// A dropped future leaves the bytes read so far at the start of `buf`, and does not tell how many they are. To be able to
-        /// continue, call [`read`](Self::read) in a loop.
+        /// A dropped future leaves the bytes read so far at the start of `buf`, and does not say how many they
+        /// are. To be able to continue, call [`read`](Self::read) in a loop.
         ///
         /// # Errors
         ///
@@ -174,8 +176,8 @@ macro_rules! read_methods {
         /// The peer decides when that is, and how much memory it takes. From a peer that is not trusted, read with
         /// [`read_buf`](Self::read_buf) and a limit.
         ///
-        /// Dropping the future loses nothing: what was read is in `buf`, and another call continues. The same is true after an
-        /// error.
+        /// Dropping the future loses nothing: what was read is in `buf`, and another call continues. The same is
+        /// true after an error.
         ///
         /// # Errors
         ///
@@ -286,8 +288,8 @@ macro_rules! read_methods {
             self.io().try_read_buf(buf)
         }
 
-        /// Does what [`read_uninit`](Self::read_uninit) does, for poll functions, such as those of adapters to other libraries'
-        /// traits.
+        /// Does what [`read_uninit`](Self::read_uninit) does, for poll functions, such as those of adapters to
+        /// other libraries' traits.
         ///
         /// One task at a time can wait this way: the last one that polled.
         ///

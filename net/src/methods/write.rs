@@ -11,8 +11,8 @@ macro_rules! write_methods {
         ///
         /// # Errors
         ///
-        /// Returns `BrokenPipe` if the peer has closed the stream, or another error of the OS, or an error if the runtime shuts
-        /// down.
+        /// Returns `BrokenPipe` if the peer has closed the stream, or another error of the OS, or an error if the
+        /// runtime shuts down.
         ///
         /// # Examples
         ///
@@ -65,10 +65,12 @@ macro_rules! write_methods {
 
         /// Writes all of `buf`.
         ///
-        /// A peer that does not read makes this wait for as long as it likes. Put a time-out around it if the peer is not trusted.
+        /// A peer that does not read makes this wait for as long as it likes. Put a time-out around
+        /// it if the peer is not trusted.
         ///
-        /// A dropped future may have written a first part, and does not tell how much. To be able to continue, call
-        /// [`write`](Self::write) in a loop. If two tasks call `write_all` at the same time, their bytes may interleave.
+        /// A dropped future may have written a first part, and does not say how much. To be able to
+        /// continue, call [`write`](Self::write) in a loop. If two tasks call `write_all` at the same
+        /// time, their bytes may interleave.
         ///
         /// # Errors
         ///

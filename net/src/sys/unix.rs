@@ -15,6 +15,7 @@ mod waits;
 mod wall;
 mod wall_wait;
 
+use crate::policy::COPIED_BYTES;
 use std::fs::File;
 use std::io::{self, IoSlice};
 use std::mem::MaybeUninit;
@@ -28,7 +29,9 @@ use address::RawAddress;
 
 pub(crate) use credentials::peer_credentials;
 pub(crate) use event::Event;
-pub(crate) use options::{SocketOption, get_option, linger, option, set_linger, set_option};
+pub(crate) use options::{
+    SocketOption, bind_device, device, get_option, linger, option, set_linger, set_option,
+};
 pub(crate) use refuse::{refuse_new, refuse_new_local};
 pub(crate) use std::os::fd::AsFd as AsDescriptor;
 pub(crate) use std::os::unix::net as local;
@@ -106,6 +109,16 @@ pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes a descriptor block again, as other programs expect of what they inherit.
+pub(crate) fn set_blocking(descriptor: Descriptor<'_>) -> io::Result<()> {
+    let fd = descriptor.as_raw_fd();
+    // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL takes no pointer.
+    let flags = check(unsafe { libc::fcntl(fd, libc::F_GETFL) })?;
+    // SAFETY: as above; F_SETFL takes a number.
+    check(unsafe { libc::fcntl(fd, libc::F_SETFL, flags & !libc::O_NONBLOCK) })?;
+    Ok(())
+}
+
 /// Creates an unconnected TCP socket, for IPv4 or IPv6.
 pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
     let family = if v6 { libc::AF_INET6 } else { libc::AF_INET };
@@ -143,7 +156,7 @@ fn connect(socket: Descriptor<'_>, address: &RawAddress) -> io::Result<()> {
     Ok(())
 }
 
-/// An interrupted `connect` continues by itself; another call would fail.
+/// Returns true if the attempt continues by itself, as an interrupted one does: another call would fail.
 fn is_under_way(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR))
 }
@@ -174,8 +187,8 @@ pub(crate) fn bind_local(socket: Descriptor<'_>, address: &local::SocketAddr) ->
     bind_raw(socket, &RawAddress::from_local(address)?)
 }
 
-/// Sends to the peer of a connected socket. If the peer has closed it, returns `EPIPE` and raises no signal, whatever the
-/// process has set for signals.
+/// Sends to the peer of a connected socket. If the peer has closed it, returns `EPIPE` and raises no signal, whatever
+/// the process has set for signals.
 pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `bytes`.
     check_len(unsafe {
@@ -186,28 +199,31 @@ pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
 /// The number of buffers that every system accepts; more is an error on some.
 const MOST_BUFFERS: usize = 1024;
 
-/// Up to how many bytes in all buffers are copied into one, in bytes. `sendmsg` costs some 130 ns more than `send`, for it takes
-/// its arguments from memory; copying a head and a short body costs 10. More would take longer to copy than that saves.
-const WORTH_COPYING: usize = 512;
-
 /// Sends from several buffers, like [`send`]. Buffers beyond the number that the OS accepts are ignored.
 pub(crate) fn send_vectored(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
-    let mut small = [0; WORTH_COPYING];
+    if let [buffer] = buffers {
+        return send(socket, buffer);
+    }
+    let mut small = [MaybeUninit::uninit(); COPIED_BYTES];
     match copied(buffers, &mut small) {
         Some(bytes) => send(socket, bytes),
         None => send_message(socket, buffers),
     }
 }
 
-/// The bytes of all buffers in one, if there is room.
-fn copied<'a>(buffers: &[IoSlice<'_>], room: &'a mut [u8]) -> Option<&'a [u8]> {
+/// Returns the bytes of all buffers in one, if there is room.
+fn copied<'a>(buffers: &[IoSlice<'_>], room: &'a mut [MaybeUninit<u8>]) -> Option<&'a [u8]> {
     let mut length = 0;
     for buffer in buffers {
         let end = buffer.len().checked_add(length)?;
-        room.get_mut(length..end)?.copy_from_slice(buffer);
+        let part = room.get_mut(length..end)?;
+        // SAFETY: `part` is as long as the buffer, and they don't overlap, because it is borrowed alone.
+        unsafe { ptr::copy_nonoverlapping(buffer.as_ptr(), part.as_mut_ptr().cast(), part.len()) };
         length = end;
     }
-    Some(&room[..length])
+    let bytes = &room[..length];
+    // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and the buffers have filled these, one behind the other.
+    Some(unsafe { &*(ptr::from_ref(bytes) as *const [u8]) })
 }
 
 fn send_message(socket: Descriptor<'_>, buffers: &[IoSlice<'_>]) -> io::Result<usize> {
@@ -255,6 +271,22 @@ pub(crate) fn recv_from(
     peek: bool,
 ) -> io::Result<(usize, SocketAddr)> {
     if peek { socket.peek_from(bytes) } else { socket.recv_from(bytes) }
+}
+
+/// Receives like [`recv_from`], and returns the number of bytes at the start of `room` that are initialised now.
+pub(crate) fn recv_from_uninit(
+    socket: &UdpSocket,
+    room: &mut [MaybeUninit<u8>],
+) -> io::Result<(usize, SocketAddr)> {
+    let (start, len) = (room.as_mut_ptr().cast(), room.len());
+    let mut from = RawAddress::empty();
+    let (address, address_len) = from.as_mut_parts();
+    // SAFETY: pointer and length describe `room`, which the call only writes to; there is room for the address, and its
+    // length says how much.
+    let received = check_len(unsafe {
+        libc::recvfrom(socket.as_raw_fd(), start, len, 0, address, address_len)
+    })?;
+    Ok((received, from.to_inet()?))
 }
 
 /// Receives like [`recv_from`], without the sender.

@@ -17,7 +17,9 @@ use windows_sys::Win32::Networking::WinSock as ws;
 use address::RawAddress;
 
 pub(crate) use event::{Event, EventWaits};
-pub(crate) use options::{SocketOption, get_option, linger, option, set_linger, set_option};
+pub(crate) use options::{
+    SocketOption, bind_device, device, get_option, linger, option, set_linger, set_option,
+};
 pub(crate) use std::os::windows::io::AsSocket as AsDescriptor;
 pub(crate) use traits::{descriptor_traits, into_descriptor};
 pub use wait::WaitHandle;
@@ -189,8 +191,8 @@ pub(crate) fn recv_uninit(
     }
 }
 
-/// Receives a datagram, or only peeks at it, and returns its length and sender. What does not fit is discarded, as on other
-/// systems; the OS reports that as an error.
+/// Receives a datagram, or only peeks at it, and returns its length and sender. What does not fit is discarded, as
+/// on other systems; the OS reports that as an error.
 pub(crate) fn recv_from(
     socket: &UdpSocket,
     bytes: &mut [u8],
@@ -201,6 +203,18 @@ pub(crate) fn recv_from(
     // SAFETY: there is room for the address, and its length says how much.
     let received = unsafe { receive(socket, bytes, peek, address, address_len)? };
     Ok((received, from.to_inet()?))
+}
+
+/// Receives like [`recv_from`], and returns the number of bytes at the start of `room` that are initialised now. Here
+/// all of it is, before.
+pub(crate) fn recv_from_uninit(
+    socket: &UdpSocket,
+    room: &mut [MaybeUninit<u8>],
+) -> io::Result<(usize, SocketAddr)> {
+    room.fill(MaybeUninit::new(0));
+    // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and all of them are initialised.
+    let bytes = unsafe { &mut *(std::ptr::from_mut(room) as *mut [u8]) };
+    recv_from(socket, bytes, false)
 }
 
 /// Receives like [`recv_from`], without the sender.

@@ -8,19 +8,18 @@ use super::{TcpSocket, TcpStream};
 use crate::addrs::{ToSocketAddrs, with_first};
 use crate::incoming::{Incoming, impl_listener, listener_methods, skip_aborted};
 use crate::methods::{socket_methods, wrapper};
+use crate::policy::BACKLOG;
 use crate::{Async, sys};
-
-/// The number of connections that can wait to be accepted; the OS may have a lower limit.
-const BACKLOG: u32 = 1024;
 
 /// A socket that listens for TCP connections.
 ///
 /// # When descriptors run out
 ///
-/// A peer can open connections until descriptors run out. Then [`accept`](Self::accept) fails (on Unix with `EMFILE` or
-/// `ENFILE`), and fails again at once for as long as a connection waits and there is no free descriptor. After an error of
-/// `accept`, a server should pause for some milliseconds, or accept again when one of its connections has ended. Nothing is
-/// lost meanwhile: the connection waits in the queue. `serve::Drain` does this, and can limit the number of connections.
+/// A peer can open connections until descriptors run out. Then [`accept`](Self::accept) fails (on Unix
+/// with `EMFILE` or `ENFILE`), and fails again at once for as long as a connection waits and there is no
+/// free descriptor. After an error of `accept`, a server should pause for some milliseconds, or accept
+/// again when one of its connections has ended. Nothing is lost meanwhile: the connection waits in the
+/// queue. `serve::Drain` does this, and can limit the number of connections.
 ///
 /// Connections that their clients closed while they were queued are skipped, and are no error.
 ///
@@ -57,23 +56,24 @@ const BACKLOG: u32 = 1024;
 /// ```
 pub struct TcpListener {
     io: Async<std::net::TcpListener>,
+    is_shared: bool,
 }
 
-wrapper!(TcpListener, std::net::TcpListener);
+wrapper!(TcpListener, std::net::TcpListener, Async::new, is_shared);
 
 impl TcpListener {
     /// Listens on the first of the addresses that is free.
     ///
     /// With port 0 the OS chooses a port, which [`local_addr`](Self::local_addr) returns. On Unix the address may be
-    /// reused, so that a server can be restarted at once. For other options, or a queue of another length than 1024, use
-    /// [`TcpSocket`].
+    /// reused, so that a server can be restarted at once. For other options, or a queue of another length than 1024,
+    /// use [`TcpSocket`].
     ///
     /// Dropping the future leaves nothing behind.
     ///
     /// # Errors
     ///
-    /// Returns the OS's error for the last address, such as `AddrInUse`, or an error if a name is not found or the runtime
-    /// is shutting down.
+    /// Returns the OS's error for the last address, such as `AddrInUse`, or an error if a name is not found or the
+    /// runtime is shutting down.
     ///
     /// # Examples
     ///
@@ -107,8 +107,12 @@ impl TcpListener {
     /// trip. Later clients get no answer until the listener is dropped. They try again after a second; then they are
     /// refused, or reach the next process that listens on the port.
     ///
-    /// Returns true if the OS supports this, which is the case on Linux. On other systems nothing happens, and a connection
-    /// that is established between the last `accept` and the end of the listener is reset.
+    /// Returns true if the queue is closed now, for which the OS has to support that, as Linux does. Otherwise nothing
+    /// happens, and a connection that is established between the last `accept` and the end of the listener is reset.
+    ///
+    /// It is **the socket's queue that is closed, for good**: no other process that has the socket gets connections any
+    /// more, nor does one that is handed it later. Therefore nothing happens to a listener that
+    /// [may be shared](Self::is_shared).
     ///
     /// # Errors
     ///
@@ -129,6 +133,9 @@ impl TcpListener {
     /// # }).unwrap();
     /// ```
     pub fn refuse_new(&self) -> io::Result<bool> {
+        if self.is_shared {
+            return Ok(false);
+        }
         sys::refuse_new(sys::descriptor(self))
     }
 
@@ -136,7 +143,7 @@ impl TcpListener {
     ///
     /// # Errors
     ///
-    /// Returns an error if the OS cannot tell.
+    /// Returns an error if the OS reports one.
     ///
     /// # Examples
     ///

@@ -8,7 +8,7 @@ macro_rules! tcp_options {
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///
@@ -47,7 +47,7 @@ macro_rules! tcp_options {
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///
@@ -87,7 +87,7 @@ macro_rules! tcp_options {
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///
@@ -125,11 +125,27 @@ macro_rules! tcp_options {
             sys::set_linger(sys::descriptor(self), linger.map($crate::tcp::keepalive::rounded_up))
         }
 
+        /// Has closing discard what was not sent, and reset the connection: [`set_linger`](Self::set_linger) with zero.
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the OS refuses.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// windlass::net::TcpSocket::new_v4()?.set_zero_linger()?;
+        /// # Ok::<(), std::io::Error>(())
+        /// ```
+        pub fn set_zero_linger(&self) -> io::Result<()> {
+            self.set_linger(Some(std::time::Duration::ZERO))
+        }
+
         /// Returns the settings of keep-alive, or `None` if it is off.
         ///
         /// # Errors
         ///
-        /// Returns an error if the OS cannot tell.
+        /// Returns an error if the OS reports one.
         ///
         /// # Examples
         ///

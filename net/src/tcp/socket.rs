@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use super::options::tcp_options;
 use super::{Keepalive, TcpListener, TcpStream};
 use crate::Async;
-use crate::methods::buffer_methods;
+use crate::methods::{buffer_methods, packet_methods};
 use crate::sys::{self, option};
 
 /// A TCP socket whose options can be set before it listens or connects.
@@ -32,6 +32,8 @@ use crate::sys::{self, option};
 pub struct TcpSocket {
     // Std's stream has all that a socket needs, connected or not.
     socket: std::net::TcpStream,
+    /// Others may have it, because it was made elsewhere.
+    is_shared: bool,
 }
 
 impl TcpSocket {
@@ -51,7 +53,7 @@ impl TcpSocket {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     pub fn new_v4() -> io::Result<Self> {
-        Ok(Self { socket: sys::tcp_socket(false)? })
+        Ok(Self { is_shared: false, socket: sys::tcp_socket(false)? })
     }
 
     /// Creates a socket for IPv6.
@@ -71,18 +73,41 @@ impl TcpSocket {
     /// }
     /// ```
     pub fn new_v6() -> io::Result<Self> {
-        Ok(Self { socket: sys::tcp_socket(true)? })
+        Ok(Self { is_shared: false, socket: sys::tcp_socket(true)? })
+    }
+
+    /// Makes a socket of one of std's that is not connected, such as `socket2` creates. It is put into non-blocking mode.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS refuses that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::io;
+    /// use windlass::net::{TcpListener, TcpSocket};
+    ///
+    /// fn listen(made_elsewhere: std::net::TcpStream) -> io::Result<TcpListener> {
+    ///     let socket = TcpSocket::from_std_stream(made_elsewhere)?;
+    ///     socket.bind("127.0.0.1:0".parse().unwrap())?;
+    ///     socket.listen(1024)
+    /// }
+    /// ```
+    pub fn from_std_stream(socket: std::net::TcpStream) -> io::Result<Self> {
+        sys::set_nonblocking(sys::descriptor(&socket))?;
+        Ok(Self { socket, is_shared: true })
     }
 
     pub(super) fn for_addr(address: &SocketAddr) -> io::Result<Self> {
-        Ok(Self { socket: sys::tcp_socket(address.is_ipv6())? })
+        Ok(Self { is_shared: false, socket: sys::tcp_socket(address.is_ipv6())? })
     }
 
     /// Returns true if the socket may bind to an address that old connections still linger on.
     ///
     /// # Errors
     ///
-    /// Returns an error if the OS cannot tell.
+    /// Returns an error if the OS reports one.
     ///
     /// # Examples
     ///
@@ -99,8 +124,8 @@ impl TcpSocket {
 
     /// Sets whether the socket may bind to an address that old connections still linger on.
     ///
-    /// A server that is restarted needs this on Unix, and [`TcpListener::bind`] sets it there. On Windows a server does not
-    /// need it, and it lets **another process take over the address**.
+    /// A server that is restarted needs this on Unix, and [`TcpListener::bind`] sets it there. On
+    /// Windows a server does not need it, and it lets **another process take over the address**.
     ///
     /// # Errors
     ///
@@ -124,7 +149,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the OS cannot tell.
+    /// Returns an error if the OS reports one.
     ///
     /// # Examples
     ///
@@ -161,7 +186,74 @@ impl TcpSocket {
         sys::set_option(sys::descriptor(self), option::REUSE_PORT, on.into())
     }
 
+    /// The same as [`reuse_address`](Self::reuse_address), by the name that it has in tokio.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS reports one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(!windlass::net::TcpSocket::new_v4()?.reuseaddr()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn reuseaddr(&self) -> io::Result<bool> {
+        self.reuse_address()
+    }
+
+    /// The same as [`set_reuse_address`](Self::set_reuse_address), by the name that it has in tokio.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS refuses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::net::TcpSocket::new_v4()?.set_reuseaddr(true)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn set_reuseaddr(&self, on: bool) -> io::Result<()> {
+        self.set_reuse_address(on)
+    }
+
+    /// The same as [`reuse_port`](Self::reuse_port), by the name that it has in tokio.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS reports one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// assert!(!windlass::net::TcpSocket::new_v4()?.reuseport()?);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(unix)]
+    pub fn reuseport(&self) -> io::Result<bool> {
+        self.reuse_port()
+    }
+
+    /// The same as [`set_reuse_port`](Self::set_reuse_port), by the name that it has in tokio.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS refuses.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// windlass::net::TcpSocket::new_v4()?.set_reuseport(true)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[cfg(unix)]
+    pub fn set_reuseport(&self, on: bool) -> io::Result<()> {
+        self.set_reuse_port(on)
+    }
+
     tcp_options!();
+    packet_methods!("let socket = TcpSocket::new_v4()?;");
 
     /// Binds the socket to an address.
     ///
@@ -186,7 +278,7 @@ impl TcpSocket {
     ///
     /// # Errors
     ///
-    /// Returns an error if the OS cannot tell.
+    /// Returns an error if the OS reports one.
     ///
     /// # Examples
     ///
@@ -221,7 +313,9 @@ impl TcpSocket {
     /// ```
     pub fn listen(self, backlog: u32) -> io::Result<TcpListener> {
         sys::listen(sys::descriptor(&self), backlog)?;
-        TcpListener::from_socket(self.socket)
+        let mut listener = TcpListener::from_socket(self.socket)?;
+        listener.set_shared(self.is_shared);
+        Ok(listener)
     }
 
     /// Connects to an address.

@@ -16,8 +16,8 @@ use crate::{Async, sys};
 
 /// A TCP connection.
 ///
-/// Reading and writing take `&self`: one task can read while another one writes. Any number of tasks can wait for the same
-/// direction; all wake up, and one of them gets the bytes. `TcpStream` and `&TcpStream` implement
+/// Reading and writing take `&self`: one task can read while another one writes. Any number of tasks can wait for the
+/// same direction; all wake up, and one of them gets the bytes. `TcpStream` and `&TcpStream` implement
 /// [`AsyncRead`](futures_io::AsyncRead) and [`AsyncWrite`](futures_io::AsyncWrite). Through these traits one task at a
 /// time can wait for a direction: the last one that polled.
 ///
@@ -58,8 +58,8 @@ impl TcpStream {
     ///
     /// # Errors
     ///
-    /// Returns the OS's error for the last address, such as `ConnectionRefused`, or an error if a name is not found or the
-    /// runtime shuts down.
+    /// Returns the OS's error for the last address, such as `ConnectionRefused`, or an error if a name is not found or
+    /// the runtime shuts down.
     ///
     /// # Examples
     ///
@@ -115,6 +115,86 @@ impl TcpStream {
         self.io.read_with(|stream| stream.peek(buf)).await
     }
 
+    /// Does what [`peek`](Self::peek) does, for poll functions.
+    ///
+    /// One task at a time can wait this way: the last one that polled.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`read`](Self::read).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::future::poll_fn;
+    ///
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// peer.write_all(b"hello").await?;
+    /// let mut buf = [0; 16];
+    /// assert_eq!(poll_fn(|cx| stream.poll_peek(cx, &mut buf)).await?, 5);
+    /// # drop(peer);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn poll_peek(&self, cx: &mut Context<'_>, buf: &mut [u8]) -> Poll<io::Result<usize>> {
+        if buf.is_empty() {
+            return Poll::Ready(Ok(0));
+        }
+        self.io.poll_read_with(cx, |stream| stream.peek(buf))
+    }
+
+    /// Returns true if what arrives is acknowledged at once, and not with the next segment that is sent. Linux only.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS reports one, or `Unsupported` on other systems.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// println!("{:?}", stream.quickack());
+    /// # drop(peer);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn quickack(&self) -> io::Result<bool> {
+        let option = sys::option::QUICK_ACK.ok_or(io::ErrorKind::Unsupported)?;
+        Ok(sys::get_option(sys::descriptor(self), option)? != 0)
+    }
+
+    /// Sets whether what arrives is acknowledged at once. Linux only, which may change it back when it sees fit.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if the OS refuses, or `Unsupported` on other systems.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::{TcpListener, TcpStream};
+    /// # windlass::block_on(async {
+    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// # let peer = TcpStream::connect(listener.local_addr()?).await?;
+    /// # let (stream, _) = listener.accept().await?;
+    /// let _ = stream.set_quickack(true);
+    /// # drop(peer);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn set_quickack(&self, quickack: bool) -> io::Result<()> {
+        let option = sys::option::QUICK_ACK.ok_or(io::ErrorKind::Unsupported)?;
+        sys::set_option(sys::descriptor(self), option, quickack.into())
+    }
+
     write_methods!();
 
     duplex_methods!(SocketAddr);
@@ -128,3 +208,4 @@ impl TcpStream {
 
 // A read that returns fewer bytes than it could has taken everything.
 impl_duplex!(TcpStream, std::net::TcpStream, SHORT_READ_DRAINS = true);
+halves::addresses!(TcpStream, SocketAddr);

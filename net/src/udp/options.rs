@@ -80,8 +80,8 @@ impl UdpSocket {
         fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> ();
     }
 
-    /// Joins an IPv4 group on the interface with this address (`Ipv4Addr::UNSPECIFIED` for any), to receive what is sent
-    /// to it.
+    /// Joins an IPv4 group on the interface with this address (`Ipv4Addr::UNSPECIFIED` for any), to
+    /// receive what is sent to it.
     ///
     /// # Errors
     ///

@@ -4,18 +4,15 @@ use std::io;
 use std::net::Shutdown;
 use std::path::Path;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use windlass_runtime::{task, timer};
 
 use super::SocketAddr;
 use crate::datagram::{Datagrams, datagram_methods};
 use crate::methods::{buffer_methods, socket_methods, wrapper};
+use crate::policy::DATAGRAM_PAUSES;
 use crate::sys::local;
 use crate::{Async, sys};
-
-/// The first and the longest pause between two attempts to send to a receiver that has no room.
-const PAUSES: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(5));
 
 /// A local datagram socket. Datagrams arrive whole, in order and reliably.
 ///
@@ -187,8 +184,9 @@ impl UnixDatagram {
 
     /// Sends a datagram to the socket at a path, and waits while that socket has no room.
     ///
-    /// The OS reports that a receiver has room again only to a socket that is connected to it. Therefore this method tries
-    /// again after pauses, from 50 µs up to 5 ms. After [`connect`](Self::connect), [`send`](Self::send) is woken at once.
+    /// The OS reports that a receiver has room again only to a socket that is connected to it.
+    /// Therefore this method tries again after pauses, from 50 µs up to 5 ms. After
+    /// [`connect`](Self::connect), [`send`](Self::send) is woken at once.
     ///
     /// Dropping the future loses nothing: unless it returned, nothing was sent.
     ///
@@ -242,7 +240,7 @@ impl UnixDatagram {
         &self,
         send: impl Fn(&local::UnixDatagram) -> io::Result<usize>,
     ) -> io::Result<usize> {
-        let (mut pause, longest) = PAUSES;
+        let (mut pause, longest) = DATAGRAM_PAUSES;
         loop {
             task::consume_budget().await;
             match send(self.io.get_ref()) {
@@ -311,7 +309,7 @@ impl UnixDatagram {
     ///
     /// # Errors
     ///
-    /// Returns an error if the OS cannot tell.
+    /// Returns an error if the OS reports one.
     ///
     /// # Examples
     ///

@@ -1,6 +1,7 @@
 //! A local socket that accepts connections.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::task::{Context, Poll};
 
@@ -34,9 +35,10 @@ use crate::{Async, sys};
 /// ```
 pub struct UnixListener {
     io: Async<local::UnixListener>,
+    is_shared: bool,
 }
 
-wrapper!(UnixListener, local::UnixListener);
+wrapper!(UnixListener, local::UnixListener, Async::new, is_shared);
 
 impl UnixListener {
     /// Listens at a path, which must not exist yet.
@@ -59,7 +61,7 @@ impl UnixListener {
     /// # }).unwrap();
     /// ```
     pub fn bind<P: AsRef<Path>>(path: P) -> io::Result<Self> {
-        Self::from_std(local::UnixListener::bind(path)?)
+        Async::new(local::UnixListener::bind(path)?).map(Self::from_async)
     }
 
     /// Listens at any local address, such as an abstract name; otherwise like [`bind`](Self::bind).
@@ -81,7 +83,11 @@ impl UnixListener {
     /// # }).unwrap();
     /// ```
     pub fn bind_addr(address: &SocketAddr) -> io::Result<Self> {
-        Self::from_std(local::UnixListener::bind_addr(address)?)
+        Async::new(local::UnixListener::bind_addr(address)?).map(Self::from_async)
+    }
+
+    pub(super) fn from_socket(socket: OwnedFd) -> io::Result<Self> {
+        Async::new(socket.into()).map(Self::from_async)
     }
 
     listener_methods!(UnixStream, SocketAddr);
@@ -90,8 +96,12 @@ impl UnixListener {
     ///
     /// Connections in the queue can still be accepted. Later clients are refused at once.
     ///
-    /// Returns true if the OS supports this, which is the case on Linux. On other systems nothing happens, and a connection
-    /// that is established between the last `accept` and the end of the listener is reset.
+    /// Returns true if the queue is closed now, for which the OS has to support that, as Linux does. Otherwise nothing
+    /// happens, and a connection that is established between the last `accept` and the end of the listener is reset.
+    ///
+    /// It is **the socket's queue that is closed, for good**: no other process that has the socket gets connections any
+    /// more, nor does one that is handed it later. Therefore nothing happens to a listener that
+    /// [may be shared](Self::is_shared).
     ///
     /// # Errors
     ///
@@ -114,6 +124,9 @@ impl UnixListener {
     /// # }).unwrap();
     /// ```
     pub fn refuse_new(&self) -> io::Result<bool> {
+        if self.is_shared {
+            return Ok(false);
+        }
         sys::refuse_new_local(sys::descriptor(self))
     }
 

@@ -2,14 +2,15 @@
 //!
 //! # SIGPIPE
 //!
-//! A write to a pipe whose receiver was closed fails with `BrokenPipe`. The OS also raises `SIGPIPE`, which for pipes no
-//! flag of the call prevents. In Rust programs std ignores the signal before `main` runs. If a program in another language
-//! uses the library, or the signal was set back to its default, the signal ends the process: ignore it there.
+//! A write to a pipe whose receiver was closed fails with `BrokenPipe`. The OS also raises `SIGPIPE`, which for pipes
+//! no flag of the call prevents. In Rust programs std ignores the signal before `main` runs. If a program in another
+//! language uses the library, or the signal was set back to its default, the signal ends the process: ignore it there.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
+use std::os::fd::{AsFd, OwnedFd};
 use std::task::{Context, Poll};
 
 use crate::bytes::ByteIo;
@@ -63,12 +64,95 @@ wrapper!(Sender, File);
 // Until a FIFO has had a writer, a read returns zero bytes, but the OS reports no event.
 wrapper!(Receiver, File, Async::new_unready);
 
+/// Defines the conversions from and to files and descriptors that have no counterpart among sockets.
+macro_rules! descriptor_methods {
+    ($end:literal) => {
+        /// Registers a pipe, or a FIFO, that was opened as a file: [`from_std`](Self::from_std) by the name that it has in
+        /// tokio.
+        ///
+        /// # Errors
+        ///
+        /// Returns the same errors as [`from_std`](Self::from_std).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::fs::File;
+        /// use windlass::net::unix::pipe::{Receiver, Sender, pipe};
+        ///
+        /// # windlass::block_on(async {
+        /// let (sender, receiver) = pipe()?;
+        /// let sender = Sender::from_file(sender.into_std()?)?;
+        /// let receiver = Receiver::from_file(receiver.into_std()?)?;
+        /// sender.write_all(b"hello").await?;
+        /// receiver.read_exact(&mut [0; 5]).await?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn from_file(file: File) -> io::Result<Self> {
+            Self::from_std(file)
+        }
+
+        /// Registers the descriptor of a pipe.
+        ///
+        /// # Errors
+        ///
+        /// Returns the same errors as [`from_std`](Self::from_std).
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::os::fd::OwnedFd;
+        /// use windlass::net::unix::pipe::{Sender, pipe};
+        ///
+        /// # windlass::block_on(async {
+        /// let (sender, _receiver) = pipe()?;
+        /// let descriptor = OwnedFd::from(sender);
+        /// let sender = Sender::from_owned_fd(descriptor)?;
+        /// # drop(sender);
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn from_owned_fd(descriptor: OwnedFd) -> io::Result<Self> {
+            Self::from_std(descriptor.into())
+        }
+
+        #[doc = concat!("Ends the registration, and returns the descriptor in blocking mode, as a child process expects ", $end, ".")]
+        ///
+        /// # Errors
+        ///
+        /// Returns an error if the OS refuses.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use std::process::Command;
+        /// use windlass::net::unix::pipe;
+        ///
+        /// # windlass::block_on(async {
+        /// let (sender, receiver) = pipe()?;
+        /// let mut child = Command::new("echo").arg("hello").stdout(sender.into_blocking_fd()?).spawn()?;
+        /// receiver.read_exact(&mut [0; 6]).await?;
+        /// # child.wait()?;
+        /// # Ok::<(), std::io::Error>(())
+        /// # }).unwrap();
+        /// ```
+        pub fn into_blocking_fd(self) -> io::Result<OwnedFd> {
+            let descriptor = OwnedFd::from(self);
+            sys::set_blocking(descriptor.as_fd())?;
+            Ok(descriptor)
+        }
+    };
+}
+
 impl Sender {
     write_methods!();
+    descriptor_methods!("its output");
 }
 
 impl Receiver {
     read_methods!();
+    descriptor_methods!("its input");
 }
 
 impl ByteIo for File {

@@ -129,7 +129,8 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the socket is one for datagrams, the OS's error, or an error if the runtime is shutting down.
+    /// Returns `InvalidInput` if the socket is one for datagrams, the OS's error, or an error if
+    /// the runtime is shutting down.
     ///
     /// # Examples
     ///
@@ -147,7 +148,7 @@ impl UnixSocket {
     pub fn listen(self, backlog: u32) -> io::Result<UnixListener> {
         self.check(Kind::Stream)?;
         sys::listen(sys::descriptor(&self.socket), backlog)?;
-        UnixListener::try_from(self.socket)
+        UnixListener::from_socket(self.socket)
     }
 
     /// Connects to the listener at `path`, like [`UnixStream::connect`].

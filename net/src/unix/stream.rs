@@ -43,13 +43,13 @@ impl crate::adapter::WriteVectored for UnixStream {}
 impl UnixStream {
     /// Connects to the listener at `path`.
     ///
-    /// It never waits, so there is nothing to cancel. A listener without room in its queue refuses with `WouldBlock`, and
-    /// the OS does not report when there is room: pause, and try again.
+    /// It never waits, so there is nothing to cancel. A listener without room in its queue refuses
+    /// with `WouldBlock`, and the OS does not report when there is room: pause, and try again.
     ///
     /// # Errors
     ///
-    /// Returns the OS's error, such as `NotFound`, `ConnectionRefused` or `WouldBlock` as above, or an error if the runtime
-    /// is shutting down.
+    /// Returns the OS's error, such as `NotFound`, `ConnectionRefused` or `WouldBlock` as above, or
+    /// an error if the runtime is shutting down.
     ///
     /// # Examples
     ///
@@ -132,7 +132,7 @@ impl UnixStream {
     ///
     /// # Errors
     ///
-    /// Returns an error if the OS cannot tell.
+    /// Returns an error if the OS reports one.
     ///
     /// # Examples
     ///
@@ -155,6 +155,7 @@ impl UnixStream {
 
 // A read stops early, with more to come, where the sender changes or descriptors were passed.
 impl_duplex!(UnixStream, local::UnixStream, SHORT_READ_DRAINS = false);
+halves::addresses!(UnixStream, SocketAddr);
 
 /// The credentials of a process; see [`UnixStream::peer_cred`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,7 +19,7 @@ use windlass_net::{TcpListener, TcpSocket, TcpStream};
 use windlass_runtime::{Builder, Runtime};
 
 /// Nothing here takes longer unless something hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 pub(crate) fn runtime() -> Runtime {
     Builder::new().workers(2).build().unwrap()
@@ -32,12 +32,17 @@ pub(crate) fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 
 
 /// Runs a test on a thread of its own; panics if it does not end in time.
 pub(crate) fn within_deadline(test: impl FnOnce() + Send + 'static) {
+    within(DEADLINE, test);
+}
+
+/// As [`within_deadline`], for a test that has much to do.
+pub(crate) fn within(deadline: Duration, test: impl FnOnce() + Send + 'static) {
     let (done, ended) = mpsc::channel::<()>();
     let thread = std::thread::spawn(move || {
         let _done = done;
         test();
     });
-    match ended.recv_timeout(DEADLINE) {
+    match ended.recv_timeout(deadline) {
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("the test hangs"),
         _ => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
     }

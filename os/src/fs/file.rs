@@ -1,11 +1,12 @@
 //! An open file.
 
+mod cursor;
 mod traits;
 mod whole;
 
 use std::fmt;
 use std::fs;
-use std::io::{self, SeekFrom};
+use std::io;
 use std::path::Path;
 
 use async_lock::Mutex;
@@ -14,24 +15,22 @@ use windlass_sync::primitives::Arc;
 use super::OpenOptions;
 use crate::blocking::run;
 use crate::buffered::{Buffered, State};
+use crate::policy::COPIED_AT_ONCE;
 use crate::sys;
-
-/// The most bytes that a worker copies from the OS's memory itself; a blocking thread reads more.
-const AT_ONCE: usize = 128 * 1024;
 
 /// An open file.
 ///
-/// It has a cursor, which [`read`](Self::read), [`write`](Self::write) and [`seek`](Self::seek) move. These operations run one
-/// after the other, and a second task waits for the first. [`read_at`](Self::read_at) and [`write_at`](Self::write_at) take a
-/// position, and any number of them can run at the same time.
+/// It has a cursor, which [`read`](Self::read), [`write`](Self::write) and [`seek`](Self::seek) move. These
+/// operations run one after the other, and a second task waits for the first. [`read_at`](Self::read_at) and
+/// [`write_at`](Self::write_at) take a position, and any number of them can run at the same time.
 ///
 /// These methods return when the OS has finished the operation. Through
 /// [`AsyncWrite`](futures_io::AsyncWrite) a write is reported as done when it has
 /// started: **flush** or close before you drop the file, or errors are lost.
 ///
 /// Each call is one hop to the blocking pool, however much it moves, so large buffers are faster than small ones:
-/// [`read_to_end`](Self::read_to_end) is one hop, and futures-lite's `BufReader` combines small reads. On Linux, reading bytes
-/// that are in memory needs no hop.
+/// [`read_to_end`](Self::read_to_end) is one hop, and futures-lite's `BufReader` combines small reads. On Linux,
+/// reading bytes that are in memory needs no hop.
 ///
 /// # Examples
 ///
@@ -165,7 +164,8 @@ impl File {
         Self { stream: Mutex::new(Buffered::new(std.clone())), std }
     }
 
-    /// Waits for running operations, and returns std's file, with its cursor at the position that was read or written to.
+    /// Waits for running operations, and returns std's file, with its cursor at the position that
+    /// was read or written to.
     ///
     /// # Errors
     ///
@@ -195,7 +195,8 @@ impl File {
         }
     }
 
-    /// Reads some bytes at the cursor, and returns how many: at least one, unless the file ends there or `buf` is empty.
+    /// Reads some bytes at the cursor, and returns how many: at least one, unless the file ends
+    /// there or `buf` is empty.
     ///
     /// Dropping the future loses nothing: the next read returns what this one has read.
     ///
@@ -226,7 +227,7 @@ impl File {
 
     /// Reads at the cursor until `buf` is full.
     ///
-    /// A dropped future does not tell how much was read.
+    /// A dropped future does not say how much was read.
     ///
     /// # Errors
     ///
@@ -339,32 +340,6 @@ impl File {
         self.stream.lock().await.write_all(buf, State::unread).await
     }
 
-    /// Moves the cursor, and returns its new position from the start.
-    ///
-    /// # Errors
-    ///
-    /// Returns the OS's error, or an error if the runtime shuts down.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use std::io::SeekFrom;
-    ///
-    /// # use windlass::fs::{self, File};
-    /// # windlass::block_on(async {
-    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-seek-{}", std::process::id()));
-    /// # let file = File::create_new(&path).await?;
-    /// file.write_all(b"some text").await?;
-    /// assert_eq!(file.seek(SeekFrom::Current(-4)).await?, 5);
-    /// # fs::remove_file(&path).await?;
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub async fn seek(&self, position: SeekFrom) -> io::Result<u64> {
-        let mut stream = self.stream.lock().await;
-        std::future::poll_fn(|cx| stream.poll_seek(cx, position)).await
-    }
-
     /// Waits for running operations that use the cursor.
     async fn settle(&self) -> io::Result<()> {
         let mut stream = self.stream.lock().await;
@@ -386,7 +361,7 @@ impl File {
 
 /// Reads what is in memory, without a blocking thread.
 fn at_once(file: &Arc<fs::File>, buf: &mut [u8]) -> Option<usize> {
-    let len = buf.len().min(AT_ONCE);
+    let len = buf.len().min(COPIED_AT_ONCE);
     sys::read_cached(file, &mut buf[..len], None)
 }
 

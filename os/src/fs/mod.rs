@@ -1,11 +1,11 @@
 //! Files and directories.
 //!
-//! No OS reports when a file can be read without waiting for the disk. Therefore these functions run std's on threads of the
-//! blocking pool. Each is one hop to the pool, whatever it does. On Linux, reads from a [`File`] whose bytes are in memory need
-//! no hop (`RWF_NOWAIT`).
+//! No OS reports when a file can be read without waiting for the disk. Therefore these functions
+//! run std's on threads of the blocking pool. Each is one hop to the pool, whatever it does. On
+//! Linux, reads from a [`File`] whose bytes are in memory need no hop (`RWF_NOWAIT`).
 //!
-//! **Dropping a future does not undo the operation**, which may still be performed. Bytes that a dropped read of a [`File`] has
-//! taken are returned by the next read.
+//! **Dropping a future does not undo the operation**, which may still be performed. Bytes that a
+//! dropped read of a [`File`] has taken are returned by the next read.
 //!
 //! For many operations at once, such as walking a tree or reading a thousand small files, a single
 //! [`spawn_blocking`](windlass_runtime::spawn_blocking) around std's functions is faster.

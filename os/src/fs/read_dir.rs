@@ -13,9 +13,7 @@ use futures_core::Stream;
 use windlass_sync::primitives::Arc;
 
 use crate::blocking::{Blocking, run};
-
-/// The number of entries that are read in one hop to the blocking pool.
-const CHUNK: usize = 64;
+use crate::policy::DIR_ENTRIES;
 
 /// Returns the entries of a directory.
 ///
@@ -119,8 +117,9 @@ impl ReadDir {
 
 impl Listing {
     fn read_more(&mut self) {
-        self.read.extend(self.entries.by_ref().take(CHUNK).map(|entry| entry.map(DirEntry::new)));
-        self.is_over = self.read.len() < CHUNK;
+        self.read
+            .extend(self.entries.by_ref().take(DIR_ENTRIES).map(|entry| entry.map(DirEntry::new)));
+        self.is_over = self.read.len() < DIR_ENTRIES;
     }
 }
 
@@ -141,7 +140,7 @@ impl fmt::Debug for ReadDir {
 /// An entry of a directory.
 #[derive(Clone, Debug)]
 pub struct DirEntry {
-    std: Arc<fs::DirEntry>,
+    pub(crate) std: Arc<fs::DirEntry>,
     /// Known from the listing, on most systems.
     file_type: Option<FileType>,
 }

@@ -10,17 +10,18 @@ use std::time::{Duration, Instant};
 use futures_io::{AsyncRead, AsyncWrite};
 use windlass_runtime::timer::{self, Sleep};
 
-use super::copy::BUFFER;
 use super::transfer::Transfer;
+use crate::policy::COPY_BUFFER;
 
-/// Copies between two streams in both directions until both have ended, and returns the number of bytes from `a` to `b` and
-/// from `b` to `a`.
+/// Copies between two streams in both directions until both have ended, and returns the number of bytes from `a` to
+/// `b` and from `b` to `a`.
 ///
 /// When one stream ends, the bytes that it has sent are passed on and the other stream is closed for writing (TCP's
-/// half-close). Its answer is still copied back. A peer that reads slowly slows the other one down: each direction buffers at
-/// most 64 KiB.
+/// half-close). Its answer is still copied back. A peer that reads slowly slows the other one down: each direction
+/// buffers at most 64 KiB.
 ///
-/// A peer that neither sends nor closes keeps this waiting forever. [`CopyOptions`] has a time-out for idle connections.
+/// A peer that neither sends nor closes keeps this waiting forever. [`CopyOptions`] has a time-out
+/// for idle connections.
 ///
 /// Dropping the future leaves both streams open, and loses what is in the two buffers.
 ///
@@ -88,11 +89,11 @@ impl CopyOptions {
     /// # drop(options);
     /// ```
     pub fn new() -> Self {
-        Self { buffer_size: BUFFER, idle_timeout: None }
+        Self { buffer_size: COPY_BUFFER, idle_timeout: None }
     }
 
-    /// Sets the largest size of the buffer of each direction, in bytes. The buffer starts smaller, and grows while reads fill
-    /// it.
+    /// Sets the largest size of the buffer of each direction, in bytes. The buffer starts smaller,
+    /// and grows while reads fill it.
     ///
     /// # Examples
     ///
@@ -108,8 +109,8 @@ impl CopyOptions {
         self
     }
 
-    /// Ends the copy with `TimedOut` when no byte has moved in either direction for this long. This is also true after one
-    /// direction has ended.
+    /// Ends the copy with `TimedOut` when no byte has moved in either direction for this long. This is also true
+    /// after one direction has ended.
     ///
     /// # Examples
     ///
@@ -202,7 +203,7 @@ impl Idle {
         Self { timeout, timer: timer::sleep(timeout), moved: 0, moved_at: timer::now() }
     }
 
-    /// Ready when no byte has moved for too long.
+    /// Polls until no byte has moved for too long.
     fn poll(&mut self, cx: &mut Context<'_>, moved: u64) -> Poll<io::Error> {
         if moved != self.moved {
             (self.moved, self.moved_at) = (moved, timer::now());
@@ -221,7 +222,8 @@ impl Idle {
 }
 
 impl<A: ?Sized, B: ?Sized> CopyBidirectional<'_, A, B> {
-    /// Returns the number of bytes copied so far, from the first stream to the second and back. Also works after an error.
+    /// Returns the number of bytes copied so far, from the first stream to the second and back. Also
+    /// works after an error.
     ///
     /// # Examples
     ///

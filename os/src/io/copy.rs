@@ -6,14 +6,13 @@ use std::pin::Pin;
 use futures_io::{AsyncRead, AsyncWrite};
 
 use super::transfer::Transfer;
+use crate::policy::COPY_BUFFER;
 
-/// The largest size of a buffer.
-pub(super) const BUFFER: usize = 64 * 1024;
-
-/// Copies everything from `reader` to `writer`, flushes the writer, and returns the number of bytes. The writer is not closed.
+/// Copies everything from `reader` to `writer`, flushes the writer, and returns the number of
+/// bytes. The writer is not closed.
 ///
-/// The reader decides how much that is, and for how long it takes. Dropping the future loses up to 64 KiB that were read and
-/// not written yet.
+/// The reader decides how much that is, and for how long it takes. Dropping the future loses up to
+/// 64 KiB that were read and not written yet.
 ///
 /// # Errors
 ///
@@ -37,7 +36,7 @@ where
     R: AsyncRead + Unpin + ?Sized,
     W: AsyncWrite + Unpin + ?Sized,
 {
-    let mut transfer = Transfer::new(BUFFER);
+    let mut transfer = Transfer::new(COPY_BUFFER);
     std::future::poll_fn(|cx| {
         transfer.poll(cx, Pin::new(&mut *reader), Pin::new(&mut *writer), false)
     })

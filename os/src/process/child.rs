@@ -14,8 +14,8 @@ use crate::sys::Exit;
 
 /// A child process; see [`Command::spawn`](super::Command::spawn).
 ///
-/// When it is dropped, the process continues to run, or is killed if [`kill_on_drop`](super::Command::kill_on_drop) was set. Neither
-/// leaves a zombie.
+/// When it is dropped, the process continues to run, or is killed if
+/// [`kill_on_drop`](super::Command::kill_on_drop) was set. Neither leaves a zombie.
 ///
 /// # Examples
 ///
@@ -180,10 +180,11 @@ impl Child {
         self.process_mut().try_wait()
     }
 
-    /// Waits for the end of the process, and returns everything that it writes into the pipes that were not taken. Its input is
-    /// closed first.
+    /// Waits for the end of the process, and returns everything that it writes into the pipes that
+    /// were not taken. Its input is closed first.
     ///
-    /// The output ends when all processes that have the pipes have closed them; children of the child may be among them.
+    /// The output ends when all processes that have the pipes have closed them; children of the
+    /// child may be among them.
     ///
     /// Dropping the future drops the child, and its output.
     ///
@@ -304,8 +305,8 @@ impl Process {
         self.std.kill()
     }
 
-    /// Reaps the process if it has ended. Returns true if there is nothing left to wait for, for example because other code
-    /// has waited.
+    /// Reaps the process if it has ended. Returns true if there is nothing left to wait for, for
+    /// example because other code has waited.
     pub(super) fn reap(&mut self) -> bool {
         !matches!(self.try_wait(), Ok(None))
     }

@@ -1,5 +1,6 @@
 //! The builder of a child process.
 
+mod getters;
 mod start;
 
 use std::ffi::OsStr;
@@ -23,7 +24,7 @@ use std::process::{self, Stdio};
 pub struct Command {
     std: process::Command,
     kill_on_drop: bool,
-    /// The standard streams that were set, which `output` does not change.
+    /// The standard streams that `output` does not change: those that were set.
     set: Streams,
 }
 
@@ -32,10 +33,6 @@ struct Streams {
     stdin: bool,
     stdout: bool,
     stderr: bool,
-}
-
-impl Streams {
-    const ALL: Self = Self { stdin: true, stdout: true, stderr: true };
 }
 
 impl Command {
@@ -70,8 +67,9 @@ impl Command {
 
     /// Returns a mutable reference to std's command, for settings that have no method here.
     ///
-    /// After this, [`output`](Self::output) captures only the streams that [`stdout`](Self::stdout) and [`stderr`](Self::stderr)
-    /// were set to capture, because std does not tell what was set.
+    /// Set the standard streams by the methods here: std does not show what was set through it, so
+    /// [`output`](Self::output) captures standard output and standard error all the same, and after it they are
+    /// inherited. Standard input stays as std has it.
     ///
     /// # Examples
     ///
@@ -82,7 +80,7 @@ impl Command {
     /// command.as_std_mut().arg("-l");
     /// ```
     pub fn as_std_mut(&mut self) -> &mut process::Command {
-        self.set = Streams::ALL;
+        self.set.stdin = true;
         &mut self.std
     }
 
@@ -328,9 +326,11 @@ impl Command {
     }
 }
 
-/// [`output`](Command::output) captures only the streams that were set so; see [`as_std_mut`](Command::as_std_mut).
+/// What it says of the standard streams holds, except for [`output`](Command::output); see
+/// [`as_std_mut`](Command::as_std_mut).
 impl From<process::Command> for Command {
     fn from(std: process::Command) -> Self {
-        Self { std, kill_on_drop: false, set: Streams::ALL }
+        let set = Streams { stdin: true, ..Streams::default() };
+        Self { std, kill_on_drop: false, set }
     }
 }

@@ -1,18 +1,20 @@
 //! Child processes that can be awaited.
 //!
-//! [`Command`] is like std's, and starts a [`Child`] whose end and whose pipes can be awaited. `status` and `output` do all of
-//! that in one call.
+//! [`Command`] is like std's, and starts a [`Child`] whose end and whose pipes can be awaited.
+//! `status` and `output` do all of that in one call.
 //!
-//! - No thread waits for a child. The poller waits: for a pidfd on Linux (or `SIGCHLD` if the kernel or a sandbox refuses
-//!   one), for `EVFILT_PROC` on macOS and the BSDs, and through the OS's thread pool on Windows.
-//! - A dropped child continues to run, unless [`kill_on_drop`](Command::kill_on_drop) is set. Either way it leaves no zombie: a
-//!   task of the runtime that started it waits for its end. If that runtime shuts down first, the child is waited for when the
-//!   process starts or drops another one.
+//! - No thread waits for a child. The poller waits: for a pidfd on Linux (or `SIGCHLD` if the
+//!   kernel or a sandbox refuses one), for `EVFILT_PROC` on macOS and the BSDs, and through the
+//!   OS's thread pool on Windows.
+//! - A dropped child continues to run, unless [`kill_on_drop`](Command::kill_on_drop)
+//!   is set. Either way it leaves no zombie: a task of the runtime that started it
+//!   waits for its end. If that runtime shuts down first, the child is waited for
+//!   when the process starts or drops another one.
 //! - Starting a process blocks the thread for as long as the OS needs, some hundred microseconds.
 //!
-//! A child is as trusted as the program that it runs. [`output`](Command::output) reads as much as the child writes, and waits
-//! until all processes that have inherited its pipes have closed them: put a time-out around it, and set `kill_on_drop`, if that
-//! is not certain.
+//! A child is as trusted as the program that it runs. [`output`](Command::output) reads as much as
+//! the child writes, and waits until all processes that have inherited its pipes have closed them:
+//! put a time-out around it, and set `kill_on_drop`, if that is not certain.
 //!
 //! # Examples
 //!
@@ -56,9 +58,14 @@ pub use child::Child;
 pub use command::Command;
 pub use pipes::{ChildStderr, ChildStdin, ChildStdout};
 
+// At hand where commands are.
+#[doc(no_inline)]
+pub use std::process::{ExitStatus, Output, Stdio};
+
 /// Returns the number of descriptors that this process may have open at the same time, or `None` if there is no limit.
 ///
-/// That is the soft limit that `ulimit -n` shows, which programs may raise as far as the hard one. On Windows there is none.
+/// That is the soft limit that `ulimit -n` shows, which programs may raise as far as the hard one.
+/// On Windows there is none.
 ///
 /// # Examples
 ///

@@ -12,8 +12,8 @@ use crate::sys;
 
 /// The pipe to a child's standard input. When it is dropped, or closed through [`AsyncWrite`], the child sees the end.
 ///
-/// On Windows, where pipes can't be polled, a thread of the blocking pool writes. There, a dropped write that has started is
-/// still performed.
+/// On Windows, where pipes can't be polled, a thread of the blocking pool writes. There, a dropped
+/// write that has started is still performed.
 pub struct ChildStdin {
     /// `None` after it was closed.
     pipe: Option<sys::ChildStdin>,
@@ -48,7 +48,8 @@ impl ChildStdin {
     ///
     /// # Errors
     ///
-    /// Returns `BrokenPipe` if either end was closed, or another error of the OS, or an error if the runtime shuts down.
+    /// Returns `BrokenPipe` if either end was closed, or another error of the OS, or an error if
+    /// the runtime shuts down.
     ///
     /// # Examples
     ///
@@ -69,7 +70,7 @@ impl ChildStdin {
         self.open()?.write(buf).await
     }
 
-    /// Writes all of `buf`. A dropped future does not tell how much was written.
+    /// Writes all of `buf`. A dropped future does not say how much was written.
     ///
     /// # Errors
     ///
@@ -94,8 +95,12 @@ impl ChildStdin {
         self.open()?.write_all(buf).await
     }
 
-    fn open(&self) -> io::Result<&sys::ChildStdin> {
+    pub(crate) fn open(&self) -> io::Result<&sys::ChildStdin> {
         self.pipe.as_ref().ok_or_else(closed)
+    }
+
+    pub(crate) fn into_pipe(self) -> io::Result<sys::ChildStdin> {
+        self.pipe.ok_or_else(closed)
     }
 }
 
@@ -133,7 +138,7 @@ impl TryFrom<ChildStdin> for Stdio {
     type Error = io::Error;
 
     fn try_from(pipe: ChildStdin) -> io::Result<Self> {
-        pipe.pipe.ok_or_else(closed)?.into_stdio()
+        pipe.into_pipe()?.into_stdio()
     }
 }
 
@@ -199,7 +204,7 @@ macro_rules! output {
             /// # }).unwrap();
             /// ```
             pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
-                self.pipe.read(buf).await
+                self.pipe().read(buf).await
             }
 
             /// Appends everything up to the end to `buf`, and returns the number of bytes.
@@ -225,7 +230,15 @@ macro_rules! output {
             /// # }).unwrap();
             /// ```
             pub async fn read_to_end(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
-                self.pipe.read_to_end(buf).await
+                self.pipe().read_to_end(buf).await
+            }
+
+            pub(crate) fn pipe(&self) -> &sys::ChildOutput {
+                &self.pipe
+            }
+
+            pub(crate) fn into_pipe(self) -> io::Result<sys::ChildOutput> {
+                Ok(self.pipe)
             }
         }
 
@@ -244,7 +257,7 @@ macro_rules! output {
             type Error = io::Error;
 
             fn try_from(pipe: $type) -> io::Result<Self> {
-                pipe.pipe.into_stdio()
+                pipe.into_pipe()?.into_stdio()
             }
         }
 

@@ -12,11 +12,12 @@ use crate::sys::{self, Listener};
 
 /// Listens for requests to end the process, from now on, on the current runtime (or the global one if there is none).
 ///
-/// On Unix these are `SIGINT` (Ctrl-C) and `SIGTERM`. On Windows they are Ctrl-C, Ctrl-Break, the console being closed and
-/// the system shutting down.
+/// On Unix these are `SIGINT` (Ctrl-C) and `SIGTERM`. On Windows they are Ctrl-C, Ctrl-Break, the
+/// console being closed and the system shutting down.
 ///
-/// The requests no longer end the process by themselves; see [the module](super). A program that has received one should
-/// come to an end, and at once when it receives a second one. `serve::Drain::on_signals` does that for a server.
+/// The requests no longer end the process by themselves; see [the module](super). A program that
+/// has received one should come to an end, and at once when it receives a second one.
+/// `serve::Drain::on_signals` does that for a server.
 ///
 /// # Errors
 ///

@@ -103,8 +103,9 @@ impl From<SignalKind> for c_int {
 ///
 /// # Errors
 ///
-/// Returns an error if the OS has no such signal or does not allow handling it (`SIGKILL`, `SIGSTOP`), for signals that report a
-/// fault of the program (`SIGSEGV`, `SIGILL`, `SIGFPE`), if descriptors have run out, or if the runtime is shutting down.
+/// Returns an error if the OS has no such signal or does not allow handling it (`SIGKILL`,
+/// `SIGSTOP`), for signals that report a fault of the program (`SIGSEGV`, `SIGILL`, `SIGFPE`), if
+/// descriptors have run out, or if the runtime is shutting down.
 ///
 /// # Examples
 ///

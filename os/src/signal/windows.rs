@@ -1,8 +1,9 @@
 //! Events of a console. Available on Windows only.
 //!
-//! When the console is closed, the user logs off or the system shuts down, the OS ends the process as soon as its handler has
-//! returned, and within seconds if it does not return. While there are listeners for such an event the handler does not return,
-//! so the program has that time to end by itself.
+//! When the console is closed, the user logs off or the system shuts down, the OS
+//! ends the process as soon as its handler has returned, and within seconds if it
+//! does not return. While there are listeners for such an event the handler does not
+//! return, so the program has that time to end by itself.
 
 use std::fmt;
 use std::io;
@@ -20,7 +21,7 @@ macro_rules! events {
         ///
         /// # Errors
         ///
-        /// If the OS refuses the handler.
+        /// Returns an error if the OS refuses the handler.
         ///
         /// # Examples
         ///

@@ -17,7 +17,7 @@ use windlass_os::process::Command;
 use windlass_runtime::{Builder, Runtime};
 
 /// Nothing here takes longer unless something hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 pub(crate) fn runtime() -> Runtime {
     Builder::new().workers(2).build().unwrap()

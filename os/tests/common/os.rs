@@ -64,27 +64,3 @@ pub(crate) fn limit_descriptors(limit: u64) -> u64 {
     check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limits) });
     before
 }
-
-/// Has `pidfd_open` fail with this error from now on, on the current thread and those it will start.
-#[cfg(target_os = "linux")]
-pub(crate) fn refuse_pidfd(error: c_int) {
-    let refuse = libc::SECCOMP_RET_ERRNO | error as u32;
-    // The number of the call is the first word of what the filter is shown.
-    let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
-    let jump = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
-    let end = (libc::BPF_RET | libc::BPF_K) as u16;
-    let step = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
-    let mut program = [
-        step(load, 0, 0, 0),
-        step(jump, 0, 1, libc::SYS_pidfd_open as u32),
-        step(end, 0, 0, refuse),
-        step(end, 0, 0, libc::SECCOMP_RET_ALLOW),
-    ];
-    let program = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
-    // SAFETY: numbers only.
-    check(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) });
-    // SAFETY: the program and what it points to outlive the call, which copies them.
-    check(unsafe {
-        libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program)
-    });
-}

@@ -1,15 +1,16 @@
-//! Records of `log`. They have the targets and levels of the events of `tracing`, with what those have as fields in the text.
+//! Writes records of `log`, with the targets and levels of the events of `tracing`. The fields of those events are part
+//! of the text.
 
 use std::any::Any;
 use std::io;
 use std::panic::Location;
 use std::path::PathBuf;
 
-use super::{message, more};
+use super::more;
 use crate::observe::DumpCause;
 use crate::shutdown::Straggler;
 use crate::stuck::LongPoll;
-use crate::task::Id;
+use crate::task::{Id, message};
 
 pub(crate) fn long_poll(report: &LongPoll, left_out: u64) {
     log::warn!(target: "windlass::long_poll", "{report}{}", more(left_out));

@@ -1,5 +1,5 @@
-//! What the runtime tells by itself: to `tracing` and to `log`, with the features of these names; with both, to both. Without
-//! either, long polls and dumps of the flight record go to standard error, and the rest is told by handles and reports alone.
+//! Reports events to `tracing` and `log`, with the features of these names. Without either, long polls and dumps of the
+//! flight record are reported on standard error, and everything else is found in join errors and reports only.
 
 #[cfg(feature = "log")]
 mod logged;
@@ -56,13 +56,6 @@ pub(crate) fn flight_dump(cause: DumpCause, written: &io::Result<PathBuf>) {
     logged::flight_dump(cause, written);
     #[cfg(not(any(feature = "log", feature = "tracing")))]
     written::flight_dump(cause, written);
-}
-
-/// Returns the text of a panic, if it has one.
-#[cfg(any(feature = "log", feature = "tracing"))]
-fn message(payload: &(dyn Any + Send)) -> Option<&str> {
-    let text = payload.downcast_ref::<&str>().copied();
-    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
 /// Returns what to add to a text because this many like it were left out.

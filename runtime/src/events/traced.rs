@@ -8,11 +8,10 @@ use std::path::PathBuf;
 
 use tracing::instrument::{Instrument, Instrumented};
 
-use super::message;
 use crate::observe::DumpCause;
 use crate::shutdown::Straggler;
 use crate::stuck::LongPoll;
-use crate::task::Id;
+use crate::task::{Id, message};
 
 /// Returns the future of a task in a span of its own, which is entered for each poll. It has no parent, but follows
 /// from the span in which the task is spawned.

@@ -1,4 +1,4 @@
-//! Lines on standard error, for what must not go unnoticed.
+//! Writes important reports to standard error.
 
 use std::io::{self, Write};
 use std::path::PathBuf;

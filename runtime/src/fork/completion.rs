@@ -43,7 +43,7 @@ impl Completion {
             Waiter::Worker(pool, index) => {
                 // Partner of the fence in `sleep_joining`, as in `latch_was_set`.
                 fence(Ordering::SeqCst);
-                pool.call_joiner(*index);
+                pool.wake_joiner(*index);
             }
             Waiter::Thread(latch) => latch.count_down(),
         }

@@ -1,9 +1,10 @@
 //! `compute`: from async code to fork-join.
 
-use std::panic::Location;
-
 use crate::blocking::Closure;
 use crate::context;
+use crate::handle::Handle;
+use crate::primitives::Arc;
+use crate::sched::Pool;
 use crate::task::{JoinHandle, Origin, SiteId, boxed_if_large};
 
 /// Runs a closure that computes, on the workers, and returns a handle to await its result. Inside,
@@ -23,9 +24,8 @@ use crate::task::{JoinHandle, Origin, SiteId, boxed_if_large};
 ///
 /// # Panics
 ///
-/// Outside of any runtime, if the global one can't be started: no thread to be had, or a bad
-/// `WINDLASS_WORKERS`.
-/// A panic of the closure is reported by its handle.
+/// Panics outside of any runtime if the global one can't be started, because the OS refuses a thread or
+/// `WINDLASS_WORKERS` is invalid. A panic of the closure is reported by its handle.
 ///
 /// # Examples
 ///
@@ -45,10 +45,40 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    let origin = Origin::new(Location::caller(), None);
+    let origin = Origin::caller();
+    context::with_pool(|pool| spawn(pool, f, origin))
+}
+
+impl Handle {
+    /// Runs a closure that computes on this runtime's workers, and returns a handle to await its result; see
+    /// [`compute`](crate::compute()).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let sum = runtime.handle().compute(|| windlass::par::map_reduce(1..=100, |n| n, |a, b| a + b));
+    /// assert_eq!(runtime.block_on(sum).unwrap(), Some(5050));
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    #[track_caller]
+    pub fn compute<F, T>(&self, f: F) -> JoinHandle<T>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        spawn(self.pool(), f, Origin::caller())
+    }
+}
+
+fn spawn<F, T>(pool: &Arc<Pool>, f: F, origin: Origin) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
     SiteId::of(origin.location, None).get().set_computes();
     let root = root(f);
-    boxed_if_large!(root => context::with_pool(|pool| pool.spawn_root(root, origin)))
+    boxed_if_large!(root => pool.spawn_root(root, origin))
 }
 
 /// Returns the task of a computation: at its only poll, its worker begins to compute.

@@ -18,7 +18,7 @@ impl Forecast {
         Self(AtomicBool::new(false))
     }
 
-    /// A computation has ended, as a whole.
+    /// Notes how long a whole computation took.
     pub(super) fn took(&self, time: Duration) {
         let long = time >= LONG_LAST_TIME;
         // Read first: mostly it stays as it is, and all workers read it.

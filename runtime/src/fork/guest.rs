@@ -1,36 +1,35 @@
 //! Guests: threads outside the pool that run their own fork-join calls, in a slot of the pool.
 //!
-//! A place is what a worker has for fork-join: its own pending joins and spawned jobs, and the [`Slot`] in which others
+//! A guest has what a worker has for fork-join: its own pending joins and spawned jobs, and the [`Slot`] in which others
 //! see its offers and its sleep in a join. Workers steal from it as from each other. A guest in turn
 //!
 //! - polls no tasks, and is never on the sleepers' stack;
-//! - runs what its own call has forked and nothing else: the thread may hold locks that a stranger's job waits for. When
-//!   all of that is stolen it waits, and is called by `latch_was_set` alone;
+//! - runs what its own call has forked and nothing else: the thread may hold locks that a stranger's job waits for.
+//!   When all of that is stolen it waits, and is woken by `latch_was_set` alone;
 //! - is the current *forker* of its thread and not its worker: what it spawns, wakes or blocks on goes the ways of any
 //!   thread outside.
 //!
 //! # Places
 //!
 //! There are a few, and a word with a bit for each that is free. A thread claims one with a compare-and-swap
-//! (`Acquire`) and returns it with `Release`, so it finds the place as the last guest has left it: without pending
+//! (`Acquire`) and returns it with `Release`, so it finds the slot as the last guest has left it: without pending
 //! joins or jobs, because those end before the call does. If none is free, the call moves to a worker.
 //!
-//! A worker that looks for jobs skips the guests' places while none is claimed, or made. It misses none: a guest claims,
-//! and makes the places if it is the first, before it offers, and the offer's fence comes after all of that.
+//! A worker that looks for jobs skips the guests' slots while none is claimed, or made. It misses none: a guest
+//! claims, and makes the slots if it is the first, before it offers, and the offer's fence comes after all of that.
 //!
 //! # Room
 //!
 //! A guest computes in addition to the workers, of which there are enough for the CPUs. With one thread more than CPUs,
-//! they take turns, and what one of them has stolen is late: the game of life, in a scope of a thread outside, took 1.41
-//! times as long as with rayon, and takes 1.21 times. So while
-//! there are guests, a worker that has nothing to do steals, and is woken for jobs, only if fewer threads compute than
-//! there are workers. A thread that the monitor has seen stalled does not count: it may be blocked, and wait for a job
-//! that a worker would have to take. A worker that was not woken for lack of room is woken at the next split point, or by
-//! the monitor.
+//! they take turns, and what one of them has stolen is late: the game of life, in a scope of a thread outside, took
+//! 1.41 times as long as with rayon, and takes 1.21 times. So while there are guests, a worker that has nothing to do
+//! steals, and is woken for jobs, only if fewer threads compute than there are workers. A thread that the monitor has
+//! seen stalled does not count: it may be blocked, and wait for a job that a worker would have to take. A worker that
+//! was not woken for lack of room is woken at the next split point, or by the monitor.
 //!
 //! # The monitor
 //!
-//! It stays on while a place is claimed, although all workers may sleep, because it wakes them for a guest in a long
+//! It stays on while a slot is claimed, although all workers may sleep, because it wakes them for a guest in a long
 //! leaf. The thread that switches it off stores *off*, passes a fence, and looks for guests; a guest offers, passes a
 //! fence, and looks whether the monitor is on.
 
@@ -44,19 +43,19 @@ use crate::primitives::{Arc, AtomicUsize, Ordering};
 use crate::sched::policy::GUESTS;
 use crate::sched::{Pool, Slot, Worker};
 
-/// The places for guests of one pool.
+/// The slots for guests of one pool.
 pub(crate) struct Guests {
     /// Made for the first guest, because most runtimes have none.
     slots: OnceLock<Box<[Arc<CachePadded<Slot>>]>>,
-    places: usize,
-    /// A bit for each place that is free.
+    count: usize,
+    /// A bit for each slot that is free.
     free: AtomicUsize,
 }
 
 impl Guests {
-    pub(crate) fn new(places: usize) -> Self {
-        let places = places.min(GUESTS.1);
-        let guests = Self { slots: OnceLock::new(), places, free: AtomicUsize::new(mask(places)) };
+    pub(crate) fn new(count: usize) -> Self {
+        let count = count.min(GUESTS.1);
+        let guests = Self { slots: OnceLock::new(), count, free: AtomicUsize::new(mask(count)) };
         if cfg!(loom) {
             // The lock's order is not seen in models.
             guests.made();
@@ -64,26 +63,26 @@ impl Guests {
         guests
     }
 
-    /// Returns all places, which are made if they are not there yet.
+    /// Returns all slots, which are made if they are not there yet.
     fn made(&self) -> &[Arc<CachePadded<Slot>>] {
         let slot = |_| Arc::new(CachePadded::new(Slot::new(false)));
-        self.slots.get_or_init(|| (0..self.places).map(slot).collect())
+        self.slots.get_or_init(|| (0..self.count).map(slot).collect())
     }
 
-    /// Returns the places to look for jobs in: none, as long as there are no guests.
+    /// Returns the slots to look for jobs in: none, as long as there are no guests.
     pub(crate) fn in_use(&self) -> &[Arc<CachePadded<Slot>>] {
         // Relaxed: see the head of this file.
-        let any = self.free.load(Ordering::Relaxed) != mask(self.places);
-        if any { self.places() } else { &[] }
+        let any = self.free.load(Ordering::Relaxed) != mask(self.count);
+        if any { self.slots() } else { &[] }
     }
 
-    /// Returns all places, claimed or not; none before the first guest.
-    pub(crate) fn places(&self) -> &[Arc<CachePadded<Slot>>] {
+    /// Returns all slots, claimed or not; none before the first guest.
+    pub(crate) fn slots(&self) -> &[Arc<CachePadded<Slot>>] {
         self.slots.get().map_or(&[], |slots| slots)
     }
 
-    pub(crate) fn slot(&self, place: usize) -> &Arc<CachePadded<Slot>> {
-        &self.made()[place]
+    pub(crate) fn slot(&self, index: usize) -> &Arc<CachePadded<Slot>> {
+        &self.made()[index]
     }
 
     fn claim(&self) -> Option<usize> {
@@ -100,25 +99,26 @@ impl Guests {
         None
     }
 
-    fn give_back(&self, place: usize) {
+    fn give_back(&self, index: usize) {
         // Release pairs with the Acquire in `claim`.
-        self.free.fetch_or(1 << place, Ordering::Release);
+        self.free.fetch_or(1 << index, Ordering::Release);
     }
 }
 
-fn mask(places: usize) -> usize {
-    (1 << places) - 1
+fn mask(count: usize) -> usize {
+    // As many slots as a word has bits are no number of slots to shift by.
+    1_usize.checked_shl(count as u32).map_or(usize::MAX, |end| end - 1)
 }
 
-/// A claimed place, with the caller's thread in it.
+/// A claimed slot, with the caller's thread in it.
 pub(super) struct Guest {
     /// Always there, except in `drop`.
     worker: Option<Worker>,
 }
 
 impl Guest {
-    /// Claims a place of the current runtime, if that has workers to share the work with, takes something in, and has a
-    /// place left.
+    /// Claims a slot of the current runtime, if that has workers to share the work with, takes something in, and has a
+    /// slot left.
     pub(super) fn claim() -> Option<Self> {
         // Workers that are stuck rely on the poller's thread: it is not to compute.
         if context::role() == Role::Poller {
@@ -131,18 +131,18 @@ impl Guest {
         if pool.poller().is_manual() || pool.is_closing() {
             return None;
         }
-        Self::claim_place(pool)
+        Self::claim_slot(pool)
     }
 
-    /// Claims a place, whatever state the pool is in.
-    pub(super) fn claim_place(pool: &Arc<Pool>) -> Option<Self> {
-        let place = pool.guests.claim()?;
-        pool.guests.slot(place).counters.splits.bump();
-        let worker = Worker::new(pool.clone(), pool.slots.len() + place);
-        // `None` can't be: the thread that has claimed the place is alone there.
+    /// Claims a slot, whatever state the pool is in.
+    pub(super) fn claim_slot(pool: &Arc<Pool>) -> Option<Self> {
+        let index = pool.guests.claim()?;
+        pool.guests.slot(index).counters.splits.bump();
+        let worker = Worker::new(pool.clone(), pool.slots.len() + index);
+        // `None` can't be: the thread that has claimed the slot is alone there.
         let worker = worker?;
         // That is for threads of ours.
-        worker.computation.takes_short_slices.set(true);
+        worker.computation.keep_slices();
         Some(Self { worker: Some(worker) })
     }
 
@@ -156,20 +156,13 @@ impl Guest {
 impl Drop for Guest {
     fn drop(&mut self) {
         let Some(worker) = self.worker.take() else { return };
-        let (pool, place) = (worker.pool().clone(), worker.index() - worker.pool().slots.len());
-        if worker.computation.computing.get() {
-            worker.forecast(Instant::now());
+        let (pool, index) = (worker.pool().clone(), worker.index() - worker.pool().slots.len());
+        if let Some(lasted) = worker.computation.lasted_whole(Instant::now()) {
+            pool.forecast.took(lasted);
         }
         worker.slot().activity.end();
         worker.move_out();
-        pool.guests.give_back(place);
-    }
-}
-
-impl Worker {
-    /// Returns true for a thread that takes part in its own computation only.
-    pub(super) fn is_guest(&self) -> bool {
-        self.index() >= self.pool.slots.len()
+        pool.guests.give_back(index);
     }
 }
 
@@ -203,5 +196,17 @@ impl Pool {
     /// Returns all slots in which there may be jobs to take.
     pub(crate) fn fork_slots(&self) -> impl Iterator<Item = &Arc<CachePadded<Slot>>> {
         self.slots.iter().chain(self.guests.in_use())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Where a word has 32 bits, the largest number of slots there can be left none, or in a debug build panicked.
+    #[test]
+    fn there_may_be_as_many_slots_as_bits_in_a_word() {
+        assert_eq!((mask(0), mask(4)), (0, 0b1111));
+        assert_eq!(mask(usize::BITS as usize), usize::MAX);
     }
 }

@@ -7,12 +7,12 @@ use super::completion::Completion;
 use super::scope::Scope;
 use crate::context::{self, Role};
 use crate::handle::Handle;
-use crate::primitives::{Arc, AtomicUsize, Ordering};
-use crate::sched::{Pool, Worker};
+use crate::primitives::{AtomicUsize, Ordering};
+use crate::sched::Pool;
 
 impl Handle {
-    /// Runs a closure on a worker of this runtime and returns its result. [`join`](crate::join), [`scope`](crate::scope)
-    /// and [`par`](crate::par) inside use this runtime's workers.
+    /// Runs a closure on a worker of this runtime and returns its result. [`join`](crate::join),
+    /// [`scope`](crate::scope) and [`par`](crate::par) inside use this runtime's workers.
     ///
     /// On a worker of this runtime, the closure is simply called. A worker of another runtime runs fork-join work of
     /// its own while it waits, so that runtimes may call each other to any depth. Every other thread blocks; in a task,
@@ -24,7 +24,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If the closure does, with its payload.
+    /// Panics with the closure's payload if the closure panics.
     ///
     /// # Examples
     ///
@@ -44,7 +44,7 @@ impl Handle {
         if self.is_current() || self.is_unserved() { f() } else { self.install_elsewhere(f) }
     }
 
-    /// True if the workers are not to be waited for.
+    /// Returns true if no worker would serve the call, so that it must not be waited for.
     pub(super) fn is_unserved(&self) -> bool {
         let pool = self.pool();
         let unserved = pool.poller().is_manual() || pool.is_closing();
@@ -135,8 +135,8 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// If a call panics, after all have returned, with the payload of one of them. In a runtime that is shutting down,
-    /// or is a [manual loop](crate::manual), the calls run on any thread.
+    /// Panics with the payload of one of them if calls panic, once all have returned. In a runtime that is shutting
+    /// down, or is a [manual loop](crate::manual), the calls run on any thread.
     ///
     /// # Examples
     ///
@@ -208,13 +208,6 @@ impl Handle {
     /// ```
     pub fn is_current(&self) -> bool {
         context::with_forker(|worker| worker.is_some_and(|worker| worker.works_for(self.pool())))
-    }
-}
-
-impl Worker {
-    /// Returns true if this is a worker of the pool, and no guest.
-    pub(super) fn works_for(&self, pool: &Arc<Pool>) -> bool {
-        !self.is_guest() && Arc::ptr_eq(self.pool(), pool)
     }
 }
 

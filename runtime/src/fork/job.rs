@@ -63,6 +63,31 @@ impl JobRef {
     }
 }
 
+/// A closure on the heap, which is freed when it is run.
+#[repr(C)]
+pub(super) struct HeapJob<F> {
+    job: Job,
+    f: F,
+}
+
+impl<F: FnOnce(&Worker)> HeapJob<F> {
+    /// Puts a closure, which must not unwind, onto the heap, to be run once. What it borrows must be there until then.
+    pub(super) fn leak(f: F) -> NonNull<Job> {
+        // SAFETY: `repr(C)` with the header first.
+        let job = unsafe { Job::new(Self::run) };
+        NonNull::from(Box::leak(Box::new(Self { job, f }))).cast()
+    }
+
+    /// # Safety
+    ///
+    /// As for `JobRef::run`.
+    unsafe fn run(job: NonNull<Job>, worker: &Worker, _from: usize) {
+        // SAFETY: leaked, and run once.
+        let Self { f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
+        f(worker);
+    }
+}
+
 /// A closure in its joiner's frame, and its result once a thief has run it.
 ///
 /// Neither is dropped with the job: the closure is taken by the thread that runs it, and the result by

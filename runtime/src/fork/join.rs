@@ -3,17 +3,17 @@
 use std::mem;
 use std::panic::{self, AssertUnwindSafe, Location};
 
-use super::foreign_calls;
 use super::job::StackJob;
+use super::outside_calls;
 use crate::context;
 use crate::sched::Worker;
 use crate::task::quietly;
 
 /// Runs two closures, in parallel if a worker is free, and returns both results.
 ///
-/// On a worker it costs a few nanoseconds if nobody takes the second closure: it is noted in a list,
-/// `a` runs, and then `b`. The oldest note of each worker is what idle workers take, so that
-/// both fine and coarse recursions spread well. On a worker, the call uses that worker's runtime, even if another
+/// On a worker it costs a few nanoseconds if nobody takes the second closure: it is noted in a list, `a`
+/// runs, and then `b`. The oldest note of each worker is what idle workers take, so that both fine and
+/// coarse recursions spread well. On a worker, the call uses that worker's runtime, even if another
 /// runtime has been entered.
 ///
 /// Elsewhere (in [`block_on`](crate::block_on), in [`spawn_blocking`](crate::spawn_blocking), on a thread of your own)
@@ -52,14 +52,14 @@ use crate::task::quietly;
 /// Calls nest on the thread's stack, each with its closures and some 200 bytes (1 KiB or more without
 /// optimisation) besides what the closures themselves need; a pending `join` takes 8 bytes of heap. With
 /// [`stack_size`](crate::Builder::stack_size) of 64 MiB (512 MiB without optimisation) 100,000 levels
-/// fit on a worker; use [`compute`](crate::compute) to get there. A worker that waits for a stolen closure may run
-/// another one on top of its stack, which may have to wait in turn: leave room for some levels of that, about as many
-/// as there are workers.
+/// fit on a worker; use [`compute`](crate::compute) to get there. A worker that waits for a stolen
+/// closure may run another one on top of its stack, which may have to wait in turn: leave room for some
+/// levels of that, about as many as there are workers.
 ///
 /// # Panics
 ///
-/// If a closure panics, after both have ended: the other one is run or awaited first. If both
-/// panic, `a`'s panic is passed on. Also, outside of any runtime, if the global one can't be started.
+/// Panics if a closure panics, once both have ended: the other one is run or awaited first. If both
+/// panic, `a`'s panic is passed on. Also panics outside of any runtime if the global one can't be started.
 ///
 /// If `a` panics, `b` and other jobs may run on its thread before the panic is passed on; in them
 /// [`std::thread::panicking`] is true. Tasks are not polled there meanwhile.
@@ -90,11 +90,12 @@ where
     let caller = Location::caller();
     context::with_forker(|worker| match worker {
         Some(worker) => on_worker(worker, a, b),
-        None => foreign_calls::join(a, b, caller),
+        None => outside_calls::join(a, b, caller),
     })
 }
 
-/// Not inlined: `join` is then little more than a call, and knows its caller for free.
+/// Runs a `join` on the current worker. It is not inlined: `join` is then little more than a call, and knows its caller
+/// at no cost.
 #[inline(never)]
 pub(super) fn on_worker<A, B, RA, RB>(worker: &Worker, a: A, b: B) -> (RA, RB)
 where
@@ -103,7 +104,7 @@ where
 {
     let job = StackJob::new(b);
     let index = worker.pending.push(job.as_job());
-    if worker.pending.counts_down() {
+    if worker.pending.count_down() {
         worker.attend();
     }
     let end = EndOnUnwind { worker, job: &job, index };
@@ -118,7 +119,7 @@ where
     (a, b)
 }
 
-/// The result of a job that was offered: taken back and run here, or awaited.
+/// Returns the result of a job that was offered: takes it back and runs it here, or waits for it.
 #[cold]
 #[inline(never)]
 fn come_back<B, RB>(worker: &Worker, job: &StackJob<B, RB>, index: usize) -> std::thread::Result<RB>
@@ -126,7 +127,7 @@ where
     B: FnOnce() -> RB,
 {
     let result = if worker.pending.take_back(job.as_job(), index) {
-        worker.computation.counts_crumb();
+        worker.computation.offering.count_crumb();
         // SAFETY: taken out of the offer.
         let b = unsafe { job.take_closure() };
         panic::catch_unwind(AssertUnwindSafe(b))

@@ -5,7 +5,6 @@ mod completion;
 mod computation;
 mod compute;
 mod forecast;
-mod foreign_calls;
 mod guest;
 mod install;
 mod job;
@@ -14,6 +13,9 @@ mod latch;
 #[cfg(loom)]
 pub(crate) mod model;
 mod offer;
+mod offering;
+mod outside_calls;
+mod pace;
 pub mod par;
 mod pending;
 pub(crate) mod policy;
@@ -25,6 +27,7 @@ mod spawned;
 mod split;
 #[cfg(not(loom))]
 pub mod support;
+mod thief;
 mod wait;
 
 pub use compute::compute;

@@ -18,7 +18,7 @@ impl Fork {
         Self(Worker::new(pool.clone(), index).expect("somebody works there"))
     }
 
-    /// `join` on this worker.
+    /// Runs a `join` on this worker.
     pub fn join<A, B, RA, RB>(&self, a: A, b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA,
@@ -27,7 +27,7 @@ impl Fork {
         context::enter_worker(&self.0, || join::on_worker(&self.0, a, b))
     }
 
-    /// `scope` on this worker.
+    /// Runs a `scope` on this worker.
     pub fn scope<'scope, F>(&self, f: F)
     where
         F: FnOnce(&Scope<'scope>) + Send,
@@ -68,7 +68,7 @@ impl Fork {
     }
 }
 
-/// `join` of a thread outside, in a guest's place; `None` if none is free.
+/// Runs a `join` of a thread outside, in a guest's slot. Returns `None` if none is free.
 pub(crate) fn join_as_guest<A, B, RA, RB>(pool: &Arc<Pool>, a: A, b: B) -> Option<(RA, RB)>
 where
     A: FnOnce() -> RA,
@@ -78,12 +78,12 @@ where
     Some(guest.run(|worker| join::on_worker(worker, a, b)))
 }
 
-/// `scope_in_place` of a thread outside for which there is no guest's place.
+/// Runs a `scope_in_place` of a thread outside for which there is no guest's slot.
 pub(crate) fn scope_outside<'scope>(pool: &Arc<Pool>, f: impl FnOnce(&Scope<'scope>)) {
     Scope::complete_outside(pool, f);
 }
 
-/// The computation on the current worker has come to a split point at which the clock is read.
+/// Comes to a split point, in the computation on the current worker, at which the clock is read.
 pub(crate) fn split_point() {
     context::with_forker(|worker| worker.expect("computations run on workers").split_point());
 }

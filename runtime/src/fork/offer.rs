@@ -18,7 +18,7 @@ impl Offer {
         Self { job: AtomicPtr::new(ptr::null_mut()), number: AtomicU32::new(0) }
     }
 
-    /// The owner's look at each join, and a thief's before it tries. Orders nothing.
+    /// Returns true if nothing is on offer. Orders nothing.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.job.load(Ordering::Relaxed).is_null()

@@ -17,6 +17,7 @@ use super::offer::Offer;
 use super::policy::{FIRST_COUNT, FIRST_PLACES};
 use super::spawned::{Spawned, SpawnedJobs, SpawnedStealer};
 use crate::primitives::{Arc, hint};
+use crate::sched::policy::TIMELESS;
 
 /// The owner's side of its pending joins and spawned jobs.
 pub(crate) struct Pending {
@@ -50,7 +51,7 @@ unsafe impl Send for Pending {}
 
 impl Pending {
     pub(crate) fn new() -> Self {
-        let (shared, joins) = (SpawnedJobs::new(), SpawnedJobs::new());
+        let (shared, joins) = (SpawnedJobs::new_lifo(), SpawnedJobs::new_lifo());
         Self {
             oldest_join: joins.stealer(),
             joins,
@@ -104,17 +105,17 @@ impl Pending {
 
     /// Returns true if the owner has something to see to: the offer is empty, or the clock is to be read.
     #[inline(always)]
-    pub(super) fn counts_down(&self) -> bool {
+    pub(super) fn count_down(&self) -> bool {
         let count = self.count.get().wrapping_sub(1);
         self.count.set(count);
         count == 0 || self.offer.is_empty()
     }
 
-    /// As [`counts_down`](Self::counts_down), for what takes as long as this many joins.
-    pub(super) fn counts_down_by(&self, joins: u32) -> bool {
+    /// As [`count_down`](Self::count_down), for what takes as long as this many joins.
+    pub(super) fn count_down_by(&self, joins: u32) -> bool {
         // The last of them counts down as every join does, which must not have to look for an underflow.
         self.count.set(self.count.get().saturating_sub(joins - 1).max(1));
-        self.counts_down()
+        self.count_down()
     }
 
     pub(super) fn count_is_out(&self) -> bool {
@@ -159,8 +160,8 @@ impl Pending {
         }
     }
 
-    /// From now on others may take the pending joins, except those that are younger than a spawned job; true if there
-    /// were any.
+    /// Lets others take the pending joins, except those that are younger than a spawned job. Returns true if there were
+    /// any.
     pub(super) fn share_joins(&self) -> bool {
         let first = self.private.get();
         let has_spawned = !self.spawned.borrow().is_empty() || self.has_spawned();
@@ -180,7 +181,7 @@ impl Pending {
         end > first
     }
 
-    /// Returns true if no join is pending.
+    /// Returns true if nothing is pending.
     pub(super) fn is_empty(&self) -> bool {
         self.top.get() == 0
     }
@@ -247,7 +248,7 @@ impl Pending {
         self.offer.put(job);
     }
 
-    /// From now on others may take all that was spawned.
+    /// Lets others take all that was spawned.
     pub(super) fn share(&self) {
         self.spawned.borrow_mut().drain(..).for_each(|job| self.shared.push(job));
     }
@@ -264,8 +265,9 @@ impl Pending {
         private || !self.offer.is_empty() || !self.shared.is_empty() || !self.joins.is_empty()
     }
 
-    /// The oldest pending join that nobody has begun, to be run by its own worker before it comes back to it. The spawned
-    /// jobs have been taken before. In the order of thieves, because what follows from it holds for joins of all kinds.
+    /// Takes the oldest pending join that no thread has begun, for its own worker to run before it comes back to it.
+    /// The spawned jobs have been taken before. In the order of thieves, because what follows from it holds for joins
+    /// of all kinds.
     #[cfg(not(loom))]
     pub(super) fn take_oldest_join(&self, index: usize) -> Option<JobRef> {
         self.share_joins();
@@ -279,7 +281,7 @@ impl Pending {
         self.offered_spawn.get().is_some() && !self.offer.is_empty()
     }
 
-    /// The newest spawned job, also if it was offered and nobody took it.
+    /// Takes the newest spawned job, also if it was offered and nobody took it.
     #[inline]
     pub(super) fn pop_spawned(&self, index: usize) -> Option<JobRef> {
         // Joins may have ended since, and the next ones are younger than what is left.
@@ -299,8 +301,8 @@ pub(super) struct Crumbs;
 
 /// Lets some time pass, in which an owner may come back to its job.
 fn watch_for(age: Duration) {
-    if cfg!(loom) {
-        // Time does not pass in models, but others may run.
+    if TIMELESS {
+        // But others may run.
         if !age.is_zero() {
             hint::spin_loop();
         }
@@ -320,7 +322,7 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
-    /// A look that orders nothing.
+    /// Returns true if there is nothing to take. Orders nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.first.is_empty() && !self.has_shared()
     }
@@ -330,8 +332,8 @@ impl Offers {
         !self.spawned.is_empty() || !self.joins.is_empty()
     }
 
-    /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere. Returns an error if
-    /// there was one, but the owner offers another one within the `age` that a job must have.
+    /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere. Returns an error
+    /// if there was one, but the owner offers another one within the `age` that a job must have.
     pub(super) fn steal(&self, from: usize, age: Duration) -> Result<Option<JobRef>, Crumbs> {
         if self.first.is_empty() && self.joins.is_empty() {
             return Ok(None);
@@ -352,5 +354,28 @@ impl Offers {
         let Spawned(job) = self.spawned.steal()?;
         // SAFETY: just taken out of the list.
         Some(unsafe { JobRef::new(job, from) })
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// A pointer that nobody follows.
+    fn job(number: usize) -> NonNull<Job> {
+        NonNull::new(ptr::without_provenance_mut(number * align_of::<Job>())).unwrap()
+    }
+
+    #[test]
+    fn the_oldest_of_those_left_is_offered_next() {
+        let pending = Pending::new();
+        for number in 1..=3 {
+            pending.push(job(number));
+        }
+        for number in 1..=3 {
+            assert!(pending.offer_oldest());
+            assert_eq!(pending.offer.take(), Some(job(number)));
+        }
+        assert!(!pending.offer_oldest());
     }
 }

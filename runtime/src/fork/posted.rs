@@ -6,32 +6,33 @@
 //! # Nothing is forgotten
 //!
 //! A job for any worker is stealable like an offer, and its poster passes the same handshake: push, fence, look for an
-//! idle worker. For a job of a particular worker all are woken, as only the top of the sleepers' stack can be popped; a
-//! worker that falls asleep looks for such jobs after its fence. Workers that are busy with tasks look by time, where
-//! they look for roots.
+//! idle worker. A searcher that finds something else, and a worker that runs one posted job while others wait, call the
+//! next; and if all workers are stuck, the monitor sends a spare, as for a root. For a job of a particular worker all
+//! are woken, as only the top of the sleepers' stack can be popped; a worker that falls asleep looks for such jobs
+//! after its fence. Workers that are busy with tasks look by time, where they look for roots.
 //!
-//! At the end, workers run what is left before they leave. The poster passes a fence between the push and a look at
-//! `closing`; so either it sees that the pool closes, and runs what is left itself, or the worker that leaves sees the job.
+//! At the end, workers run what is left before they leave. The poster passes a fence between the push and
+//! a look at `closing`; so either it sees that the pool closes, and runs what is left itself, or the
+//! worker that leaves sees the job.
 
-use std::panic::{self, AssertUnwindSafe};
 use std::ptr::NonNull;
 
 use super::guest::Guest;
-use super::job::{Job, JobRef};
+use super::job::{HeapJob, Job, JobRef};
 use super::spawned::{JobList, Spawned};
 use crate::context;
 use crate::primitives::{Arc, Ordering, fence, thread};
 use crate::sched::{Pool, Worker};
-use crate::task::{self, Inherited, drop_quietly};
+use crate::task::{self, quietly};
 
 /// No worker's index: such a job comes from none.
-pub(super) const NOWHERE: usize = usize::MAX;
+pub(super) const NO_WORKER: usize = usize::MAX;
 
 /// Takes the oldest of posted jobs.
 fn take(jobs: &JobList) -> Option<JobRef> {
     let Spawned(job) = jobs.pop_front()?;
     // SAFETY: just taken out of the list.
-    Some(unsafe { JobRef::new(job, NOWHERE) })
+    Some(unsafe { JobRef::new(job, NO_WORKER) })
 }
 
 /// The jobs that were posted to one pool.
@@ -60,17 +61,26 @@ impl Posted {
 }
 
 impl Worker {
-    /// A job that was posted to this worker, or to any.
+    /// Returns the job that was just taken, or `None` if it was reserved meanwhile, and is posted to the workers.
+    pub(super) fn keep_unless_reserved(&self, job: JobRef) -> Option<JobRef> {
+        if self.leaves_jobs() {
+            Pool::pass_on(&self.pool, job);
+            return None;
+        }
+        Some(job)
+    }
+
+    /// Takes a job that was posted to this worker, or to any.
     pub(crate) fn take_posted(&self) -> Option<JobRef> {
         self.take_posted_here().or_else(|| take(&self.pool.posted.for_any))
     }
 
-    /// A job that was posted to this worker in particular.
+    /// Takes a job that was posted to this worker in particular.
     pub(super) fn take_posted_here(&self) -> Option<JobRef> {
         self.pool.posted.for_one.get(self.index()).and_then(take)
     }
 
-    /// A posted job in the middle of tasks. Not in a poll in place, nor for a spare that is there for tasks.
+    /// Takes a posted job in the middle of tasks. Not in a poll in place, nor for a spare that is there for tasks.
     pub(crate) fn take_posted_in_turn(&self) -> Option<JobRef> {
         if self.is_in_place() || !self.may_compute() {
             return None;
@@ -80,7 +90,7 @@ impl Worker {
 
     /// Runs what is left, before the worker leaves. The caller has passed a fence.
     pub(crate) fn run_posted(&self) {
-        // A spare that is sent home leaves what is reserved to the workers.
+        // A spare that is dismissed leaves what is reserved to the workers.
         while !self.leaves_jobs() {
             let Some(job) = self.take_posted().and_then(|job| self.keep_unless_reserved(job))
             else {
@@ -89,17 +99,24 @@ impl Worker {
             self.run_job(job);
         }
     }
+
+    /// Runs a job in the place of a pool that closes, and what it has spawned: nobody else may ever come for that.
+    fn run_leftover(&self, job: JobRef) {
+        let _aside = context::set_aside();
+        job.run(self);
+        self.run_spawned();
+    }
 }
 
 impl Pool {
-    /// Has a worker run `f`: the current one, when it comes to it, newest first. If the current thread is none of them, or a
-    /// spare, it is the first worker that comes by. No thread waits for it.
+    /// Has a worker run `f`: the current one, when it comes to it, newest first. If the current thread is none of them,
+    /// or a spare, it is the first worker that comes by. No thread waits for it.
     ///
     /// # Safety
     ///
     /// What `f` borrows is there until it has run.
     pub(crate) unsafe fn post<F: FnOnce() + Send>(pool: &Arc<Self>, f: F) {
-        let job = Detached::leak(f);
+        let job = detached(f);
         let own = |worker: &&Worker| worker.works_for(pool) && worker.is_regular();
         context::with_forker(|worker| match worker.filter(own) {
             Some(worker) => worker.push_job(job, true),
@@ -108,7 +125,7 @@ impl Pool {
     }
 
     /// As [`post`](Self::post), of what borrows nothing.
-    #[cfg(loom)]
+    #[cfg(any(loom, test))]
     pub(crate) fn post_static(pool: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
         // SAFETY: nothing is borrowed.
         unsafe { Self::post(pool, f) };
@@ -119,13 +136,14 @@ impl Pool {
         pool.posted.for_any.push_back(Spawned(job));
         // Passes a fence: partner of those of all workers that fall asleep or leave.
         pool.wake_thief();
-        pool.call_loop();
+        pool.hurry_if_busy();
+        pool.wake_loop();
         Self::run_leftovers(pool);
     }
 
     /// Leaves a job that was taken to the first worker that comes to it.
     pub(super) fn pass_on(pool: &Arc<Self>, job: JobRef) {
-        Self::post_job(pool, Passed::leak(job));
+        Self::post_job(pool, HeapJob::leak(move |worker| job.run(worker)));
     }
 
     /// As [`post`](Self::post), to each worker one that is made for its index.
@@ -138,87 +156,121 @@ impl Pool {
         f: impl Fn(usize) -> F,
     ) {
         for (index, jobs) in pool.posted.for_one.iter().enumerate() {
-            jobs.push_back(Spawned(Detached::leak(f(index))));
+            jobs.push_back(Spawned(detached(f(index))));
         }
         // Partner of the fences of all workers that fall asleep or leave.
         fence(Ordering::SeqCst);
         pool.wake_all();
-        pool.call_loop();
+        pool.wake_loop();
         Self::run_leftovers(pool);
     }
 
-    /// A manual loop that is not in a join has to be told to look. The caller has passed a fence.
-    fn call_loop(&self) {
+    /// Has a manual loop look at what was posted. The caller has passed a fence.
+    fn wake_loop(&self) {
         if self.poller().is_manual() {
             self.monitor.hurry();
         }
     }
 
-    /// A pool that closes may have no workers any more.
+    /// Runs what is left in a pool that closes, and may have no workers any more.
     fn run_leftovers(pool: &Arc<Self>) {
         while pool.is_closing() {
             let all = || pool.posted.for_one.iter().find_map(take);
             let Some(job) = take(&pool.posted.for_any).or_else(all) else { return };
-            let guest = loop {
-                match Guest::claim_place(pool) {
-                    Some(guest) => break guest,
-                    None => thread::yield_now(),
-                }
-            };
-            guest.run(|worker| job.run(worker));
+            // This thread may be in a slot of the pool already, and all others may be in the hands of threads that
+            // look for one, too.
+            let is_there = |worker: &Worker| Arc::ptr_eq(worker.pool(), pool);
+            context::with_forker(|forker| match forker.filter(|worker| is_there(worker)) {
+                Some(worker) => worker.run_leftover(job),
+                None => Self::claim_some_slot(pool).run(|worker| worker.run_leftover(job)),
+            });
+        }
+    }
+
+    fn claim_some_slot(pool: &Arc<Self>) -> Guest {
+        loop {
+            match Guest::claim_slot(pool) {
+                Some(guest) => return guest,
+                None => thread::yield_now(),
+            }
         }
     }
 }
 
-/// A job that another thread has taken, and does not run itself.
-#[repr(C)]
-struct Passed {
-    job: Job,
-    taken: JobRef,
+/// Makes a job of a closure that no thread waits for.
+fn detached(f: impl FnOnce() + Send) -> NonNull<Job> {
+    let inherited = task::inherited();
+    HeapJob::leak(move |_| quietly(|| task::run_job(inherited, f)))
 }
 
-impl Passed {
-    fn leak(taken: JobRef) -> NonNull<Job> {
-        // SAFETY: `repr(C)` with the header first.
-        let job = unsafe { Job::new(Self::run) };
-        NonNull::from(Box::leak(Box::new(Self { job, taken }))).cast()
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::super::scope::Scope;
+    use super::*;
+    use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
+    use crate::shutdown;
+
+    /// A spare had handed over what it had, was told to leave, ran a posted job before that, and left with the tasks
+    /// that the job had spawned: no worker was woken for them.
+    #[test]
+    fn a_spare_that_leaves_hands_over_what_a_posted_job_has_spawned() {
+        let pool = Pool::for_tests_with(1, |config| config.spares = 1);
+        Pool::post_static(&pool, || drop(crate::spawn(async {})));
+        // No worker has sent for it, so it is to leave at once.
+        Worker::new(pool.clone(), 1).unwrap().run();
+        assert!(!pool.posted.is_for_any(), "it has run the job");
+        assert!(pool.has_shared_work() && !pool.has_kept_work());
+
+        shutdown::begin(&pool);
+        Worker::new(pool.clone(), 0).unwrap().run();
+        assert!(pool.is_over());
     }
 
-    /// # Safety
-    ///
-    /// As for `JobRef::run`.
-    unsafe fn run(job: NonNull<Job>, worker: &Worker, _from: usize) {
-        // SAFETY: leaked, and run once.
-        let Self { taken, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
-        taken.run(worker);
-    }
-}
-
-/// A job that no thread waits for.
-#[repr(C)]
-struct Detached<F> {
-    job: Job,
-    inherited: Option<Inherited>,
-    f: F,
-}
-
-impl<F: FnOnce() + Send> Detached<F> {
-    /// Puts a closure onto the heap, to be run once.
-    fn leak(f: F) -> NonNull<Job> {
-        // SAFETY: `repr(C)` with the header first.
-        let job = unsafe { Job::new(Self::run) };
-        NonNull::from(Box::leak(Box::new(Self { job, inherited: task::inherited(), f }))).cast()
+    /// Runs `f` with a pool that is shut down, on a thread of its own, and fails if that does not come to an end.
+    fn with_closed_pool(f: impl FnOnce(&Arc<Pool>) + Send + 'static) {
+        let (done, is_done) = mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            let pool = Pool::for_tests(1);
+            f(&pool);
+            shutdown::begin(&pool);
+            Worker::new(pool.clone(), 0).unwrap().run();
+            done.send(pool.is_over()).unwrap();
+        });
+        assert_eq!(is_done.recv_timeout(Duration::from_secs(60)), Ok(true));
+        thread.join().unwrap();
     }
 
-    /// # Safety
-    ///
-    /// As for `JobRef::run`.
-    unsafe fn run(job: NonNull<Job>, _worker: &Worker, _from: usize) {
-        // SAFETY: leaked, and run once.
-        let Self { inherited, f, .. } = *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
-        if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| task::run_job(inherited, f)))
-        {
-            drop_quietly(payload);
-        }
+    /// What the jobs had spawned stayed in the slot that the thread had left.
+    #[test]
+    fn a_thread_that_runs_its_own_jobs_at_the_end_runs_what_they_have_spawned() {
+        with_closed_pool(|pool| {
+            shutdown::begin(pool);
+            let count = AtomicUsize::new(0);
+            Scope::complete_outside(pool, |s| {
+                s.spawn(|s| {
+                    s.spawn(|s| s.spawn(|_| _ = count.fetch_add(1, Plain::Relaxed)));
+                    s.spawn(|_| _ = count.fetch_add(1, Plain::Relaxed));
+                });
+            });
+            assert_eq!(count.into_inner(), 2);
+        });
+    }
+
+    /// It looked for another slot, of which there was none left.
+    #[test]
+    fn a_guest_runs_its_own_jobs_at_the_end_where_it_is() {
+        with_closed_pool(|pool| {
+            let guest = Guest::claim_in(pool).expect("there is one slot");
+            let ran = Arc::new(AtomicUsize::new(0));
+            let runs = ran.clone();
+            guest.run(|_| {
+                shutdown::begin(pool);
+                Pool::post_static(pool, move || _ = runs.fetch_add(1, Plain::Relaxed));
+            });
+            assert_eq!(ran.load(Plain::Relaxed), 1);
+        });
     }
 }

@@ -1,37 +1,41 @@
 //! Jobs that are reserved for the workers: spares run none of them.
 //!
-//! Programs that use rayon keep a buffer for each thread, found by `rayon::current_thread_index()`. Two threads that show
-//! the same index at the same time would share one. So the index of a thread is that of its place, only workers show one,
-//! and **spares run no job once rayon is used on a pool**:
+//! Programs that use rayon keep a buffer for each thread, found by
+//! `rayon::current_thread_index()`. Two threads that show the same index at the same
+//! time would share one. So the index of a thread is that of its place, only workers
+//! show one, and **spares run no job once rayon is used on a pool**:
 //!
 //! - a place has one thread at a time, and there are as many indices as workers, so that no two threads show the same;
-//! - a spare is there for tasks alone from then on, whatever it was sent for (`Worker::may_compute`). In the joins and scopes
-//!   of its own tasks it runs what they have forked, as a guest does, and steals nothing;
+//! - a spare is there for tasks alone from then on, whatever it was sent for
+//!   (`Worker::may_compute`). In the joins and scopes of its own tasks it runs what they have
+//!   forked, as a guest does, and steals nothing;
 //! - what a task on a spare calls of rayon is posted to the workers, as it is from a thread outside.
 //!
-//! Rejected: the index of the worker that a spare stands in for. That worker may be in the middle of a job itself, or come
-//! back and begin one, while the spare is in another.
+//! Rejected: the index of the worker that a spare stands in for. That worker may be in the middle
+//! of a job itself, or come back and begin one, while the spare is in another.
 //!
 //! # From when on
 //!
-//! The first call of rayon on a pool sets a flag before it makes a job. A spare that saw no flag may be about to take that
-//! very job: whoever takes a job acquires what came before its making, so the spare looks once more after it has one,
-//! and if the flag is set posts the job to the workers.
+//! The first call of rayon on a pool sets a flag before it makes a job. A spare that saw no flag
+//! may be about to take that very job: a thread that takes a job acquires what came before its
+//! making. So the spare looks at the flag once more after it has taken a job, and if it is set, it
+//! posts the job to the workers.
 //!
-//! Nor is a call lost. A thread that makes a job stealable passes a fence before it looks for sleepers, and the thread that
-//! sets the flag passes one between that and waking all. If the former comes first, the workers that are woken see the job; if
-//! the latter does, the flag is seen, and no spare is called.
+//! Nor is a call lost. A thread that makes a job stealable passes a fence before it looks for
+//! sleepers, and the thread that sets the flag passes one between that and waking all. If the
+//! former comes first, the workers that are woken see the job; if the latter does, the flag is
+//! seen, and no spare is called.
 //!
-//! A pool that closes makes no difference between workers and spares: what is left is run by whoever is left.
+//! A pool that closes makes no difference between workers and spares: what is left is run by any of them that is left.
 
 use crossbeam_utils::CachePadded;
 
-use super::job::JobRef;
 use crate::primitives::{Arc, Ordering, fence};
-use crate::sched::{Pool, Slot, Worker};
+use crate::sched::{Pool, Slot};
 
 impl Pool {
-    /// From now on jobs are for the workers alone. Called before the first job is made that goes by the index of its thread.
+    /// Reserves jobs for the workers from now on. Called before the first job is made that goes by the index of its
+    /// thread.
     #[inline]
     pub(crate) fn reserve_jobs(&self) {
         if !self.has_reserved_jobs() {
@@ -48,41 +52,16 @@ impl Pool {
         self.wake_all();
     }
 
-    /// True if jobs are for the workers alone.
+    /// Returns true if jobs are for the workers alone.
     #[inline]
     pub(crate) fn has_reserved_jobs(&self) -> bool {
         // Relaxed: see the head of this file.
         self.jobs_reserved.load(Ordering::Relaxed)
     }
 
-    /// The slots of those that may run jobs.
+    /// Returns the slots of those that may run jobs.
     pub(crate) fn computing_slots(&self) -> &[Arc<CachePadded<Slot>>] {
         let all = self.config.spares == 0 || !self.has_reserved_jobs();
         if all { &self.slots } else { &self.slots[..self.config.workers] }
-    }
-}
-
-impl Worker {
-    /// True for a worker, and false for a spare or a guest.
-    #[inline]
-    pub(crate) fn is_regular(&self) -> bool {
-        self.index() < self.pool.config.workers
-    }
-
-    /// True for a spare that runs no jobs of others.
-    pub(crate) fn leaves_jobs(&self) -> bool {
-        !self.is_regular()
-            && !self.is_guest()
-            && self.pool.has_reserved_jobs()
-            && !self.pool.is_closing()
-    }
-
-    /// Returns the job that was just taken, or `None` if it was reserved meanwhile, and is posted to the workers.
-    pub(super) fn keep_unless_reserved(&self, job: JobRef) -> Option<JobRef> {
-        if self.leaves_jobs() {
-            Pool::pass_on(&self.pool, job);
-            return None;
-        }
-        Some(job)
     }
 }

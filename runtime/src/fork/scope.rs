@@ -1,18 +1,17 @@
 //! `scope`: any number of jobs that borrow from their surroundings.
 
 use std::any::Any;
-use std::fmt;
 use std::marker::PhantomData;
 use std::panic::{self, AssertUnwindSafe, Location};
 use std::ptr::{self, NonNull};
 
 use super::completion::Completion;
-use super::foreign_calls;
-use super::job::Job;
+use super::job::{HeapJob, Job};
+use super::outside_calls;
 use crate::context;
 use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::sched::{Pool, Worker};
-use crate::task::{self, Inherited, drop_quietly};
+use crate::task::{self, drop_quietly};
 
 /// Runs a closure that may spawn jobs, and returns when it and all of its jobs have ended. The jobs may
 /// borrow whatever outlives the scope, and may spawn further ones.
@@ -27,8 +26,8 @@ use crate::task::{self, Inherited, drop_quietly};
 ///
 /// # Panics
 ///
-/// If the closure or a job panics, after all have ended, with the first payload. And outside of any
-/// runtime, if the global one can't be started.
+/// Panics with the first payload if the closure or a job panics, once all have ended. Also panics outside
+/// of any runtime if the global one can't be started.
 ///
 /// # Examples
 ///
@@ -50,14 +49,14 @@ where
     let caller = Location::caller();
     context::with_forker(|worker| match worker {
         Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
-        None => foreign_calls::scope(f, caller),
+        None => outside_calls::scope(f, caller),
     })
 }
 
 /// As [`scope`], with a closure that need not be `Send`: it runs on the calling thread in any case. If the caller is no
-/// worker, and the runtime has no place left for it to take part (see [`join`](crate::join)), the jobs are queued for the
-/// workers, and the caller blocks until they are done. If the current runtime is a [manual loop](crate::manual), each job
-/// runs on the calling thread, when it is spawned.
+/// worker, and the runtime has no slot left for it to take part (see [`join`](crate::join)), the jobs are queued for
+/// the workers, and the caller blocks until they are done. If the current runtime is a [manual loop](crate::manual),
+/// each job runs on the calling thread, when it is spawned.
 ///
 /// # Panics
 ///
@@ -80,7 +79,7 @@ where
 {
     context::with_forker(|worker| match worker {
         Some(worker) => Scope::new(Some(worker)).complete(Some(worker), f),
-        None => foreign_calls::scope_in_place(f),
+        None => outside_calls::scope_in_place(f),
     })
 }
 
@@ -186,14 +185,14 @@ impl<'scope> Scope<'scope> {
         // Relaxed: the spawner is the scope's closure or one of its jobs, which is counted until
         // after this.
         self.left.fetch_add(1, Ordering::Relaxed);
-        let job = HeapJob {
-            // SAFETY: `repr(C)` with the header first.
-            job: unsafe { Job::new(HeapJob::<F>::run) },
-            scope: ptr::from_ref(self).cast(),
-            inherited: task::inherited(),
-            f,
-        };
-        NonNull::from(Box::leak(Box::new(job))).cast()
+        let (scope, inherited) = (ptr::from_ref(self), task::inherited());
+        HeapJob::leak(move |worker: &Worker| {
+            // What was inherited is dropped inside of the call, because that may panic as well.
+            // SAFETY: the scope waits for this job.
+            unsafe { (*scope).call(|scope| task::run_job(inherited, || f(scope))) };
+            // SAFETY: as above, and nothing of it is touched afterwards.
+            unsafe { Scope::job_ended(scope, worker) };
+        })
     }
 
     /// Runs the closure, waits for all jobs, and passes on what came out.
@@ -202,7 +201,7 @@ impl<'scope> Scope<'scope> {
         F: FnOnce(&Scope<'scope>) -> R,
     {
         if let Some(worker) = worker {
-            worker.computation.scopes.set(worker.computation.scopes.get() + 1);
+            worker.computation.enter_scope();
         }
         let result = self.run(f);
         if let Some(worker) = worker {
@@ -211,7 +210,7 @@ impl<'scope> Scope<'scope> {
             if !done() {
                 worker.wait_for(done);
             }
-            worker.computation.scopes.set(worker.computation.scopes.get() - 1);
+            worker.computation.leave_scope();
             if worker.pending.is_empty() {
                 worker.leave_joins();
             }
@@ -274,37 +273,4 @@ impl<'scope> Scope<'scope> {
     }
 }
 
-impl fmt::Debug for Scope<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope").finish_non_exhaustive()
-    }
-}
-
-/// A job on the heap.
-#[repr(C)]
-struct HeapJob<F> {
-    job: Job,
-    scope: *const (),
-    inherited: Option<Inherited>,
-    f: F,
-}
-
-impl<F> HeapJob<F> {
-    /// # Safety
-    ///
-    /// As for `JobRef::run`.
-    unsafe fn run<'scope>(job: NonNull<Job>, worker: &Worker, _from: usize)
-    where
-        F: FnOnce(&Scope<'scope>) + Send + 'scope,
-    {
-        // SAFETY: leaked by `new_job`, and run once.
-        let Self { scope, inherited, f, .. } =
-            *unsafe { Box::from_raw(job.cast::<Self>().as_ptr()) };
-        let scope = scope.cast::<Scope<'scope>>();
-        // What was inherited is dropped inside of the call, because that may panic as well.
-        // SAFETY: the scope waits for this job.
-        unsafe { (*scope).call(|scope| task::run_job(inherited, || f(scope))) };
-        // SAFETY: as above, and nothing of it is touched afterwards.
-        unsafe { Scope::job_ended(scope, worker) };
-    }
-}
+windlass_sync::opaque_debug!(['scope] Scope<'scope>);

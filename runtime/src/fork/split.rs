@@ -4,28 +4,26 @@
 //! it, and polls tasks that wait.
 
 use std::ptr::NonNull;
+use std::thread;
 use std::time::{Duration, Instant};
 
+use super::computation::{Doing, Kind};
 use super::job::{Job, JobRef};
 use super::policy::{IN_PLACE_POLLS_PER_CLOCK, JOINS_PER_SPLIT, LET_IN, OS_LOOK_EVERY, STRETCH};
-use super::posted::NOWHERE;
+use super::posted::NO_WORKER;
 use crate::context;
 use crate::coop;
 use crate::primitives::{Ordering, fence};
+use crate::sched::policy::TIMELESS;
 use crate::sched::{Worker, steal};
 use crate::task::{self, Runnable};
 
-/// Returns true while a panic passes through the current thread.
-fn unwinds() -> bool {
-    std::thread::panicking()
-}
-
-/// A split point of a loop that has nothing to join for long, to be called every few microseconds.
+/// Counts as a split point in a loop that has nothing to join for long. To be called every few microseconds.
 pub(super) fn split_here() {
     context::with_forker(|worker| {
         if let Some(worker) = worker {
-            worker.computes();
-            if worker.pending.counts_down_by(JOINS_PER_SPLIT) {
+            worker.note_computing();
+            if worker.pending.count_down_by(JOINS_PER_SPLIT) {
                 worker.attend();
             }
         }
@@ -33,7 +31,8 @@ pub(super) fn split_here() {
 }
 
 impl Worker {
-    /// At a join or a spawn: the offer is empty, or the count of joins ran out.
+    /// Called at a join or a spawn if the offer is empty or the count of joins has run out: offers the next job, wakes
+    /// a thief if that is worth it, and looks after tasks.
     #[cold]
     #[inline(never)]
     pub(super) fn attend(&self) {
@@ -41,7 +40,7 @@ impl Worker {
             self.announce_offer();
         }
         if self.pending.count_is_out() {
-            if let Some(count) = self.computation.probes() {
+            if let Some(count) = self.computation.pace.take_probe() {
                 self.pending.set_count(count);
                 self.share_joins();
             } else {
@@ -50,81 +49,85 @@ impl Worker {
         }
     }
 
-    /// Keeps no join back: what comes next may be a long leaf. Idle workers are woken by time.
+    /// Shares all pending joins, because the next leaf may be long. Idle workers are woken by the monitor, if it lasts.
     fn share_joins(&self) {
         if self.pending.share_joins() {
-            self.computes();
+            self.note_computing();
             // As in `announce_offer`.
             fence(Ordering::SeqCst);
             if self.pool.has_idle() {
                 self.pool.monitor.hurry();
             } else {
-                self.lacks_thief();
+                self.rely_on_monitor();
             }
         }
     }
 
-    /// No worker is idle that could take a job, or there is no room for it. A guest may block with the job in its hands,
-    /// and it is the monitor that notices.
-    fn lacks_thief(&self) {
+    /// Called if no worker is idle that could take a job, or if there is no room for it. Switches the monitor on for a
+    /// guest, which may block with the job in its hands.
+    fn rely_on_monitor(&self) {
         if self.is_guest() {
             self.pool.monitor.switch_on();
         }
     }
 
-    /// The last joins were far apart. They come in bursts, on the way down to a leaf: that the next few are close
-    /// together says nothing about the leaf after them.
+    /// Starts probing again, because the last joins were far apart. Joins come in bursts, on the way down to a leaf:
+    /// that the next few are close together says nothing about the leaf after them.
     fn expect_long_leaves(&self) {
-        self.pending.set_count(self.computation.probe_leaves());
+        self.pending.set_count(self.computation.slow_down());
         self.share_joins();
     }
 
-    /// Before a job is run that may have no split points.
+    /// Called before a spawned job is run, which may have no split points: offers or shares the others.
     pub(super) fn attend_to_spawned(&self) {
         if self.pending.offers_nothing() && self.pending.offer_oldest() {
             self.announce_offer();
         }
-        if self.pool.has_idle() || !self.computation.is_fine() {
+        if self.pool.has_idle() || !self.computation.pace.is_fine() {
             self.pending.share();
-            self.call_for_shared();
+            self.wake_for_shared();
         }
     }
 
-    /// Whatever is polled turns out to be a computation.
-    fn computes(&self) {
-        if !self.computation.computing.get() {
-            self.begin_computing();
-            self.computation.of_task.set(true);
-        } else if self.computation.in_place.get() {
+    /// Notes that the current poll turned out to be a computation.
+    fn note_computing(&self) {
+        match self.computation.doing() {
+            Doing::Tasks => self.begin(Kind::OfTask),
             // So does the task that is polled in place. The monitor is not to wait for it as for what is around it.
-            self.slot().activity.compute_anew();
-        } else if self.computation.of_task.get() {
-            self.slot().activity.compute();
+            Doing::InPlace(_) => self.slot().activity.compute_anew(),
+            Doing::Computing(Kind::OfTask) => self.slot().activity.compute(),
+            Doing::Computing(_) => (),
         }
     }
 
-    /// A join has ended that was in no other. If it was a task's, what the task does next is no leaf: it may block,
-    /// and wait for a computation that another worker has to begin.
+    /// Called when a join has ended that was in no other. If it was a task's, what the task does next is no leaf: it
+    /// may block, and wait for a computation that another worker has to begin.
     pub(super) fn leave_joins(&self) {
-        let inside = self.computation.scopes.get() + self.computation.waits.get() > 0;
-        if self.computation.of_task.get() && !inside && !self.computation.in_place.get() {
-            self.run_spawned();
-            // A task may be all small joins, one after the other, none of which comes to a split point.
-            if self.computation.counts_outer() {
-                self.split_point();
+        let pace = &self.computation.pace;
+        match self.computation.doing() {
+            // There was nothing to do, in a scope without jobs.
+            Doing::Tasks => (),
+            Doing::Computing(Kind::OfTask) if !self.computation.is_inside() => {
+                self.run_spawned();
+                // A task may be all small joins, one after the other, none of which comes to a split point.
+                if pace.count_outer() {
+                    self.split_point();
+                }
+                self.slot().activity.interrupt();
+                // The next join is another computation.
+                self.pending.set_count(pace.probe_anew());
             }
-            self.slot().activity.interrupt();
-            // The next join is another computation.
-            self.pending.set_count(self.computation.probe_anew());
-        } else if self.computation.has_lasted() {
             // So it may be here; but there may be many small ones in a row as well, of which most are to cost no more
             // than their joins do.
-            self.pending.set_count(self.computation.probe_again(self.pending.count()));
+            _ if pace.has_lasted() => {
+                self.pending.set_count(pace.probe_again(self.pending.count()));
+            }
+            _ => (),
         }
     }
 
     /// Runs what is left of jobs. With no scope around, other threads wait for them.
-    fn run_spawned(&self) {
+    pub(super) fn run_spawned(&self) {
         let mut aside = None;
         while let Some(job) = self.pending.pop_spawned(self.index()) {
             aside.get_or_insert_with(context::set_aside);
@@ -135,13 +138,14 @@ impl Worker {
 
     /// Queues a job on the heap. If nobody waits for it, it is run at the end of the poll or job at the latest.
     pub(super) fn push_job(&self, job: NonNull<Job>, is_detached: bool) {
-        let is_short = self.computation.is_fine() && !self.computation.is_probing();
+        let pace = &self.computation.pace;
+        let is_short = pace.is_fine() && !pace.is_probing();
         if self.pending.push_spawned(job, is_short) || !is_short {
             self.announce_offer();
         } else if is_detached {
-            self.computes();
+            self.note_computing();
         }
-        if self.pending.counts_down() {
+        if self.pending.count_down() {
             self.attend();
         }
     }
@@ -162,25 +166,25 @@ impl Worker {
         true
     }
 
-    /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the monitor
-    /// do so by and by.
+    /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the
+    /// monitor do so by and by.
     pub(super) fn announce_offer(&self) {
-        self.computes();
+        self.note_computing();
         // Partner of the fences in `Worker::sleep` and `sleep_joining`: either we see the sleeper, or it sees the job.
         // A worker that searches looks for jobs before it stops.
         fence(Ordering::SeqCst);
         // In a computation with long leaves, the next offer is far away.
-        let look = self.computation.counts_offer() || !self.computation.is_fine();
+        let look = self.computation.offering.count_offer() || !self.computation.pace.is_fine();
         if !self.pool.has_idle() {
-            return self.lacks_thief();
+            return self.rely_on_monitor();
         }
         let now = Instant::now();
-        if self.computation.has_slowed_down(now, self.pending.count()) {
+        if self.computation.pace.has_slowed_down(now, self.pending.count()) {
             // The count of a fine-grained computation would come to a look at the clock after many more long leaves.
             self.expect_long_leaves();
         }
         let is_worth_it = || self.pool.forecast.is_long() || self.computation.is_worth_a_thief(now);
-        if look && !self.computation.brings_crumbs() && is_worth_it() {
+        if look && !self.computation.offering.brings_crumbs() && is_worth_it() {
             self.pool.wake_thief();
         } else {
             self.pool.monitor.hurry();
@@ -190,77 +194,81 @@ impl Worker {
     pub(super) fn split_point(&self) {
         let now = Instant::now();
         self.pending.set_count(self.computation.next_count(now));
-        self.shows_progress();
-        if self.computation.is_coarse() {
+        self.show_progress();
+        if self.computation.pace.is_coarse() {
             self.expect_long_leaves();
         }
         if !self.pending.offers_nothing()
             && self.pool.has_idle()
             && self.computation.is_worth_a_thief(now)
-            && !self.computation.brings_crumbs()
+            && !self.computation.offering.brings_crumbs()
         {
             self.pool.wake_thief();
         }
-        if self.computation.may_poll.get()
-            && now >= self.computation.next_poll.get()
-            && self.comes_to_tasks()
-        {
+        if self.computation.may_be_interrupted(now) && self.comes_to_tasks() {
             self.consider_polling(now);
         }
     }
 
     /// Has the monitor see that the computation makes progress, unless it comes to no tasks: then a spare must come for
     /// them.
-    pub(super) fn shows_progress(&self) {
+    pub(super) fn show_progress(&self) {
         if self.comes_to_tasks() {
             self.slot().counters.splits.bump();
-        } else if unwinds() {
+        } else if !self.is_in_place() {
             self.slot().activity.judge(false);
         }
     }
 
-    /// Returns false in a task that is polled in place, and while the thread unwinds: the second closure of a join
-    /// whose first one has panicked runs then. A task in its middle would take itself for one that panics.
+    /// Returns false in a task that is polled in place; in `block_in_place`, where the thread is no worker; and while
+    /// the thread unwinds: the second closure of a join whose first one has panicked runs then. A task in its middle
+    /// would take itself for one that panics.
     fn comes_to_tasks(&self) -> bool {
-        !self.computation.in_place.get() && !unwinds()
+        !self.is_in_place() && !self.slot().activity.is_blocked() && !thread::panicking()
     }
 
     /// Polls tasks in place if some wait.
     fn consider_polling(&self, now: Instant) {
         let own = self.has_own();
-        let fine = self.computation.is_fine();
+        let fine = self.computation.pace.is_fine();
         self.slot().activity.judge(fine);
         if fine {
             // No leaves, or none any more: this worker comes to tasks by itself.
-            self.send_spare_home();
+            self.dismiss_own_spare();
         } else if self.slot().status.read().spare().is_some() {
             // A spare is there for them, and may wait for this very CPU.
             if own {
                 self.hand_over();
             }
-            std::thread::yield_now();
-            self.computation.next_poll.set(Instant::now() + LET_IN);
+            thread::yield_now();
+            self.computation.let_tasks_wait(Instant::now() + LET_IN);
             return;
         }
-        let look_out = self.pool.poller().has_events_to_take()
-            && self.pacing.looks_out_after(now, OS_LOOK_EVERY);
-        if own || look_out || self.pool.has_shared_work() || self.pool.has_kept_work() {
-            let count = self.computation.keep_count(|| self.poll_in_place(now, look_out));
+        let poller = self.pool.poller();
+        // Models that compute arm no timers, and looking for them would be most of what they explore.
+        let is_due = || cfg!(not(loom)) && poller.is_due();
+        let look = self.pacing.is_look_due(now, OS_LOOK_EVERY)
+            && (poller.has_events_to_take() || is_due());
+        if own || look || self.pool.has_shared_work() || self.pool.has_kept_work() {
+            let count = self.computation.pace.keep_count(|| self.poll_in_place(now, look));
             self.pending.set_count(count);
         }
     }
 
-    fn poll_in_place(&self, start: Instant, look_out: bool) {
+    fn poll_in_place(&self, start: Instant, look: bool) {
         // What the computation has entered, and the values of its task, are meant neither for the tasks nor for the
         // wakers that are called here.
         let _aside = context::set_aside();
-        self.computation.in_place.set(true);
+        let began = self.computation.began();
+        if !self.computation.interrupt() {
+            return;
+        }
         self.pacing.restart(start);
-        self.observer.interrupts(start, self.computation.began());
+        self.observer.note_interruption(start, began);
         let mut now = start;
         let (mut polls, mut polls_before) = (0_u32, 0);
-        if look_out {
-            self.pacing.looked_out(start);
+        if look {
+            self.pacing.looked(start);
             self.poll_os();
         }
         loop {
@@ -286,18 +294,15 @@ impl Worker {
         }
         // Time for which the OS has kept us from running does not count for more.
         let spent = now.saturating_duration_since(start).min(STRETCH);
-        if polls > 0 || look_out {
+        if polls > 0 || look {
             // The thread that is to send us something, or waits for what these tasks have sent, may have been put
             // behind us by the OS, for as long as we compute.
-            std::thread::yield_now();
+            thread::yield_now();
             now = Instant::now();
         }
         let share = self.pool.config.compute_share;
-        // Models must not go by how fast the machine is: there it took no time.
-        let rest = if cfg!(loom) { Duration::ZERO } else { spent * share / (100 - share) };
-        self.computation.next_poll.set(now + rest);
-        self.computation.restart(now);
-        self.computation.in_place.set(false);
+        let rest = if TIMELESS { Duration::ZERO } else { spent * share / (100 - share) };
+        self.computation.resume(now, rest);
     }
 
     /// Polls a task on top of the poll that this worker is in.
@@ -305,7 +310,7 @@ impl Worker {
         let hop = self.hop.replace(false);
         // If the task blocks, that is no leaf of the computation.
         self.slot().activity.interrupt();
-        self.slot().polls_in_place(runnable, |runnable| {
+        self.slot().note_poll_in_place(runnable, |runnable| {
             coop::budgeted(|| self.run_or_cancel(runnable));
         });
         self.slot().activity.compute();
@@ -316,7 +321,7 @@ impl Worker {
 
     /// Returns true while a poll in place is under way.
     pub(crate) fn is_in_place(&self) -> bool {
-        self.computation.in_place.get()
+        self.computation.is_in_place()
     }
 
     /// Runs a stolen job, and what it has spawned.
@@ -324,24 +329,24 @@ impl Worker {
         let tick = &self.slot().counters.tick;
         tick.bump();
         // What was polled here before is not to be named if the job gets stuck.
-        self.slot().polls(None);
-        self.begin_computing();
-        self.computation.is_whole.set(job.is_from(NOWHERE));
-        self.call_for_shared();
-        self.slot().runs_for(job.from(), || job.run(self));
+        self.slot().note_poll(None);
+        self.begin(if job.is_from(NO_WORKER) { Kind::Whole } else { Kind::Stolen });
+        self.wake_for_shared();
+        self.slot().run_for(job.from(), || job.run(self));
         self.end_computing();
         tick.bump();
-        self.computation.stole.set(true);
+        self.computation.thief.note_job();
     }
 
-    /// From now on this worker computes.
+    /// Notes that this worker computes from now on, and nothing else until the end of the poll or job.
     pub(crate) fn begin_computing(&self) {
-        self.pending.set_count(self.computation.begin(Instant::now()));
-        self.computation.computing.set(true);
-        self.computation.of_task.set(false);
-        self.computation.is_whole.set(true);
-        self.called.set(false);
-        if !self.computation.takes_short_slices.replace(true) && context::is_thread_of(&self.pool) {
+        self.begin(Kind::Whole);
+    }
+
+    fn begin(&self, kind: Kind) {
+        self.pending.set_count(self.computation.begin(kind, Instant::now()));
+        self.woken.set(false);
+        if self.computation.is_to_ask_for_short_slices() && context::is_thread_of(&self.pool) {
             // A thread that has something for the tasks must not wait long behind us. A manual loop runs on a thread of
             // the program, which has other things to do afterwards.
             crate::poller::take_short_slices();
@@ -350,10 +355,10 @@ impl Worker {
         task::time_poll();
     }
 
-    /// The poll or the job is over in which this worker has computed, if it has.
+    /// Called when a poll or a job is over: if this worker has computed in it, notes that the computation has ended.
     #[inline]
     pub(crate) fn end_computing(&self) {
-        if self.computation.computing.get() {
+        if self.computation.is_computing() {
             self.ended_computing();
         }
     }
@@ -361,27 +366,18 @@ impl Worker {
     #[cold]
     fn ended_computing(&self) {
         self.run_spawned();
-        self.computation.computing.set(false);
-        self.slot().activity.end();
         let now = Instant::now();
-        self.computation.ended.set(Some(now));
+        let whole = self.computation.end(now);
+        self.slot().activity.end();
         self.observer.computed(now, self.computation.lasted(now));
-        self.forecast(now);
-        self.pacing.computed(now);
-    }
-
-    /// Tells what to expect of the next computation, now that one has ended.
-    pub(super) fn forecast(&self, now: Instant) {
-        // Models must not go by how fast the machine is: no computation takes long there.
-        if cfg!(not(loom)) && self.computation.is_whole.get() {
-            self.pool.forecast.took(self.computation.lasted(now));
+        if let Some(lasted) = whole {
+            self.pool.forecast.took(lasted);
         }
+        self.pacing.computed(now);
     }
 
     /// Returns true if this worker has computed within the last `time`.
     pub(crate) fn computed_within(&self, time: Duration) -> bool {
-        let ended = self.computation.ended.get();
-        // Models must not go by how fast the machine is: there it was just now.
-        ended.is_some_and(|ended| cfg!(loom) || ended.elapsed() < time)
+        self.computation.ended_within(time)
     }
 }

@@ -1,17 +1,19 @@
-//! Functions that a replacement of rayon's core needs besides the public interface. They are not part of that
+//! Functions that a replacement of rayon's core needs in addition to the public interface. They are not part of that
 //! interface, and may change at any time.
 
 use std::io;
 
 pub use super::completion::Completion;
+pub use windlass_sync::drop_quietly;
+
 use crate::builder::Builder;
 use crate::context;
 use crate::global;
 use crate::handle::Handle;
 use crate::sched::{Pool, Worker};
 
-/// Returns the index of the current worker and the number of workers. Spares have none, and from now on run no jobs of this
-/// runtime: see `fork/reserved.rs`.
+/// Returns the index of the current worker and the number of workers. Spares have none, and from now on run no jobs of
+/// this runtime: see `fork/reserved.rs`.
 #[inline]
 pub fn place() -> Option<(usize, usize)> {
     on_worker(|worker| {
@@ -29,15 +31,34 @@ pub fn current_worker() -> Option<Handle> {
     })
 }
 
-/// Returns the runtime that serves a thread which is no worker: the current one, or the global one. That thread may be the
-/// only one of a manual loop, and is not to wait for itself: then the global one serves too. If the global one is started
-/// now, it has this many workers, unless `WINDLASS_WORKERS` is set.
+/// Returns the current runtime, unless that is a manual loop: the current thread may be the only one of it, and is not
+/// to wait for itself.
+pub fn current() -> Option<Handle> {
+    Handle::try_current().filter(|handle| !handle.pool().poller().is_manual())
+}
+
+/// Returns the runtime that serves a thread which is no worker: the [`current`] one, or else the global one. If that is
+/// started now, it has this many workers, unless `WINDLASS_WORKERS` is set.
 pub fn serving(workers: Option<usize>) -> Handle {
-    let current = Handle::try_current().filter(|handle| !handle.pool().poller().is_manual());
-    current.unwrap_or_else(|| {
+    current().unwrap_or_else(|| {
         let global = workers.map_or_else(global::runtime, global::runtime_with);
         global.handle().clone()
     })
+}
+
+/// Returns true for the global runtime.
+pub fn is_global(handle: &Handle) -> bool {
+    global::is_runtime_of(handle.pool())
+}
+
+/// Sets the number of workers, unless `WINDLASS_WORKERS` is set.
+pub fn workers_unless_set(builder: Builder, workers: usize) -> Builder {
+    global::workers_unless_set(builder, workers)
+}
+
+/// Returns the number of workers that a runtime would have.
+pub fn workers_of(builder: &Builder) -> io::Result<usize> {
+    Ok(builder.clone().check()?.workers)
 }
 
 /// Calls `f` with the current worker, if this is one and no spare.
@@ -135,7 +156,7 @@ pub fn become_first(handle: &Handle) -> bool {
         return false;
     }
     let Some(worker) = Worker::new(handle.pool().clone(), 0) else { return false };
-    worker.computation.takes_short_slices.set(true);
+    worker.computation.keep_slices();
     context::stay_forker(Box::leak(Box::new(worker)));
     true
 }

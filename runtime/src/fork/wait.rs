@@ -12,30 +12,32 @@ use crate::hooks::Hooks;
 use crate::primitives::{Arc, Ordering, fence, hint};
 use crate::sched::{Pool, Slot, WaitKind, Worker};
 
+/// Lets some time pass between two looks.
+fn spin() {
+    (0..SPINS_PER_LOOK).for_each(|_| hint::spin_loop());
+}
+
 impl Worker {
-    /// Helps others until `done`. Runs no tasks: one of them could hold up for long what waits here
-    /// to go on.
+    /// Helps others until `done`. Runs no tasks, because a task could delay the waiting thread.
     #[cold]
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
         // What the joiner has entered, and the values of its task, are not meant for others' jobs.
         let _aside = context::set_aside();
-        self.computation.waits.set(self.computation.waits.get() + 1);
-        let unknown = self.computation.is_unknown(Instant::now(), self.pending.count());
+        self.computation.enter_wait();
+        let unknown = self.computation.pace.is_unknown(Instant::now(), self.pending.count());
         let (mut idle_since, mut slept) = (None, false);
         while !done() {
             if let Some(job) = self.next_job() {
-                self.shows_progress();
+                self.show_progress();
                 if job.is_from(self.index()) {
                     self.attend_to_spawned();
                 } else {
                     self.attend_to_stolen();
                 }
-                self.slot().runs_for(self.index(), || job.run(self));
+                self.slot().run_for(self.index(), || job.run(self));
                 (idle_since, slept) = (None, false);
             } else if self.may_look_around(&mut idle_since) {
-                for _ in 0..SPINS_PER_LOOK {
-                    hint::spin_loop();
-                }
+                spin();
             } else {
                 // A scope that waits may be inside of a join.
                 self.attend_to_spawned();
@@ -43,27 +45,27 @@ impl Worker {
                 (idle_since, slept) = (None, true);
             }
         }
-        self.computation.waits.set(self.computation.waits.get() - 1);
-        self.computation.waited(Instant::now());
+        self.computation.leave_wait();
+        self.computation.pace.waited(Instant::now());
         if unknown {
             // As it was before the wait, whatever the jobs of others were like.
-            self.pending.set_count(self.computation.probe_anew());
+            self.pending.set_count(self.computation.pace.probe_anew());
         }
         // There may be jobs of other scopes than those that we are in: the threads that wait for them must not wait for
         // us.
         self.pending.share();
-        // Nor is one that was called for a job to keep the call to itself.
+        // Nor is one that was woken for a job to keep that to itself.
         let keeps_call = slept && self.could_steal();
-        if (keeps_call || self.pending.has_spawned()) && self.pool.has_idle() {
+        let is_for_others = self.pool.posted.is_for_any() || self.pool.has_idle();
+        if (keeps_call || self.pending.has_spawned()) && is_for_others {
             self.pool.wake_thief();
         }
     }
 
-    /// Before a stolen job is run, in a wait.
+    /// Called before a stolen job is run in a wait.
     fn attend_to_stolen(&self) {
         self.attend_to_spawned();
-        self.computation.restart(Instant::now());
-        self.pending.set_count(self.computation.probe_anew());
+        self.pending.set_count(self.computation.pace.begin(Instant::now()));
     }
 
     fn may_look_around(&self, since: &mut Option<Instant>) -> bool {
@@ -71,10 +73,10 @@ impl Worker {
         self.pool.config.awake_to_spin > 0 && now - *since.get_or_insert(now) < LOOK_AROUND
     }
 
-    /// After a job there is often another: a thief need not search each time, and waits for it a
-    /// moment.
+    /// Returns the next job after one has ended, for which it looks for a moment. There often is one, so a thief need
+    /// not search each time.
     pub(crate) fn another_job(&self) -> Option<JobRef> {
-        let stole = self.computation.stole.take();
+        let stole = self.computation.thief.take_note();
         if !self.may_compute() {
             None
         } else if self.leaves_tasks() {
@@ -86,7 +88,7 @@ impl Worker {
         }
     }
 
-    /// Looks out for a job, a moment long, unless there is something else to do.
+    /// Looks for a job, for a moment, unless there is something else to do.
     pub(super) fn look_around(&self, is_wanted: impl Fn() -> bool) -> Option<JobRef> {
         let mut since = None;
         loop {
@@ -96,13 +98,11 @@ impl Worker {
             if !self.may_look_around(&mut since) || is_wanted() {
                 return None;
             }
-            for _ in 0..SPINS_PER_LOOK {
-                hint::spin_loop();
-            }
+            spin();
         }
     }
 
-    /// A job of one's own, or an offer of another worker.
+    /// Takes a job of one's own, or the offer of another worker.
     pub(crate) fn next_job(&self) -> Option<JobRef> {
         let keeps_out = self.is_guest() || self.leaves_jobs();
         let other = || if keeps_out { None } else { self.steal_job() };
@@ -120,32 +120,35 @@ impl Worker {
                 .find_map(|index| Some((steal(&self.pool.fork_slot(index).offers, index)?, index)))
         };
         // Watching one owner takes long enough: the next look begins with another.
-        let crumbs = &self.computation.left_crumbs;
+        let thief = &self.computation.thief;
         let steal = |offers: &Offers, from| {
             let age = self.pool.config.offer_age;
-            let stolen = if crumbs.get() { Ok(None) } else { offers.steal(from, age) };
+            let stolen = if thief.has_left_crumbs() { Ok(None) } else { offers.steal(from, age) };
             stolen.unwrap_or_else(|Crumbs| {
-                crumbs.set(true);
+                thief.leave_crumbs();
                 None
             })
         };
         let forked = || {
-            crumbs.set(false);
+            thief.begin_look();
             let spawned = from_any(&Offers::steal_spawned);
             let (job, victim) = spawned.or_else(|| from_any(&steal))?;
-            self.observer.steals_job(victim);
+            self.observer.note_job_steal(victim);
             Some(job)
         };
-        let may_steal = || self.computation.computing.get() || self.pool.has_room();
+        let may_steal = || self.computation.is_computing() || self.pool.has_room();
         let job = self.take_posted().or_else(|| may_steal().then(forked).flatten())?;
         let job = self.keep_unless_reserved(job)?;
         self.slot().counters.steals.bump();
         Some(job)
     }
 
-    /// A job is about to be run, and may take long. If more are shared than are being run, another worker is
+    /// Called before a job is run, which may take long. If more are shared than are being run, another worker is
     /// wanted: the worker that was woken for the first of them wakes the next. A single offer is left to the monitor.
-    pub(super) fn call_for_shared(&self) {
+    pub(super) fn wake_for_shared(&self) {
+        if self.pool.posted.is_for_any() {
+            return self.pool.wake_thief();
+        }
         if !self.pool.has_idle() {
             return;
         }
@@ -156,7 +159,7 @@ impl Worker {
         }
     }
 
-    /// Announces that it sleeps, looks once more, and sleeps until another thread calls it or the time has come.
+    /// Announces that it sleeps, looks once more, and sleeps until another thread wakes it or the time has come.
     pub(super) fn sleep_joining(
         &self,
         wait: WaitKind,
@@ -165,38 +168,39 @@ impl Worker {
     ) {
         let slot = self.slot();
         let hooks = if self.is_guest() { &Hooks::default() } else { &self.pool.config.hooks };
-        hooks.parks();
+        hooks.call_park();
         // Counted first: the thread that takes the announcement back counts it out again, and no other thread may miss
         // it meanwhile.
         if !self.is_guest() {
             self.pool.joiners.fetch_add(1, Ordering::Relaxed);
         }
         slot.status.announce(wait);
-        // Partner of the fences of all threads that call joiners: `latch_was_set` and `Pool::wake_thief` for what they
+        // Partner of the fences of all threads that wake joiners: `latch_was_set` and `Pool::wake_thief` for what they
         // wait for, those in `Pool::push_root`, `Pool::close`, `Pool::left` and `dismiss_spare` for the rest.
         fence(Ordering::SeqCst);
-        if (done() || self.could_steal()) && self.stops_joining() {
-            hooks.unparks();
+        if (done() || self.could_steal()) && self.stop_joining() {
+            hooks.call_unpark();
             return;
         }
         slot.counters.parks.bump();
-        if !self.parker.park_until(deadline) && !self.stops_joining() {
+        if !self.parker.park_until(deadline) && !self.stop_joining() {
             self.parker.park();
         }
         slot.counters.wakeups.bump();
-        hooks.unparks();
+        hooks.call_unpark();
     }
 
     /// Returns true if another worker offers a job, and this one would take it.
     fn could_steal(&self) -> bool {
         let posted = || self.pool.posted.is_for(self.index());
-        !self.is_guest() && !self.leaves_jobs() && (self.sees_offer() || posted())
+        !self.is_guest() && !self.leaves_jobs() && (self.look_for_offer() || posted())
     }
 
-    /// Returns true if there is a job that this worker, about to sleep, would take. Crumbs are none: it would stay awake
-    /// beside them. What follows them may be a long job whose owner has not seen us sleep, so the monitor looks soon.
-    pub(crate) fn sees_offer(&self) -> bool {
-        if !self.computation.left_crumbs.get() {
+    /// Returns true if there is a job that this worker, about to sleep, would take. Crumbs are none: it
+    /// would stay awake beside them. What follows them may be a long job whose owner has not seen us
+    /// sleep, so the monitor looks soon.
+    pub(crate) fn look_for_offer(&self) -> bool {
+        if !self.computation.thief.has_left_crumbs() {
             return self.pool.has_offer_besides(self.index());
         }
         self.pool.monitor.hurry();
@@ -204,7 +208,7 @@ impl Worker {
     }
 
     /// Takes the announcement back. Returns false if another thread was faster, and its token is on the way.
-    fn stops_joining(&self) -> bool {
+    fn stop_joining(&self) -> bool {
         let stops = self.slot().status.stop_waiting();
         if stops && !self.is_guest() {
             self.pool.joiners.fetch_sub(1, Ordering::Relaxed);
@@ -212,33 +216,33 @@ impl Worker {
         stops
     }
 
-    /// The job that was stolen from worker `from`, or the last one of its scope, is done. The job's own
+    /// Wakes the owner of a stolen job, worker `from`, when the job or the last one of its scope is done. The job's own
     /// memory may be gone by now.
     pub(super) fn latch_was_set(&self, from: usize) {
         // Partner of the fence in `sleep_joining`: either we see that it sleeps, or it sees the latch.
         fence(Ordering::SeqCst);
-        self.pool.call_joiner(from);
+        self.pool.wake_joiner(from);
     }
 }
 
 impl Pool {
     /// Wakes a worker that sleeps in a join; false if it does not.
-    pub(crate) fn call_joiner(&self, index: usize) -> bool {
-        self.call_waiting(index, WaitKind::Join)
+    pub(crate) fn wake_joiner(&self, index: usize) -> bool {
+        self.wake_waiter(index, WaitKind::Join)
     }
 
     /// Wakes a worker that waits for this beside the sleepers' stack; false if it does not.
-    pub(super) fn call_waiting(&self, index: usize, wait: WaitKind) -> bool {
+    pub(super) fn wake_waiter(&self, index: usize, wait: WaitKind) -> bool {
         let slot = self.fork_slot(index);
-        let called = slot.status.call(wait);
-        if called {
-            // Guests are not counted: they are called for nothing but the end of what they wait for.
+        let waits = slot.status.take_waiter(wait);
+        if waits {
+            // Guests are not counted: they are woken for nothing but the end of what they wait for.
             if index < self.slots.len() {
                 self.joiners.fetch_sub(1, Ordering::Relaxed);
             }
             slot.unparker.unpark();
         }
-        called
+        waits
     }
 
     /// Returns false if no thread sleeps in a join, or between two jobs. A caller that must not miss one has passed a
@@ -269,8 +273,8 @@ impl Pool {
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
-        let callable = self.computing_slots().len();
-        if self.has_joiners() && (0..callable).any(|index| self.call_joiner(index)) {
+        let joiners = self.computing_slots().len();
+        if self.has_joiners() && (0..joiners).any(|index| self.wake_joiner(index)) {
             return;
         }
         self.wake_one();
@@ -282,7 +286,8 @@ impl Pool {
         self.posted.is_for_any() || (offers() && self.has_room())
     }
 
-    /// As [`has_offer`](Self::has_offer), for a job that worker `own` could steal. Its own offer is the join it is inside of.
+    /// As [`has_offer`](Self::has_offer), for a job that worker `own` could steal. Its own offer is the
+    /// join it is inside of.
     pub(crate) fn has_offer_besides(&self, own: usize) -> bool {
         let offers = |(index, slot): (usize, &Arc<CachePadded<Slot>>)| {
             index != own && !slot.offers.is_empty()

@@ -1,9 +1,10 @@
-//! The calls of `block_on` that each thread is in, with their tasks: what the thread itself goes by, and what the list of
-//! tasks shows.
+//! The calls of `block_on` that each thread is in, with their tasks. The thread itself finds its current call here, and
+//! the list of tasks shows them all.
 //!
-//! Each thread has a list, whose lock nobody takes but the thread and those who look. The process knows the lists of all
-//! threads, because a thread may call the `block_on` of any runtime. The locks are `std`'s, also in models: each is held for
-//! a few instructions, in which nothing else is called.
+//! Each thread has a list, whose lock is taken only by the thread itself and by threads that list
+//! tasks. The process knows the lists of all threads, because a thread may call the `block_on` of
+//! any runtime. The locks are `std`'s, also in models: each is held for a few instructions, in
+//! which nothing else is called.
 
 use std::panic::Location;
 use std::sync::{Arc as Shared, PoisonError, RwLock, Weak};
@@ -19,7 +20,7 @@ use crate::sched::Pool;
 use crate::task::{self, Id, Listing, Notes, PollTime, SiteId, Waits};
 
 /// A call of `block_on` by the program.
-pub(crate) struct Call {
+pub(crate) struct BlockOnCall {
     /// The address of the runtime's pool, to be compared.
     pool: usize,
     pub(crate) id: Id,
@@ -34,7 +35,7 @@ pub(crate) struct Call {
     polled_since: AtomicU64,
 }
 
-impl Call {
+impl BlockOnCall {
     pub(crate) fn new(pool: &Arc<Pool>, location: &'static Location<'static>) -> Shared<Self> {
         let notes = Notes::new(SiteId::of(location, None), Listing::AtSpawn);
         let is_observed = pool.is_observed();
@@ -70,7 +71,7 @@ impl Call {
         Some(self.polled_since.load(Ordering::Relaxed)).filter(|since| *since > 0)
     }
 
-    /// The call returns.
+    /// Takes the call off the list, because it returns.
     fn end(&self) {
         if self.is_within_task {
             task::note_wait(Waits::Unknown);
@@ -81,7 +82,7 @@ impl Call {
 /// A call of `block_on`, or the life of a thread for pinned tasks, and the tasks that run inside.
 #[derive(Default)]
 pub(super) struct Place {
-    pub(super) call: Option<Shared<Call>>,
+    pub(super) call: Option<Shared<BlockOnCall>>,
     pub(super) tasks: Option<Arc<LocalTasks>>,
 }
 
@@ -129,8 +130,9 @@ impl Places {
 }
 
 /// Returns the calls of the runtime's `block_on`, by threads that run no task of it.
-pub(crate) fn calls(pool: &Arc<Pool>) -> Vec<Shared<Call>> {
-    let is_wanted = |call: &&Shared<Call>| call.pool == address(pool) && !call.is_within_task;
+pub(crate) fn calls(pool: &Arc<Pool>) -> Vec<Shared<BlockOnCall>> {
+    let is_wanted =
+        |call: &&Shared<BlockOnCall>| call.pool == address(pool) && !call.is_within_task;
     of_all(|place| place.call.as_ref().filter(is_wanted).cloned())
 }
 

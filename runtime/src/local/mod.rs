@@ -10,11 +10,10 @@ pub(crate) mod pinned;
 mod tasks;
 
 use std::future::{Future, poll_fn};
-use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc as Shared;
 
-use calls::{Call, Place, Places};
+use calls::{BlockOnCall, Place, Places};
 pub(crate) use pinned::PinnedThreads;
 pub use pinned::spawn_pinned;
 pub(crate) use tasks::LocalTasks;
@@ -58,7 +57,7 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    let origin = Origin::new(Location::caller(), None);
+    let origin = Origin::caller();
     let Some(tasks) = current() else {
         panic!(
             "`spawn_local` was called outside of `block_on` and of pinned tasks: there is no thread that the task could \
@@ -98,12 +97,12 @@ pub(crate) fn all(pool: &Arc<Pool>) -> Vec<Arc<LocalTasks>> {
 
 /// A call of `block_on`. Dropping it cancels the tasks.
 pub(crate) struct LocalScope {
-    call: Option<Shared<Call>>,
+    call: Option<Shared<BlockOnCall>>,
 }
 
 impl LocalScope {
     /// Begins a call, with the tasks that it starts with, if any.
-    pub(crate) fn enter(call: Option<Shared<Call>>, tasks: Option<Arc<LocalTasks>>) -> Self {
+    pub(crate) fn enter(call: Option<Shared<BlockOnCall>>, tasks: Option<Arc<LocalTasks>>) -> Self {
         let place = Place { call: call.clone(), tasks };
         // Where thread-locals are gone, there is nothing local.
         let _ = PLACES.try_with(|places| places.push(place));

@@ -1,11 +1,10 @@
 //! Threads for tasks that are not `Send`.
 //!
-//! They are not workers. On a worker, a task that can't move would wait as long as that worker is stuck in a blocking call
-//! or a computation, and no spare could help: it would be the one kind of task that can be held up. Here it waits only
-//! for other pinned tasks.
+//! They are not workers. On a worker, a task that can't move would wait as long as that worker is stuck in a blocking
+//! call or a computation, and no spare could help: it would be the one kind of task that nobody could help. Here it
+//! waits only for other pinned tasks.
 
 use std::future::{Future, poll_fn};
-use std::panic::Location;
 use std::task::Poll;
 
 use super::tasks::LocalTasks;
@@ -69,7 +68,7 @@ where
     Fut: Future + 'static,
     Fut::Output: Send + 'static,
 {
-    let origin = Origin::new(Location::caller(), None);
+    let origin = Origin::caller();
     context::with_pool(|pool| spawn(pool, f, origin))
 }
 
@@ -93,7 +92,7 @@ impl Handle {
         Fut: Future + 'static,
         Fut::Output: Send + 'static,
     {
-        spawn(self.pool(), f, Origin::new(Location::caller(), None))
+        spawn(self.pool(), f, Origin::caller())
     }
 }
 
@@ -111,8 +110,8 @@ where
     boxed_if_large!(future => unsafe { LocalTasks::spawn(&tasks, future, origin) })
 }
 
-/// Returns the tasks of the thread with the fewest, or of a new thread. If there is no thread, returns closed tasks, which
-/// refuse everything.
+/// Returns the tasks of the thread with the fewest, or of a new thread. If there is no thread, returns closed tasks,
+/// which refuse everything.
 fn choose(pool: &Arc<Pool>) -> Arc<LocalTasks> {
     let mut inner = pool.pinned.0.lock();
     let fewest = inner.threads.iter().min_by_key(|tasks| tasks.unfinished()).cloned();

@@ -10,16 +10,16 @@
 //!
 //! A task points to its `LocalTasks` without counting a reference. The pointer is valid while the task is unfinished,
 //! because the executor keeps the `LocalTasks` until `unfinished` is 0. A waker uses the pointer only if it has just
-//! scheduled the task, which was idle and so unfinished; the task stays unfinished until the executor has taken it out of
-//! the queue. Before the push, the waker takes a counted reference, because after it everything may be over
-//! before the executor has been woken.
+//! scheduled the task, which was idle and so unfinished; the task stays unfinished until the executor has taken it out
+//! of the queue. Before the push, the waker takes a counted reference, because after it everything may be over before
+//! the executor has been woken.
 //!
 //! To wake: push, take the executor's waker, release the lock, wake. To wait: the executor stores its waker *under the
 //! lock*, and does not wait if the queue is not empty. So either the executor sees the task, or the pusher sees the
 //! executor's waker.
 //!
-//! To end: `close` refuses further tasks, cancels all idle ones and queues them. The executor runs the queue until no task
-//! is unfinished. It also waits for a task that another thread has scheduled and not yet pushed.
+//! To end: `close` refuses further tasks, cancels all idle ones and queues them. The executor runs the queue until no
+//! task is unfinished. It also waits for a task that another thread has scheduled and not yet pushed.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -74,7 +74,8 @@ impl LocalTasks {
         })
     }
 
-    /// Spawns a task. If the executor is ending, the future is dropped at once, and the handle returns a cancelled error.
+    /// Spawns a task. If the executor is ending, the future is dropped at once, and the handle returns a
+    /// cancelled error.
     ///
     /// # Safety
     ///
@@ -184,7 +185,8 @@ impl LocalTasks {
         Arc::ptr_eq(&self.pool, pool)
     }
 
-    /// Reads the clock, on the executor's thread, if what that does is observed. Returns the time of the last reading, and of this.
+    /// Reads the clock, on the executor's thread, if what that does is observed. Returns the time of the
+    /// last reading, and of this.
     fn read_clock(&self) -> (u64, u64) {
         let before = self.clock.load(Plain::Relaxed);
         if !self.pool.is_observed() {
@@ -260,7 +262,7 @@ impl Schedule for InLocalTasks {
             hooks::call_for_task(hook, id, &origin);
         }
         // SAFETY: as above.
-        tasks.pool.observe_local_end(unsafe { &task.as_ref().notes });
+        tasks.pool.observe_end(unsafe { &task.as_ref().notes });
         if end.listed {
             tasks.owned.remove(SHARD, task);
         }

@@ -3,16 +3,16 @@
 use std::future::{Future, poll_fn};
 use std::task::Poll;
 
-use super::{Pool, origin};
+use super::Pool;
 use crate::local::LocalTasks;
 use crate::primitives::Arc;
-use crate::task::JoinHandle;
+use crate::task::{JoinHandle, Origin};
 
 /// Tasks that the thread of the model runs.
 pub struct Local(Arc<LocalTasks>);
 
 impl Local {
-    /// No tasks yet.
+    /// Creates an executor without tasks.
     pub fn new(pool: &Pool) -> Self {
         Self(LocalTasks::new(pool.pool().clone()))
     }
@@ -24,7 +24,7 @@ impl Local {
         F::Output: 'static,
     {
         // SAFETY: the future is `Send`.
-        unsafe { LocalTasks::spawn(&self.0, future, origin()) }
+        unsafe { LocalTasks::spawn(&self.0, future, Origin::caller()) }
     }
 
     /// Runs tasks until `done`, as a `block_on` does.

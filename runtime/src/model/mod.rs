@@ -12,8 +12,6 @@ mod parts;
 mod pool;
 mod ready;
 
-use std::panic::Location;
-
 #[cfg(loom)]
 pub use local::Local;
 #[cfg(loom)]
@@ -30,7 +28,7 @@ pub use crate::fork::model::Fork;
 pub use crate::poller::model::{Asked, Kicks, Pipe, Reader, Source, Waiter};
 #[cfg(loom)]
 pub use crate::poller::{Direction, Seen};
-use crate::task::{self, Origin};
+use crate::task;
 
 /// The right to run a task.
 #[derive(Debug)]
@@ -46,9 +44,4 @@ impl Runnable {
     pub fn cancel(self) {
         self.0.cancel();
     }
-}
-
-#[track_caller]
-fn origin() -> Origin {
-    Origin::new(Location::caller(), None)
 }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::ptr::NonNull;
 
-use super::{Runnable, origin};
+use super::Runnable;
 use crate::primitives::{Arc, Mutex};
-use crate::task::{self, End, Header, JoinHandle, Listing, OwnedTasks, Schedule};
+use crate::task::{self, End, Header, JoinHandle, Listing, Origin, OwnedTasks, Schedule};
 
 /// The scheduler of a model of the owner's list: the list, and a queue behind a lock.
 pub struct Owner {
@@ -15,7 +15,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// An empty list.
+    /// Creates an empty list.
     pub fn new() -> Arc<Self> {
         Arc::new(Self { owned: OwnedTasks::new(0), ready: Mutex::new(VecDeque::new()) })
     }
@@ -35,7 +35,7 @@ impl Owner {
         F: Future,
     {
         let member = Member(NonNull::from(self));
-        let (runnable, handle) = task::new_task(future, member, origin(), listing);
+        let (runnable, handle) = task::new_task(future, member, Origin::caller(), listing);
         (Runnable(runnable), handle)
     }
 

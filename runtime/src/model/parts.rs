@@ -52,7 +52,7 @@ impl Sleepers {
 pub struct Ring(crate::observe::ring::Ring);
 
 impl Ring {
-    /// An empty one.
+    /// Creates an empty one.
     pub fn new() -> Self {
         Self(crate::observe::ring::Ring::new(false))
     }
@@ -78,7 +78,7 @@ impl Default for Ring {
 pub struct LifoSlot(sched::LifoSlot);
 
 impl LifoSlot {
-    /// An empty place.
+    /// Creates an empty place.
     pub fn new() -> Self {
         Self(sched::LifoSlot::new())
     }

@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
-use super::{Fork, Pipe, origin};
+use super::{Fork, Pipe};
 use crate::Scope;
 use crate::context;
 use crate::handle::Handle;
@@ -12,15 +12,15 @@ use crate::poller::{self, Clock, Poller};
 use crate::primitives::Arc;
 use crate::sched::{self, Config, Duty, SleepPlace, Worker};
 use crate::shutdown;
-use crate::task::JoinHandle;
+use crate::task::{JoinHandle, Origin};
 
 /// The shared half of a runtime, without threads.
 #[derive(Clone)]
 pub struct Pool(Arc<sched::Pool>);
 
 impl Pool {
-    /// A pool with this many places for workers and for spares. Its monitor is on, so that switching it on costs a
-    /// model nothing.
+    /// Creates a pool with this many slots for workers and for spares. Its monitor is on, so that switching it on
+    /// costs a model nothing.
     pub fn new(workers: usize, spares: usize) -> Self {
         Self::unmonitored(workers, spares).monitored()
     }
@@ -36,24 +36,24 @@ impl Pool {
         Self::with(workers, spares, |_| ())
     }
 
-    /// A pool without places for threads, for a [`manual_loop`](Self::manual_loop).
+    /// Creates a pool without slots for threads, for a [`manual_loop`](Self::manual_loop).
     pub fn manual() -> Self {
         Self::of(Config::bare(1), true)
     }
 
-    /// As [`new`](Self::new), with this many places for guests in place of spares.
+    /// As [`new`](Self::new), with this many slots for guests in place of spares.
     pub fn hospitable(workers: usize, guests: usize) -> Self {
         Self::with(workers, 0, |config| config.guests = guests).monitored()
     }
 
     /// As [`hospitable`](Self::hospitable), with no CPU for a guest beside the workers.
-    pub fn crowded(workers: usize, guests: usize) -> Self {
-        let crowd = |config: &mut Config| (config.guests, config.cpus) = (guests, workers);
-        Self::with(workers, 0, crowd).monitored()
+    pub fn without_room(workers: usize, guests: usize) -> Self {
+        let few_cpus = |config: &mut Config| (config.guests, config.cpus) = (guests, workers);
+        Self::with(workers, 0, few_cpus).monitored()
     }
 
-    /// As [`new`](Self::new), without spares, and with thieves that watch an offer before they take it. Time does not pass in
-    /// models: its owner has one opportunity to come back to it.
+    /// As [`new`](Self::new), without spares, and with thieves that watch an offer before they take it. Time does not
+    /// pass in models: its owner has one opportunity to come back to it.
     pub fn watchful(workers: usize) -> Self {
         Self::with(workers, 0, |config| config.offer_age = Duration::MAX).monitored()
     }
@@ -79,7 +79,7 @@ impl Pool {
         Self(sched::Pool::new(config, poller))
     }
 
-    /// A pipe with a number of its own, not registered yet.
+    /// Creates a pipe with a number of its own, not registered yet.
     pub fn pipe(&self, number: usize) -> Pipe {
         Pipe::new(self.0.poller(), number)
     }
@@ -99,7 +99,8 @@ impl Pool {
         poller::look_after_os(&self.0, true);
     }
 
-    /// Has the seat's lock while `meanwhile` runs, and asks afterwards whether nobody looks, as the poller's thread does.
+    /// Has the seat's lock while `meanwhile` runs, and asks afterwards whether nobody looks, as the
+    /// poller's thread does.
     pub fn hold_seat<T>(&self, meanwhile: impl FnOnce() -> T) -> T {
         let seat = self.0.poller().take_seat();
         assert!(seat.is_some(), "the seat is free");
@@ -109,12 +110,12 @@ impl Pool {
         result
     }
 
-    /// The shard of a thread that is no worker.
-    pub fn foreign_timers(&self) -> &windlass_timer::ShardRef {
-        self.0.poller().timers().foreign(0)
+    /// Returns the shard of a thread that is not a worker.
+    pub fn outside_timers(&self) -> &windlass_timer::ShardRef {
+        self.0.poller().timers().outside(0)
     }
 
-    /// The shard of a worker.
+    /// Returns the shard of a worker.
     pub fn worker_timers(&self, index: usize) -> &windlass_timer::ShardRef {
         self.0.poller().timers().worker(index)
     }
@@ -125,7 +126,7 @@ impl Pool {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        self.0.spawn(future, origin())
+        self.0.spawn(future, Origin::caller())
     }
 
     /// Queues a computation.
@@ -133,20 +134,20 @@ impl Pool {
         &self,
         f: impl FnOnce() -> T + Send + 'static,
     ) -> JoinHandle<T> {
-        crate::fork::model::compute(&self.0, f, origin())
+        crate::fork::model::compute(&self.0, f, Origin::caller())
     }
 
-    /// A computation has come to a point where it looks after tasks.
+    /// Comes to a point in a computation where the worker looks after tasks.
     pub fn split_point(&self) {
         crate::fork::model::split_point();
     }
 
-    /// A worker for fork-join, on the current thread.
+    /// Creates a worker for fork-join, on the current thread.
     pub fn fork(&self, index: usize) -> Fork {
         Fork::new(&self.0, index)
     }
 
-    /// `join` of a thread outside, in a guest's place; `None` if none is free.
+    /// Runs a `join` of a thread outside, in a guest's slot. Returns `None` if none is free.
     pub fn join_as_guest<A, B, RA, RB>(&self, a: A, b: B) -> Option<(RA, RB)>
     where
         A: FnOnce() -> RA,
@@ -155,7 +156,7 @@ impl Pool {
         crate::fork::model::join_as_guest(&self.0, a, b)
     }
 
-    /// `scope_in_place` of a thread outside for which there is no guest's place.
+    /// Runs a `scope_in_place` of a thread outside for which there is no guest's slot.
     pub fn scope_outside<'scope>(&self, f: impl FnOnce(&Scope<'scope>)) {
         crate::fork::model::scope_outside(&self.0, f);
     }
@@ -165,7 +166,7 @@ impl Pool {
         sched::Pool::post_static(&self.0, f);
     }
 
-    /// From now on jobs are for the workers alone.
+    /// Reserves jobs for the workers from now on.
     pub fn reserve_jobs(&self) {
         self.0.reserve_jobs();
     }
@@ -175,7 +176,7 @@ impl Pool {
         Handle::new(self.0.clone()).broadcast(f)
     }
 
-    /// `block_on` of a thread outside, as in virtual time.
+    /// Runs a `block_on` of a thread outside, as in virtual time.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         poller::outside_activity::block_on(&self.0, future)
     }
@@ -190,7 +191,7 @@ impl Pool {
         self.0.wake_thief();
     }
 
-    /// A manual loop on the current thread, in place of a worker.
+    /// Creates a manual loop on the current thread, in place of a worker.
     pub fn manual_loop(&self) -> Loop {
         Loop::of(self.0.clone())
     }
@@ -199,7 +200,7 @@ impl Pool {
     pub fn occupy(&self, index: usize) -> Workplace {
         // That of a worker is never vacant.
         let _ = self.0.slots[index].status.claim(Duty::Everything);
-        self.0.moves_in(index);
+        self.0.note_move_in(index);
         Workplace { pool: self.clone(), index }
     }
 
@@ -228,7 +229,7 @@ impl Pool {
         self.0.is_over()
     }
 
-    /// Tells the worker in a place to leave.
+    /// Tells the worker in a slot to leave.
     pub fn retire(&self, index: usize) {
         self.0.slots[index].status.dismiss();
     }
@@ -238,8 +239,8 @@ impl Pool {
         self.0.slots[index].status.note_spare(spare);
     }
 
-    /// Claims a place for the next spare, as the monitor does if no thread is there. Returns false if the last spare has
-    /// not been told to leave.
+    /// Claims a slot for the next spare, as the monitor does if no thread is there. Returns false if the last spare
+    /// has not been told to leave.
     #[must_use]
     pub fn claim(&self, spare: usize) -> bool {
         self.0.slots[spare].status.claim(Duty::Everything)
@@ -252,7 +253,7 @@ impl Pool {
         }
     }
 
-    /// Returns true if the spare in a place has been told to leave.
+    /// Returns true if the spare in a slot has been told to leave.
     pub fn must_retire(&self, spare: usize) -> bool {
         self.0.slots[spare].status.read_own().must_retire()
     }
@@ -293,12 +294,12 @@ impl Pool {
         self.0.monitor.is_hurried()
     }
 
-    /// Returns true while a worker has a place.
+    /// Returns true while a worker has a slot.
     pub fn is_occupied(&self, index: usize) -> bool {
         self.0.slots[index].activity.is_present()
     }
 
-    /// A monitor of the workers, as the poller's thread has it.
+    /// Creates a monitor of the workers, as the poller's thread has it.
     pub fn monitor(&self) -> Monitor {
         // One reading of the clock: with two, the time between them would decide who counts as stalled.
         let start = Instant::now();
@@ -317,9 +318,14 @@ impl Monitor {
     pub fn look(&mut self, pool: &Pool, after: Duration) {
         self.inner.look(&pool.0, self.start + after);
     }
+
+    /// Sends a spare for a worker that has made no progress since the last look, as a look does that finds it stuck.
+    pub fn relieve(&mut self, pool: &Pool, stuck: usize) {
+        self.inner.relieve(&pool.0, stuck);
+    }
 }
 
-/// A place that a worker is about to take.
+/// A slot that a worker is about to take.
 pub struct Workplace {
     pool: Pool,
     index: usize,
@@ -331,7 +337,7 @@ impl Workplace {
         let Self { pool: Pool(pool), index } = self;
         let worker = Worker::new(pool.clone(), index).expect("somebody works there");
         worker.run();
-        pool.moves_out(index);
+        pool.note_move_out(index);
     }
 
     /// Looks at the OS without blocking, as a busy worker does, and leaves.
@@ -350,7 +356,7 @@ impl Workplace {
             result
         });
         worker.move_out();
-        pool.moves_out(index);
+        pool.note_move_out(index);
         result
     }
 }

@@ -3,10 +3,10 @@
 use std::future::Future;
 use std::ptr::{self, NonNull};
 
-use super::{Runnable, origin};
+use super::Runnable;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 use crate::primitives::{Arc, AtomicPtr, Ordering};
-use crate::task::{self, End, Header, JoinHandle, Listing, Schedule};
+use crate::task::{self, End, Header, JoinHandle, Listing, Origin, Schedule};
 
 /// The scheduler of a model with one task: a place for its `Runnable`.
 ///
@@ -20,7 +20,7 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// An empty place.
+    /// Creates an empty place.
     pub fn new() -> Arc<Self> {
         Arc::new(Self { place: AtomicPtr::new(ptr::null_mut()), released: AtomicUsize::new(0) })
     }
@@ -28,11 +28,11 @@ impl Ready {
     /// Makes a task that is put here when it is woken.
     pub fn task<F: Future>(&self, future: F) -> (Runnable, JoinHandle<F::Output>) {
         let link = Link(NonNull::from(self));
-        let (runnable, handle) = task::new_task(future, link, origin(), Listing::AtSpawn);
+        let (runnable, handle) = task::new_task(future, link, Origin::caller(), Listing::AtSpawn);
         (Runnable(runnable), handle)
     }
 
-    /// The `Runnable`, if the task was woken.
+    /// Takes the `Runnable`, if the task was woken.
     pub fn take(&self) -> Option<Runnable> {
         // Acquire pairs with the Release in `schedule`.
         let header = NonNull::new(self.place.swap(ptr::null_mut(), Ordering::Acquire))?;

@@ -8,8 +8,8 @@ use crate::builder_check;
 
 impl Builder {
     /// Sets whether the runtime counts what [`Handle::metrics`](crate::Handle::metrics) and
-    /// [`Handle::tasks`](crate::Handle::tasks) tell beyond plain counters: histograms, spawn sites, the workers' time,
-    /// polls and waits of tasks. It is on by default and costs a nanosecond or two for each poll.
+    /// [`Handle::tasks`](crate::Handle::tasks) return beyond plain counters: histograms, spawn sites, the workers'
+    /// time, polls and waits of tasks. It is on by default and costs a nanosecond or two for each poll.
     ///
     /// # Examples
     ///
@@ -27,7 +27,7 @@ impl Builder {
     /// Sets whether the flight recorder also records the beginning and the end of each poll, and each wake-up, with the
     /// task concerned. It is off by default, because it reads the clock at each of them.
     ///
-    /// Without it, [`Handle::flight_record`](crate::Handle::flight_record) still tells when a worker slept, stole, took
+    /// Without it, [`Handle::flight_record`](crate::Handle::flight_record) still shows when a worker slept, stole, took
     /// events and fired timers, which polls were long, and how many short ones came between.
     ///
     /// The environment variable `WINDLASS_FLIGHT_RECORDER`, `on` or `off`, overrides the setting, and

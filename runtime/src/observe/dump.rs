@@ -1,8 +1,9 @@
 //! Dumps of the flight record that the runtime takes by itself.
 //!
-//! The monitor, on the poller's thread, notices a cause and calls [`Dumper::trigger`], which starts a thread. The thread takes
-//! the record, lets go of the runtime, and writes. There is one such thread at a time: a cause that comes while it writes, or
-//! sooner than the settings allow, is ignored.
+//! The monitor, on the poller's thread, notices a cause and calls
+//! [`Dumper::trigger`], which starts a thread. The thread takes the record, lets go
+//! of the runtime, and writes. There is one such thread at a time: a cause that comes
+//! while it writes, or sooner than the settings allow, is ignored.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -45,11 +46,36 @@ pub struct FlightDump {
 
 impl FlightDump {
     /// Returns why the record was dumped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::observe::{DumpCause, FlightDumps};
+    ///
+    /// let dumps = FlightDumps::to_callback(|dump| match dump.cause() {
+    ///     DumpCause::LongPoll { worker, lasted } => eprintln!("worker {worker}: {lasted:?}"),
+    ///     cause => eprintln!("{cause}"),
+    /// });
+    /// # drop(dumps);
+    /// ```
     pub fn cause(&self) -> DumpCause {
         self.cause
     }
 
     /// Returns the record, as [`Handle::flight_record`](crate::Handle::flight_record) writes it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::observe::FlightDumps;
+    ///
+    /// let dumps = FlightDumps::to_callback(|dump| {
+    ///     if let Err(error) = std::fs::write("flight.json", dump.trace()) {
+    ///         eprintln!("no flight record: {error}");
+    ///     }
+    /// });
+    /// # drop(dumps);
+    /// ```
     pub fn trace(&self) -> &[u8] {
         &self.trace
     }
@@ -147,7 +173,7 @@ impl Dumper {
             return;
         }
         for (worker, slot) in pool.slots.iter().enumerate() {
-            if let Some(waited) = slot.watch.get().and_then(|watch| watch.take_late()) {
+            if let Some(waited) = slot.observed.get().and_then(|observed| observed.take_late()) {
                 let waited = Duration::from_nanos(waited);
                 self.trigger(pool, DumpCause::WakeLatency { worker, waited }, now);
             }
@@ -156,8 +182,9 @@ impl Dumper {
 
     /// Returns true if [`look`](Self::look) would find something.
     pub(crate) fn is_needed(&self, pool: &Pool) -> bool {
-        let is_late = |watch: &super::Watch| watch.is_late();
-        self.shared.is_some() && pool.slots.iter().any(|slot| slot.watch.get().is_some_and(is_late))
+        let is_late = |observed: &super::Observed| observed.is_late();
+        self.shared.is_some()
+            && pool.slots.iter().any(|slot| slot.observed.get().is_some_and(is_late))
     }
 
     /// Dumps the record for this reason, unless that was done lately.
@@ -184,7 +211,7 @@ impl Dumper {
 }
 
 impl Shared {
-    /// The thread's work.
+    /// Takes the record and writes it, on the thread for that.
     fn dump(&self, pool: Arc<Pool>, cause: DumpCause) {
         quietly(|| {
             let mut trace = Vec::new();

@@ -1,4 +1,4 @@
-//! When the flight record is dumped by itself, and where to.
+//! The settings of automatic dumps of the flight record.
 
 use std::fmt;
 use std::io;
@@ -7,22 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::dump::FlightDump;
+use super::policy::{DUMP_AFTER, DUMP_EVERY, DUMP_FILES, SHORTEST_DUMP_AFTER};
 use crate::builder::Builder;
 use crate::builder_check;
-
-/// The shortest time that is watched for. With a shorter one, the monitor would look all the time.
-const LEAST: Duration = Duration::from_millis(1);
-/// By default, what takes as long as this is dumped.
-const DEFAULT: Duration = Duration::from_millis(100);
-/// By default, dumps are this far apart.
-const DEFAULT_EVERY: Duration = Duration::from_secs(10);
-/// By default, this many files are kept.
-const DEFAULT_FILES: usize = 16;
 
 /// A callback for dumps.
 type Callback = Arc<dyn Fn(&FlightDump) + Send + Sync>;
 
-/// Says when a runtime dumps its flight record by itself, and where to. See
+/// Describes when a runtime dumps its flight record by itself, and where to. See
 /// [`Builder::dump_flight_record`].
 ///
 /// # Examples
@@ -49,7 +41,7 @@ pub struct FlightDumps {
     pub(super) files: usize,
 }
 
-/// Where dumps go.
+/// The destination of dumps.
 #[derive(Clone)]
 pub(super) enum Target {
     Dir(PathBuf),
@@ -60,16 +52,16 @@ impl FlightDumps {
     fn to(target: Target) -> Self {
         Self {
             target,
-            long_polls: DEFAULT,
-            wake_latency: DEFAULT,
-            every: DEFAULT_EVERY,
-            files: DEFAULT_FILES,
+            long_polls: DUMP_AFTER,
+            wake_latency: DUMP_AFTER,
+            every: DUMP_EVERY,
+            files: DUMP_FILES,
         }
     }
 
     /// Writes each dump to a file of its own in the directory, which is created when it is needed. The files are called
-    /// `flight-PID-NUMBER.json`. That a file was written, or why not, is told to `tracing` or `log` with the feature of that
-    /// name, and else to standard error.
+    /// `flight-PID-NUMBER.json`. That a file was written, or why not, is reported to `tracing` or `log` with the
+    /// feature of that name, and else to standard error.
     ///
     /// # Examples
     ///
@@ -85,8 +77,8 @@ impl FlightDumps {
         Self::to(Target::Dir(dir.into()))
     }
 
-    /// Calls `f` with each dump, on a thread that does nothing else. It may block, but there is no other dump meanwhile; if
-    /// it panics, the next dump comes all the same.
+    /// Calls `f` with each dump, on a thread that does nothing else. It may block, but there is no other dump
+    /// meanwhile; if it panics, the next dump comes nevertheless.
     ///
     /// # Examples
     ///
@@ -104,8 +96,8 @@ impl FlightDumps {
         Self::to(Target::Callback(Arc::new(f)))
     }
 
-    /// Sets after what time a poll that has not returned causes a dump; 100 ms by default, at least 1 ms. `Duration::MAX`
-    /// is never. Computations and time in [`block_in_place`](crate::task::block_in_place) do not count.
+    /// Sets the time after which a poll that has not returned causes a dump; 100 ms by default, at least 1 ms.
+    /// `Duration::MAX` is never. Computations and time in [`block_in_place`](crate::task::block_in_place) do not count.
     ///
     /// This is independent of [`report_long_polls`](Builder::report_long_polls).
     ///
@@ -123,7 +115,7 @@ impl FlightDumps {
         self
     }
 
-    /// Sets after what time between a task's wake-up and its poll there is a dump; 100 ms by default, at least 1 ms.
+    /// Sets the time between a task's wake-up and its poll that causes a dump; 100 ms by default, at least 1 ms.
     /// `Duration::MAX` is never.
     ///
     /// Wake-ups are sampled (see [`WakeLatency`](super::WakeLatency)), so one that is late by itself may go unnoticed.
@@ -183,9 +175,9 @@ impl FlightDumps {
         )?;
         for (name, time) in [("long_polls", self.long_polls), ("wake_latency", self.wake_latency)] {
             builder_check::check(
-                time >= LEAST,
+                time >= SHORTEST_DUMP_AFTER,
                 format_args!(
-                    "dump_flight_record with {name} of {time:?}: give at least {LEAST:?}, or `Duration::MAX` for never"
+                    "dump_flight_record with {name} of {time:?}: give at least {SHORTEST_DUMP_AFTER:?}, or `Duration::MAX` for never"
                 ),
             )?;
         }
@@ -214,7 +206,7 @@ impl Builder {
     /// Has the runtime dump its [flight record](crate::Handle::flight_record) by itself when a poll does not return, or
     /// when a ready task had to wait for long until it was polled.
     ///
-    /// The dump has what led to it. It is taken and written on a thread that comes for it, so no worker waits; a shutdown
+    /// The dump shows what led to it. A thread that is started for it takes and writes it, so no worker waits; a shutdown
     /// does not wait for it either. A [manual loop](crate::manual) dumps nothing.
     ///
     /// # Examples

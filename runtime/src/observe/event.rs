@@ -13,14 +13,15 @@ pub(crate) struct Event {
     pub(super) what: What,
 }
 
-/// What a worker did.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     /// It polled a task.
     Poll { site: SiteId, task: u64 },
     /// It polled this many tasks, none of them for long.
     Polls(u32),
-    /// It looked for work, and slept in the meantime unless it found some before. When it slept is recorded if each poll is.
+    /// It looked for work, and slept in the meantime unless it found some before. When it slept is
+    /// recorded if each poll is.
     Idle(Parked),
     /// It took tasks from the worker with this index, or a job.
     Steal(u32),
@@ -32,7 +33,8 @@ pub(crate) enum What {
     Timers,
     /// It computed.
     Compute,
-    /// It woke a task. With `waker`, it did so in the poll of the task with this id, of which 40 bits are known; else 0.
+    /// It woke a task. With `waker`, it did so in the poll of the task with this id, of which 40
+    /// bits are known; else 0.
     Wake { by: WokenBy, task: u64, waker: u64 },
     /// Its thread moved in: as a worker, or as a spare for one that is stuck.
     Start,
@@ -40,8 +42,9 @@ pub(crate) enum What {
     End,
 }
 
-/// When a worker slept within a search: the nanoseconds from the begin of the search until it slept, and from when it was
-/// last awake to the end. They stop at four seconds. `NONE` if it did not sleep.
+/// The time that a worker slept within a search: the nanoseconds from the begin of the search
+/// until it slept, and from when it was last awake to the end. They stop at four
+/// seconds. `NONE` if it did not sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parked {
     pub(super) after: u32,
@@ -123,7 +126,7 @@ mod tests {
             What::Dispatch(7),
             What::Timers,
             What::Compute,
-            What::Wake { by: WokenBy::Foreign, task: 3, waker: 0 },
+            What::Wake { by: WokenBy::Outside, task: 3, waker: 0 },
             What::Wake { by: WokenBy::Task, task: u64::MAX, waker: (1 << 40) - 1 },
             What::Start,
             What::End,

@@ -1,4 +1,4 @@
-//! What a worker puts into its flight record.
+//! Writes a worker's flight record.
 //!
 //! Short polls are recorded together, when one is timed anyway and a millisecond has passed, or the worker runs out of
 //! work. Recording adds no readings of the clock, unless each poll and wake-up is to be recorded.
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use windlass_timer::in_nanos;
 
 use super::event::{Event, Parked, What};
+use super::observed::Observed;
 use super::ring::Ring;
-use super::watch::Watch;
 use crate::primitives::plain::{AtomicBool, Ordering};
 
 use super::policy::{RECORDED_POLL, RECORDED_TOGETHER};
@@ -33,7 +33,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// `switch` says whether each poll is recorded; `None` if nothing is observed.
+    /// Creates a record. `switch` says whether each poll is recorded; it is `None` if nothing is observed.
     pub(super) fn new(switch: Option<Arc<AtomicBool>>, now: u64) -> Self {
         let flight = Self {
             each_poll: Cell::new(false),
@@ -62,66 +62,66 @@ impl Flight {
         self.each_poll.get()
     }
 
-    fn write(&self, watch: &Watch, event: Event) {
+    fn write(&self, observed: &Observed, event: Event) {
         let is_full = self.is_full();
-        let ring = if is_full { &watch.full_ring } else { &watch.ring };
+        let ring = if is_full { &observed.full_ring } else { &observed.ring };
         ring.get_or_init(|| Ring::new(is_full)).write(event.pack());
     }
 
-    /// Something happened at this time.
-    pub(super) fn note(&self, watch: &Watch, at: u64, what: What) {
-        self.write(watch, Event { at, lasted: 0, what });
+    /// Records that something happened at this time.
+    pub(super) fn note(&self, observed: &Observed, at: u64, what: What) {
+        self.write(observed, Event { at, lasted: 0, what });
     }
 
-    /// Something has lasted until now.
-    pub(super) fn lasted(&self, watch: &Watch, at: u64, lasted: u64, what: What) {
-        self.write(watch, Event { at, lasted, what });
+    /// Records something that has lasted until now.
+    pub(super) fn lasted(&self, observed: &Observed, at: u64, lasted: u64, what: What) {
+        self.write(observed, Event { at, lasted, what });
     }
 
-    /// The worker has handed out this many events.
+    /// Notes how many events the worker has handed out.
     pub(super) fn dispatched(&self, events: usize) {
         self.dispatched.set(self.dispatched.get() + events);
     }
 
-    /// The worker has taken tasks from another.
+    /// Notes that the worker has taken tasks from another.
     pub(super) fn stole(&self, victim: usize) {
         self.stole.set(Some(victim as u32));
     }
 
-    /// The worker has slept from then to then, while it looked for work.
+    /// Notes that the worker has slept, between these times, while it looked for work.
     pub(super) fn slept(&self, from: u64, to: u64) {
         let (first, _) = self.slept.get().unwrap_or((from, to));
         self.slept.set(Some((first, to)));
     }
 
-    /// A poll was timed, the last of this many.
-    pub(super) fn timed(&self, watch: &Watch, now: u64, time: u64, poll: What, polls: u64) {
+    /// Records a poll that was timed, the last of this many.
+    pub(super) fn timed(&self, observed: &Observed, now: u64, time: u64, poll: What, polls: u64) {
         if self.is_full() || time >= in_nanos(RECORDED_POLL) {
-            self.polled(watch, now.saturating_sub(time), polls.saturating_sub(1));
-            self.lasted(watch, now, time, poll);
+            self.polled(observed, now.saturating_sub(time), polls.saturating_sub(1));
+            self.lasted(observed, now, time, poll);
             self.until.set(now);
             self.polls.set(polls);
         } else if now.saturating_sub(self.until.get()) >= in_nanos(RECORDED_TOGETHER) {
-            self.polled(watch, now, polls);
+            self.polled(observed, now, polls);
         }
     }
 
-    /// This many polls have ended by now.
-    pub(super) fn polled(&self, watch: &Watch, now: u64, polls: u64) {
+    /// Records, together, the polls that have ended since the last record: this many have by now.
+    pub(super) fn polled(&self, observed: &Observed, now: u64, polls: u64) {
         let done = polls.saturating_sub(self.polls.replace(polls));
         let lasted = now.saturating_sub(self.until.replace(now));
         if done > 0 && lasted > 0 && !self.is_full() {
             let what = What::Polls(done.try_into().unwrap_or(u32::MAX));
-            self.lasted(watch, now, lasted, what);
+            self.lasted(observed, now, lasted, what);
         }
     }
 
-    /// The worker has found work after a search, and perhaps a sleep.
-    pub(super) fn idled(&self, watch: &Watch, now: u64) {
+    /// Records that the worker has found work after a search, and perhaps a sleep.
+    pub(super) fn idled(&self, observed: &Observed, now: u64) {
         let since = self.until.replace(now);
         let parked = if self.is_full() { self.parked(since, now) } else { Parked::NONE };
-        self.lasted(watch, now, now.saturating_sub(since), What::Idle(parked));
-        self.note_found(watch, now);
+        self.lasted(observed, now, now.saturating_sub(since), What::Idle(parked));
+        self.note_found(observed, now);
     }
 
     /// Returns when the worker slept in a search of this time.
@@ -134,20 +134,20 @@ impl Flight {
         })
     }
 
-    /// The worker has looked at the OS between polls.
-    pub(super) fn looked_at_os(&self, watch: &Watch, before: u64, after: u64) {
-        self.lasted(watch, after, after.saturating_sub(before), What::Os);
-        self.note_found(watch, after);
+    /// Records that the worker has looked at the OS between polls.
+    pub(super) fn looked_at_os(&self, observed: &Observed, before: u64, after: u64) {
+        self.lasted(observed, after, after.saturating_sub(before), What::Os);
+        self.note_found(observed, after);
     }
 
-    fn note_found(&self, watch: &Watch, now: u64) {
+    fn note_found(&self, observed: &Observed, now: u64) {
         let dispatched = self.dispatched.take();
         if dispatched > 0 {
             let what = What::Dispatch(dispatched.try_into().unwrap_or(u32::MAX));
-            self.note(watch, now, what);
+            self.note(observed, now, what);
         }
         if let Some(victim) = self.stole.take() {
-            self.note(watch, now, What::Steal(victim));
+            self.note(observed, now, What::Steal(victim));
         }
     }
 }

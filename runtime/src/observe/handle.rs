@@ -1,4 +1,4 @@
-//! What a handle tells about its runtime's tasks and workers.
+//! The methods of a handle that look into its runtime: tasks, workers, the flight record.
 
 use std::io;
 
@@ -9,19 +9,19 @@ use crate::primitives::plain::Ordering;
 impl Handle {
     /// Returns what each task of the runtime does, and what it waits for.
     ///
-    /// Taking the list stops no worker and polls no task. It works while every worker is stuck, and during a shutdown. Each
-    /// entry is what was found at one moment, but not the same moment for all of them.
+    /// Taking the list stops no worker and polls no task. It works while every worker is stuck, and during a
+    /// shutdown. Each entry is what was found at one moment, but not the same moment for all of them.
     ///
-    /// The list has every task that has waited at least once, was spawned from outside of a task or has a name, and every
-    /// task that is being polled; closures of [`spawn_blocking`](crate::spawn_blocking), running or queued; tasks of
-    /// [`spawn_local`](crate::task::spawn_local) and [`spawn_pinned`](crate::task::spawn_pinned); and the futures of
-    /// [`block_on`](crate::block_on). [`TaskInfo::kind`] tells them apart.
+    /// The list has every task that has waited at least once, was spawned from outside of a task or has a name, and
+    /// every task that is being polled; closures of [`spawn_blocking`](crate::spawn_blocking), running or queued;
+    /// tasks of [`spawn_local`](crate::task::spawn_local) and [`spawn_pinned`](crate::task::spawn_pinned); and the
+    /// futures of [`block_on`](crate::block_on). [`TaskInfo::kind`] tells them apart.
     ///
-    /// Tasks that were spawned in a task and wait for their first poll are in it if they wait behind a worker that the monitor
-    /// has seen stuck. Nobody can look into that worker's queue without taking from it, so they move to the queue that all
-    /// workers take from, in their order, as a thief would have moved them. This is all that a listing changes. Behind a worker
-    /// that makes progress they are not listed: their turn comes in a moment, and until then
-    /// [`Metrics::sites`](crate::Metrics::sites) counts them, as `alive`, and `queue_len` of
+    /// Tasks that were spawned in a task and wait for their first poll are in it if they wait behind a worker that
+    /// the monitor has seen stuck. Nobody can look into that worker's queue without taking from it, so they move to
+    /// the queue that all workers take from, in their order, as a thief would have moved them. This is all that a
+    /// listing changes. Behind a worker that makes progress they are not listed: their turn comes in a moment, and
+    /// until then [`Metrics::sites`](crate::Metrics::sites) counts them, as `alive`, and `queue_len` of
     /// [`WorkerMetrics`](crate::WorkerMetrics) those of each worker.
     ///
     /// # Examples
@@ -42,8 +42,8 @@ impl Handle {
     /// Writes what the workers did lately as a trace in Chrome's JSON format, which
     /// [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` open.
     ///
-    /// Each worker has a record of fixed size, in which the newest events replace the oldest. Reading it does not stop the
-    /// workers; what they overwrite meanwhile is left out. See
+    /// Each worker has a record of fixed size, in which the newest events replace the oldest. Reading it does not
+    /// stop the workers; what they overwrite meanwhile is left out. See
     /// [`Builder::flight_recorder`](crate::Builder::flight_recorder) for what is in it.
     ///
     /// # Errors
@@ -66,8 +66,8 @@ impl Handle {
     /// Sets whether the flight recorder also records each poll and each wake-up from now on, as
     /// [`Builder::flight_recorder`](crate::Builder::flight_recorder) does from the start.
     ///
-    /// A worker notices within a millisecond or so while it runs tasks, and otherwise when it gets the next one. What was
-    /// recorded before stays. Has no effect with [`Builder::observe(false)`](crate::Builder::observe).
+    /// A worker notices within a millisecond or so while it runs tasks, and otherwise when it gets the next one.
+    /// What was recorded before stays. Has no effect with [`Builder::observe(false)`](crate::Builder::observe).
     ///
     /// # Examples
     ///

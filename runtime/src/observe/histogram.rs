@@ -42,7 +42,7 @@ fn lower_bound(bucket: usize) -> u64 {
 /// A histogram that is being written.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    /// Made for the first value, because many stay empty. Not in place: a watch with all of its histograms would be
+    /// Made for the first value, because many stay empty. Not in place: an [`Observed`](super::Observed) with all of its histograms would be
     /// too large for a small stack while it is made.
     counts: OnceLock<Box<[AtomicU64]>>,
     sum: AtomicU64,
@@ -122,9 +122,9 @@ impl Merged {
 
 /// A histogram of durations.
 ///
-/// A value is known to within a fifth of itself, the largest exactly. A sampled value is weighted by the number of values
-/// it represents, so [`count`](Self::count) may be an estimate. The docs of each field of [`Metrics`](crate::Metrics) say
-/// whether it is sampled.
+/// A value is known to within a fifth of itself, the largest exactly. A sampled value is weighted by the number of
+/// values it represents, so [`count`](Self::count) may be an estimate. The docs of each field of
+/// [`Metrics`](crate::Metrics) say whether it is sampled.
 ///
 /// # Examples
 ///

@@ -1,10 +1,10 @@
-//! How a worker spends its time: busy, idle or with the OS.
+//! Counts the time that a worker is busy, idle or with the OS.
 
 use std::time::Duration;
 
 use crate::primitives::plain::{AtomicU8, AtomicU64, Ordering};
 
-/// What a worker does.
+/// The state whose time is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
     /// It runs tasks or computes.
@@ -33,13 +33,13 @@ impl Default for Hours {
 }
 
 impl Hours {
-    /// The worker does something else from now on.
+    /// Notes that the worker does something else from now on.
     pub(super) fn switch(&self, to: Doing, now: u64) {
         self.close(now);
         self.doing.store(to as u8, Ordering::Relaxed);
     }
 
-    /// The worker leaves.
+    /// Notes that the worker leaves.
     pub(super) fn stop(&self, now: u64) {
         self.close(now);
         self.doing.store(NOTHING, Ordering::Relaxed);

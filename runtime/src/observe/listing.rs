@@ -9,7 +9,7 @@ use windlass_sync::waits;
 use windlass_timer::{epoch, nanos};
 
 use super::listing_outside::outside;
-use super::{TaskInfo, TaskKind, TaskState, WaitsFor, Watch};
+use super::{Observed, TaskInfo, TaskKind, TaskState, WaitsFor};
 use crate::poller::{Direction, peer};
 use crate::primitives::Arc;
 use crate::sched::{Polled, Pool, Slot};
@@ -42,7 +42,7 @@ pub(super) fn tasks(pool: &Arc<Pool>) -> Vec<TaskInfo> {
     tasks
 }
 
-/// The task that a worker polls for the first time.
+/// Returns the task that a worker polls for the first time, if it does.
 fn unlisted(pool: &Pool, worker: usize, slot: &Slot) -> Option<TaskInfo> {
     let (site, id) = slot.unlisted()?;
     let now = nanos(Instant::now());
@@ -63,7 +63,7 @@ fn unlisted(pool: &Pool, worker: usize, slot: &Slot) -> Option<TaskInfo> {
     })
 }
 
-/// A task of the list; `None` if it has ended since.
+/// Describes a task of the list. Returns `None` if it has ended since.
 fn listed_task(pool: &Pool, task: &TaskRef) -> Option<TaskInfo> {
     let header = task.header();
     let state = header.state.load();
@@ -74,8 +74,10 @@ fn listed_task(pool: &Pool, task: &TaskRef) -> Option<TaskInfo> {
     let polled_by = |(worker, slot): (usize, &Slot)| {
         slot.in_poll_of(task.as_pointer()).map(|polled| (worker, polled))
     };
+    // Most tasks are idle, and there may be many slots. What a slot says of a task that is not scheduled is of a
+    // poll that is over.
     let slots = pool.slots.iter().map(|slot| &***slot);
-    let running = slots.enumerate().find_map(polled_by);
+    let running = if state.is_scheduled() { slots.enumerate().find_map(polled_by) } else { None };
     let (mut is_computing, mut is_blocked) = (false, false);
     let state = match running {
         Some((worker, polled)) => {
@@ -91,7 +93,7 @@ fn listed_task(pool: &Pool, task: &TaskRef) -> Option<TaskInfo> {
     Some(TaskInfo { is_computing, is_blocked, ..noted.info(pool, task.origin(), now) })
 }
 
-/// What is known of a task, and what it has noted.
+/// A task's identity and its notes.
 pub(super) struct Noted<'a> {
     pub(super) kind: TaskKind,
     pub(super) id: Id,
@@ -152,21 +154,51 @@ fn waits_for(notes: &Notes, now: u64) -> WaitsFor {
         Waits::JoinBlocking(half) => {
             Id::from_half(half).map_or(WaitsFor::Unknown, WaitsFor::Blocking)
         }
+        Waits::JoinSet(tasks) => WaitsFor::JoinSet { tasks },
         Waits::Event => WaitsFor::Event,
         Waits::Latch => WaitsFor::Latch,
         Waits::Cancellation => WaitsFor::Cancellation,
     }
 }
 
-/// When the poll began that a worker is in, at the earliest; now if that is not observed.
+/// Returns the earliest time at which the poll may have begun that a worker is in; now if that is not observed.
 fn began(pool: &Pool, slot: &Slot, polled: Polled, now: u64) -> u64 {
     let clock = match polled {
-        Polled::Innermost if !slot.activity.is_computing() => Watch::clock,
-        _ => Watch::clock_around,
+        Polled::Innermost if !slot.activity.is_computing() => Observed::clock,
+        _ => Observed::clock_around,
     };
-    slot.watch.get().filter(|_| pool.config.observe).map_or(now, clock)
+    slot.observed.get().filter(|_| pool.config.observe).map_or(now, clock)
 }
 
 pub(super) fn instant(nanos: u64) -> Instant {
     epoch() + Duration::from_nanos(nanos)
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+    use crate::sched::Worker;
+    use crate::{context, shutdown};
+
+    /// A slot says that it polls a moment before it says what, and so the task that it polled before was listed as
+    /// running, although it was idle.
+    #[test]
+    fn a_task_is_not_running_because_a_worker_has_begun_its_next_poll() {
+        let pool = Pool::for_tests(1);
+        drop(pool.spawn(pending::<()>(), Origin::caller()));
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        let runnable = worker.take_ready().pop().expect("the task");
+        context::enter_worker(&worker, || worker.run_task(runnable));
+        let state = || tasks(&pool).iter().map(|task| task.state).collect::<Vec<_>>();
+        assert_eq!(state(), [TaskState::Idle]);
+        worker.slot().counters.tick.bump();
+        assert_eq!(state(), [TaskState::Idle]);
+        worker.slot().counters.tick.bump();
+
+        shutdown::begin(&pool);
+        worker.run();
+        assert!(pool.is_over());
+    }
 }

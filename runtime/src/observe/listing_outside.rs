@@ -1,5 +1,5 @@
-//! The part of the list that no worker runs: closures of the blocking pool, tasks that stay on one thread, and futures of
-//! `block_on`.
+//! The part of the list that no worker runs: closures of the blocking pool, tasks that stay on one
+//! thread, and futures of `block_on`.
 
 use std::collections::HashSet;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use windlass_timer::nanos;
 use super::listing::{Noted, instant};
 use super::{TaskInfo, TaskKind, TaskState};
 use crate::local;
-use crate::local::calls::{Call, calls};
+use crate::local::calls::{BlockOnCall, calls};
 use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::{Id, Origin, TaskRef};
@@ -29,7 +29,7 @@ pub(super) fn outside(pool: &Arc<Pool>, tasks: &mut Vec<TaskInfo>) {
     tasks.extend(calls(pool).iter().map(|call| block_on(pool, call)));
 }
 
-/// A closure of the blocking pool; `None` if it has ended since.
+/// Describes a closure of the blocking pool. Returns `None` if it has ended since.
 fn closure(pool: &Pool, task: &TaskRef, is_running: bool) -> Option<TaskInfo> {
     let header = task.header();
     let now = nanos(Instant::now());
@@ -45,7 +45,8 @@ fn closure(pool: &Pool, task: &TaskRef, is_running: bool) -> Option<TaskInfo> {
     (!header.state.load().is_complete()).then(|| noted.info(pool, task.origin(), now))
 }
 
-/// A task that stays on one thread, which polls it since that time; `None` if it has ended.
+/// Describes a task that stays on one thread, which has been polling it since that time, if it is. Returns `None` if it
+/// has ended.
 fn local_task(pool: &Pool, task: &TaskRef, polled_since: Option<u64>) -> Option<TaskInfo> {
     let header = task.header();
     let (now, state) = (nanos(Instant::now()), header.state.load());
@@ -61,8 +62,8 @@ fn local_task(pool: &Pool, task: &TaskRef, polled_since: Option<u64>) -> Option<
     Some(noted.info(pool, task.origin(), now))
 }
 
-/// The future of a `block_on`.
-fn block_on(pool: &Pool, call: &Call) -> TaskInfo {
+/// Describes the future of a `block_on`.
+fn block_on(pool: &Pool, call: &BlockOnCall) -> TaskInfo {
     let now = nanos(Instant::now());
     let state = call.polled_since().map_or(TaskState::Idle, |since| running(pool, since, now));
     let noted = Noted { kind: TaskKind::BlockOn, id: call.id, notes: &call.notes, state };

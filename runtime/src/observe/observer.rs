@@ -1,13 +1,14 @@
-//! What a worker notes about its own work, and when it reads the clock for that.
+//! A worker's notes about its own work, and the readings of the clock for them.
 //!
 //! A reading of the clock costs as much as a short poll. So the worker goes by the readings that it makes anyway, every
 //! 16 polls or 50 µs (`sched/pacing.rs`), and adds few:
 //!
-//! - *Polls* are counted one by one, for the task and for its site. One of some is timed: the first after a search, and
-//!   one in every 20 µs. Its time stands for the polls since the last one that was timed, but never for more than the
+//! - *Polls* are counted one by one, for the task and for its site. Some are timed: the first after a search, and then
+//!   one every 20 µs. The time of one stands for all polls since the last that was timed, but never for more than the
 //!   time that has passed.
 //! - *A poll that is stuck* among short ones is noticed by the monitor, and timed from the last reading to its end.
-//! - *Wake-ups*: one in some is stamped, in the task, and the time is taken when the poll begins.
+//! - *Wake-ups* are sampled: one in every few is *stamped*, which notes its time in the task, and the time from there
+//!   is taken when the poll begins.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,24 +19,29 @@ use windlass_timer::{in_nanos, nanos};
 use super::event::What;
 use super::flight::Flight;
 use super::hours::Doing;
-use super::watch::Watch;
+use super::observed::Observed;
+use super::policy::TIME_EVERY;
+use super::sampling::{Sampling, stands_for};
+use super::site_counts::{NearSites, SiteCount};
 use crate::poller::fires;
-use crate::sched::Pool;
 use crate::sched::policy::POLLS_PER_CLOCK;
-use crate::task::{self, Before, Header, Id, Notes, PollMark, PollTime, Runnable, WokenBy};
-
-use super::policy::{LONGEST_WAIT, STAMP_EVERY, TIME_EVERY};
+use crate::sched::{Counter, Pool};
+use crate::task::{
+    self, Before, Header, Id, Notes, PollMark, PollTime, Runnable, SiteId, Woken, WokenBy,
+};
 
 /// The half of a worker's observations that only its thread touches.
 pub(crate) struct Observer {
     on: bool,
-    watch: Arc<Watch>,
+    observed: Arc<Observed>,
+    /// Those of `observed`, at hand for what is counted at every poll.
+    near_sites: Arc<NearSites>,
     /// The last reading of the clock.
     now: Cell<u64>,
     /// The same as a task notes it when a poll begins.
     poll_time: Cell<PollTime>,
-    /// How the next poll is marked.
-    mark: Cell<PollMark>,
+    /// How the next poll is marked; `None` if nothing is observed.
+    mark: Cell<Option<PollMark>>,
     /// When the poll began that is timed.
     start: Cell<u64>,
     /// The time that polls have taken since one was timed, in nanoseconds, by their average.
@@ -44,8 +50,8 @@ pub(crate) struct Observer {
     timed: Cell<u64>,
     spent: Cell<u64>,
     counted: Cell<u64>,
-    /// Wake-ups left until the next stamp.
-    until_stamp: [Cell<u32>; 4],
+    /// By `WokenBy`.
+    sampling: [Sampling; 4],
     /// The nanoseconds from a wake-up to the poll that are too many.
     too_late: u64,
     flight: Flight,
@@ -58,103 +64,121 @@ impl Observer {
         let on = pool.config.observe && cfg!(not(loom));
         let now = nanos(now);
         let flight = Flight::new(on.then(|| pool.full_flight_record.clone()), now);
+        let mark = if flight.is_full() { PollMark::Timed } else { PollMark::Plain };
+        let observed = pool.fork_slot(index).observed.open().clone();
         Self {
             on,
-            watch: pool.fork_slot(index).watch.open().clone(),
+            near_sites: observed.sites.near(),
+            observed,
             now: Cell::new(now),
             poll_time: Cell::new(PollTime::new(now)),
-            mark: Cell::new(if flight.is_full() { PollMark::TIMED } else { PollMark::PLAIN }),
+            mark: Cell::new(on.then_some(mark)),
             start: Cell::new(now),
             untimed: Cell::new(0),
             timed: Cell::new(0),
             spent: Cell::new(0),
             counted: Cell::new(now),
-            until_stamp: [const { Cell::new(1) }; 4],
+            sampling: [const { Sampling::new() }; 4],
             too_late: pool.dumper.wake_latency(),
             flight,
         }
     }
 
-    /// A task is being spawned by this worker; with `late`, its age is noted when it is listed.
+    /// Counts one more at a site.
+    #[inline(always)]
+    fn count(&self, site: SiteId, what: fn(&SiteCount) -> &Counter) {
+        // Each branch adds for itself: the address of a counter that may be in either takes two instructions more.
+        match self.near_sites.get(site.index()) {
+            Some(near) => what(near).bump(),
+            None => self.observed.count_far(site, what),
+        }
+    }
+
+    /// Notes that this worker spawns a task. With `late`, the task's age is noted when it is listed.
     #[inline]
-    pub(crate) fn spawns(&self, notes: &Notes, late: bool) {
+    pub(crate) fn note_spawn(&self, notes: &Notes, late: bool) {
         if self.on {
-            self.watch.sites.of(notes.site()).spawned.bump();
+            self.count(notes.site(), |site| &site.spawned);
             if !late {
                 notes.spawned(self.now.get());
             }
         }
     }
 
-    /// A task has ended in the hands of this worker. One that is in no list has ended in its first poll.
+    /// Notes that a task has ended in the hands of this worker. One that is in no list has ended in its first poll.
     #[inline]
-    pub(crate) fn finishes(&self, notes: &Notes, listed: bool) {
+    pub(crate) fn note_finish(&self, notes: &Notes, listed: bool) {
         if self.on {
-            let site = self.watch.sites.of(notes.site());
-            if listed { site.finished.bump() } else { site.brief.bump() }
+            if listed {
+                self.count(notes.site(), |site| &site.finished);
+            } else {
+                self.count(notes.site(), |site| &site.brief);
+            }
         }
     }
 
-    /// A poll begins.
+    /// Notes the beginning of a poll.
     #[inline]
-    pub(crate) fn begins_poll(&self, notes: &Notes) {
-        if !self.on {
-            return;
-        }
-        let mark = self.mark.get();
-        if mark != PollMark::PLAIN {
-            return self.begins_timed_poll(notes);
-        }
-        match notes.begin_poll(self.poll_time.get(), mark) {
-            // Counted when it ends, or when it waits.
-            Before::Unlisted => {}
-            Before::Listed => self.watch.sites.of(notes.site()).polls.bump(),
-            Before::Woken => self.polls_woken(notes, mark),
+    pub(crate) fn begin_poll(&self, notes: &Notes) {
+        match self.mark.get() {
+            Some(PollMark::Plain) if self.begin_plain_poll(notes) => {}
+            Some(mark) => self.begin_rare_poll(notes, mark),
+            None => {}
         }
     }
 
-    /// A task has waited in its first poll, and is listed from now on.
-    pub(crate) fn lists(&self, notes: &Notes) {
+    /// Returns false, with nothing noted, if a wake-up has led to the poll that was stamped.
+    #[inline(always)]
+    fn begin_plain_poll(&self, notes: &Notes) -> bool {
+        match notes.begin_plain_poll(self.poll_time.get()) {
+            Some(true) => self.count(notes.site(), |site| &site.polls),
+            // Counted when it ends, or when it waits.
+            Some(false) => {}
+            None => return false,
+        }
+        true
+    }
+
+    /// Notes that a task has waited in its first poll, and is listed from now on.
+    pub(crate) fn note_listed(&self, notes: &Notes) {
         if self.on {
             notes.spawned(self.now.get());
-            self.watch.sites.of(notes.site()).polls.bump();
+            self.count(notes.site(), |site| &site.polls);
         }
     }
 
-    /// A poll begins that is timed.
+    /// Notes the beginning of a poll that is timed, or that a stamped wake-up has led to.
     #[cold]
     #[inline(never)]
-    fn begins_timed_poll(&self, notes: &Notes) {
-        if self.flight.look_at_switch() {
-            self.start.set(self.read_clock());
-        } else {
-            self.mark.set(PollMark::PLAIN);
+    fn begin_rare_poll(&self, notes: &Notes, mark: PollMark) {
+        if mark == PollMark::Timed {
+            if self.flight.look_at_switch() {
+                self.start.set(self.read_clock());
+            } else {
+                self.mark.set(Some(PollMark::Plain));
+            }
         }
-        match notes.begin_poll(self.poll_time.get(), PollMark::TIMED) {
-            Before::Unlisted => {}
-            Before::Listed => self.watch.sites.of(notes.site()).polls.bump(),
-            Before::Woken => self.polls_woken(notes, PollMark::TIMED),
+        match notes.begin_poll(self.poll_time.get(), mark) {
+            Before::Unlisted => return,
+            Before::Listed => {}
+            Before::Woken(woken) => self.note_woken_poll(notes.site(), woken, mark),
         }
+        self.count(notes.site(), |site| &site.polls);
     }
 
-    /// The poll was led to by a wake-up that was stamped.
-    #[cold]
-    fn polls_woken(&self, notes: &Notes, mark: PollMark) {
-        self.watch.sites.of(notes.site()).polls.bump();
-        let Some(woken) = notes.take_woken(mark) else { return };
+    /// Notes that a task is polled that was woken at a known time.
+    fn note_woken_poll(&self, site: SiteId, woken: Woken, mark: PollMark) {
         let now = self.read_clock();
-        if mark != PollMark::PLAIN {
+        if mark == PollMark::Timed {
             self.start.set(now);
         }
-        let (waited, by) = (woken.until(now), woken.by as usize);
-        if waited < in_nanos(LONGEST_WAIT) {
-            let weight = u64::from(STAMP_EVERY[by]);
-            self.watch.wake_latency[by].record(waited, weight);
-            if waited >= self.too_late {
-                self.watch.set_late(waited);
-            }
-            self.watch.sites.of(notes.site()).wait.add(waited * weight);
+        let waited = woken.until(now);
+        let weight = u64::from(stands_for(woken.by, woken.level));
+        self.observed.wake_latency[woken.by as usize].record(waited, weight);
+        if waited >= self.too_late {
+            self.observed.set_late(waited);
         }
+        self.observed.sites.of(site).wait.add(waited.saturating_mul(weight));
     }
 
     fn read_clock(&self) -> u64 {
@@ -166,68 +190,67 @@ impl Observer {
     fn note_time(&self, now: u64) {
         self.now.set(now);
         self.poll_time.set(PollTime::new(now));
-        self.watch.set_clock(now);
+        self.observed.set_clock(now);
     }
 
-    /// A task is woken by this worker; `in_order` if by an event or a timer.
+    /// Notes that this worker wakes a task; `in_order` if it does so for an event or a timer.
     #[inline]
-    pub(crate) fn wakes(&self, runnable: &Runnable, in_order: bool) {
+    pub(crate) fn note_wake(&self, runnable: &Runnable, in_order: bool) {
         let by = match in_order {
             true if fires() => WokenBy::Timer,
             true => WokenBy::Io,
             false => WokenBy::Task,
         };
         if self.flight.is_full() {
-            self.records_wake(runnable, by);
+            self.record_wake(runnable, by);
         }
-        let until = &self.until_stamp[by as usize];
-        let left = until.get() - 1;
-        until.set(left);
-        if left == 0 {
-            self.stamps(runnable, by);
+        if self.sampling[by as usize].count() {
+            self.stamp(runnable, by);
         }
     }
 
     #[cold]
-    fn records_wake(&self, runnable: &Runnable, by: WokenBy) {
+    fn record_wake(&self, runnable: &Runnable, by: WokenBy) {
         // What an event or a timer wakes is woken by no task, even if it is fired in the middle of one that computes.
         let waker = if by == WokenBy::Task { task::try_id().map_or(0, Id::number) } else { 0 };
         let what = What::Wake { by, task: runnable.id().number(), waker };
-        self.flight.note(&self.watch, self.read_clock(), what);
+        self.flight.note(&self.observed, self.read_clock(), what);
     }
 
     #[cold]
-    fn stamps(&self, runnable: &Runnable, by: WokenBy) {
-        self.until_stamp[by as usize].set(STAMP_EVERY[by as usize]);
-        if self.on {
-            runnable.notes().set_woken(by, nanos(Instant::now()));
+    fn stamp(&self, runnable: &Runnable, by: WokenBy) {
+        let sampling = &self.sampling[by as usize];
+        if !self.on {
+            return sampling.skip(by);
         }
+        let now = nanos(Instant::now());
+        runnable.notes().set_woken(by, sampling.stamp(by, now), now);
     }
 
-    /// The worker has handed out this many events and timers to the tasks that wait for them.
+    /// Notes how many events and timers the worker has handed out to the tasks that wait for them.
     pub(crate) fn dispatched(&self, events: usize) {
         self.flight.dispatched(events);
     }
 
-    /// The worker has taken tasks from another.
-    pub(crate) fn steals(&self, victim: usize) {
+    /// Notes that the worker has taken tasks from another.
+    pub(crate) fn note_steal(&self, victim: usize) {
         self.flight.stole(victim);
     }
 
-    /// The worker has taken a job from another.
-    pub(crate) fn steals_job(&self, victim: usize) {
+    /// Notes that the worker has taken a job from another.
+    pub(crate) fn note_job_steal(&self, victim: usize) {
         if self.flight.is_full() {
-            self.flight.note(&self.watch, self.read_clock(), What::Steal(victim as u32));
+            self.flight.note(&self.observed, self.read_clock(), What::Steal(victim as u32));
         }
     }
 
-    /// The worker is about to sleep, while it looks for work. Returns the time if that is recorded.
+    /// Returns the time, if that is recorded, when the worker is about to sleep in a search.
     #[inline]
-    pub(crate) fn sleeps(&self) -> Option<Instant> {
+    pub(crate) fn sleep_start(&self) -> Option<Instant> {
         self.flight.is_full().then(Instant::now)
     }
 
-    /// The worker has slept from then until now.
+    /// Notes that the worker has slept from then until now.
     #[cold]
     pub(crate) fn slept(&self, from: Instant) {
         self.flight.slept(nanos(from), nanos(Instant::now()));
@@ -239,60 +262,60 @@ impl Observer {
         self.spent.set(self.spent.get().saturating_add(more));
     }
 
-    /// A busy worker has read the clock. Polls take this many nanoseconds on average, and this many tasks are in its
-    /// queue. Times the next poll if it is its turn.
+    /// Called when a busy worker has read the clock. `average` is the average time of its polls in nanoseconds, and
+    /// `ready` the length of its queue. Has the next poll timed if it is time for that.
     #[inline]
-    pub(crate) fn reads_clock(&self, average: u64, ready: usize) {
+    pub(crate) fn note_clock(&self, average: u64, ready: usize) {
         let untimed = self.untimed.get().saturating_add(average * u64::from(POLLS_PER_CLOCK));
         self.untimed.set(untimed);
         if self.on && untimed >= in_nanos(TIME_EVERY) {
             self.untimed.set(0);
             let now = self.read_clock();
             self.count_time(now);
-            self.watch.ready_tasks.record(ready as u64, 1);
+            self.observed.ready_tasks.record(ready as u64, 1);
             self.start.set(now);
-            self.mark.set(PollMark::TIMED);
+            self.mark.set(Some(PollMark::Timed));
         }
     }
 
-    /// The worker looks for work from now on.
-    pub(crate) fn searches(&self, now: Instant, polls_begun: u64) {
+    /// Notes that the worker searches for work from now on.
+    pub(crate) fn note_search(&self, now: Instant, polls_begun: u64) {
         if self.on {
             let now = nanos(now);
             self.count_time(now);
-            self.watch.hours.switch(Doing::Idling, now);
-            self.flight.polled(&self.watch, now, polls_begun);
+            self.observed.hours.switch(Doing::Idling, now);
+            self.flight.polled(&self.observed, now, polls_begun);
         }
     }
 
-    /// The worker has found work, and times the first poll.
-    pub(crate) fn finds(&self, now: Instant) {
+    /// Notes that the worker has found work, and has the first poll timed.
+    pub(crate) fn note_find(&self, now: Instant) {
         if self.on {
             let now = nanos(now);
             self.note_time(now);
             self.counted.set(now);
             self.start.set(now);
-            self.mark.set(PollMark::TIMED);
-            self.watch.hours.switch(Doing::Work, now);
-            self.flight.idled(&self.watch, now);
+            self.mark.set(Some(PollMark::Timed));
+            self.observed.hours.switch(Doing::Work, now);
+            self.flight.idled(&self.observed, now);
         }
     }
 
-    /// The worker moves into its place.
-    pub(crate) fn moves_in(&self) {
+    /// Notes that the worker moves into its place.
+    pub(crate) fn note_start(&self) {
         if self.on {
             let now = self.read_clock();
-            self.watch.hours.switch(Doing::Work, now);
-            self.flight.note(&self.watch, now, What::Start);
+            self.observed.hours.switch(Doing::Work, now);
+            self.flight.note(&self.observed, now, What::Start);
         }
     }
 
-    /// The worker leaves its place.
-    pub(crate) fn leaves(&self) {
+    /// Notes that the worker leaves its place.
+    pub(crate) fn note_end(&self) {
         if self.on {
             let now = self.read_clock();
-            self.watch.hours.stop(now);
-            self.flight.note(&self.watch, now, What::End);
+            self.observed.hours.stop(now);
+            self.flight.note(&self.observed, now, What::End);
         }
     }
 
@@ -302,50 +325,50 @@ impl Observer {
             return f();
         }
         let before = nanos(now);
-        self.watch.hours.switch(Doing::Os, before);
+        self.observed.hours.switch(Doing::Os, before);
         let result = f();
         let after = nanos(Instant::now());
-        self.watch.hours.switch(Doing::Work, after);
-        self.flight.looked_at_os(&self.watch, before, after);
+        self.observed.hours.switch(Doing::Work, after);
+        self.flight.looked_at_os(&self.observed, before, after);
         result
     }
 
     /// Timers were fired at this time, the first of them this many nanoseconds after its deadline.
-    pub(crate) fn fires(&self, now: u64, lateness: u64) {
+    pub(crate) fn note_firing(&self, now: u64, lateness: u64) {
         if self.on {
-            self.watch.timer_lateness.record(lateness, 1);
-            self.flight.note(&self.watch, now, What::Timers);
+            self.observed.timer_lateness.record(lateness, 1);
+            self.flight.note(&self.observed, now, What::Timers);
         }
     }
 
-    /// The worker interrupts a computation, which began at that time, to poll tasks in place.
-    pub(crate) fn interrupts(&self, now: Instant, began: Option<Instant>) {
+    /// Notes that the worker interrupts a computation, which began at that time, to poll tasks in place.
+    pub(crate) fn note_interruption(&self, now: Instant, began: Option<Instant>) {
         if self.on {
-            self.watch.set_computes_since(began.map_or(0, nanos));
+            self.observed.set_computes_since(began.map_or(0, nanos));
             // What is polled now did not begin with the computation.
             self.note_time(nanos(now));
         }
     }
 
-    /// The worker has computed until now, for this long.
+    /// Notes that the worker has computed until now, for this long.
     pub(crate) fn computed(&self, now: Instant, time: Duration) {
         if self.on {
             let (now, time) = (nanos(now), in_nanos(time));
-            self.watch.fork_join_time.record(time, 1);
-            self.flight.lasted(&self.watch, now, time, What::Compute);
-            self.watch.set_computes_since(0);
+            self.observed.fork_join_time.record(time, 1);
+            self.flight.lasted(&self.observed, now, time, What::Compute);
+            self.observed.set_computes_since(0);
             self.note_time(now);
             // What comes next did not begin before this.
             self.start.set(now);
         }
     }
 
-    /// A poll is over that was to be timed, or that may have been stuck.
+    /// Notes the end of a poll that was to be timed, or that may have been stuck.
     #[cold]
-    pub(crate) fn times(&self, task: &Header, began: Option<Instant>, polls_done: u64) {
+    pub(crate) fn end_timed_poll(&self, task: &Header, began: Option<Instant>, polls_done: u64) {
         let notes = &task.notes;
         let timed = notes.take_timed();
-        let stuck = self.watch.take_stuck();
+        let stuck = self.observed.take_stuck();
         if !self.on || !(timed || stuck) {
             return;
         }
@@ -361,15 +384,15 @@ impl Observer {
         let polls = polls_done.saturating_sub(self.timed.replace(polls_done)).max(1);
         let spent = self.spent.replace(0);
         let weight = if timed { (spent / time).clamp(1, polls) } else { 1 };
-        self.watch.poll_time.record(time, weight);
+        self.observed.poll_time.record(time, weight);
         let rest = polls - weight;
         let left = spent.saturating_sub(time.saturating_mul(weight));
         if let Some(average) = left.checked_div(rest) {
-            self.watch.poll_time.record(average, rest);
+            self.observed.poll_time.record(average, rest);
         }
-        self.watch.sites.add_time(notes.site(), time, weight);
+        self.observed.sites.add_time(notes.site(), time, weight);
         let what = What::Poll { site: notes.site(), task: task.id.number() };
-        self.flight.timed(&self.watch, now, time, what, polls_done);
+        self.flight.timed(&self.observed, now, time, what, polls_done);
         notes.add_busy(time.saturating_mul(weight.min(notes.polls().into())));
     }
 }

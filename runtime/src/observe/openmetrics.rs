@@ -1,7 +1,7 @@
 //! Metrics as text, in the format that Prometheus and others collect.
 //!
-//! Histograms are written with few buckets, four times as wide as the last each, because every bucket is a time series
-//! for whoever collects them.
+//! Histograms are written with few buckets, each four times as wide as the one before, because a collector stores every
+//! bucket as a time series.
 
 use std::fmt::{self, Display, Write};
 use std::time::Duration;
@@ -59,7 +59,7 @@ impl Metrics {
         text.gauge("blocking_idle_threads", "Those that wait for a closure", self.blocking_idle);
         text.gauge("blocking_queued", "Closures that wait for a thread", self.blocking_queued);
         text.gauge("timers", "Armed timers", self.timers);
-        text.counter("timer_rings", "Wake-ups for a timer that was armed", self.timer_rings);
+        text.counter("timer_wakeups", "Wake-ups for a timer that was armed", self.timer_wakeups);
         text.gauge("registered_fds", "Descriptors registered with the poller", self.fds);
         text.gauge("spares_active", "Spare workers at work", self.spares_active);
     }
@@ -90,7 +90,7 @@ impl Metrics {
         }
     }
 
-    /// The workers and the spares, by the index that [`worker_index`](crate::worker_index) returns.
+    /// Returns the workers, by the index that [`worker_index`](crate::worker_index) returns there, and then the spares.
     fn all_workers(&self) -> impl Iterator<Item = (usize, &WorkerMetrics)> {
         self.workers.iter().chain(&self.spares).enumerate()
     }
@@ -104,7 +104,7 @@ impl Metrics {
             ("io", &latency.io),
             ("timer", &latency.timer),
             ("task", &latency.task),
-            ("foreign", &latency.foreign),
+            ("outside", &latency.outside),
         ];
         for (origin, histogram) in origins {
             text.times("wake_latency_seconds", &[("origin", &origin)], histogram);

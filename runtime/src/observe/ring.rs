@@ -5,53 +5,49 @@
 //! One thread writes, any number read, and the writer never waits. `written` counts the events so far; event `n` is at
 //! place `n % capacity`.
 //!
-//! - To write event `n`, the writer passes a Release fence, stores its words, and stores `written = n + 1` with Release.
-//! - A reader loads `written` with Acquire, copies what is there, passes an Acquire fence, and loads `written` again. It
-//!   keeps the events that the writer can't have begun to overwrite: those above `written - capacity`.
+//! - To write event `n`, the writer passes a Release fence, stores its words, and stores
+//!   `written = n + 1` with Release.
+//! - A reader loads `written` with Acquire, copies what is there, passes an Acquire fence, and loads `written` again.
+//!   It keeps the events that the writer can't have begun to overwrite: those above `written - capacity`.
 //!
-//! A reader that has copied a word of event `n` has acquired what the writer's fence released: that `written` was `n`. So
-//! its second load returns `n` at least, and the event `n - capacity`, in whose place the word was, is not kept.
+//! A reader that has copied a word of event `n` has acquired what the writer's fence released: that `written` was `n`.
+//! So its second load returns `n` at least, and the event `n - capacity`, in whose place the word was, is not kept.
 
 use std::sync::OnceLock;
 
+use super::policy::{CHUNK_EVENTS, FULL_RING_CHUNKS, RING_CHUNKS};
 use crate::primitives::{AtomicU64, Ordering, fence};
 
 /// Words of an event.
 const WORDS: usize = 3;
-/// Events in a chunk of memory. Chunks are allocated as they are reached, so a runtime that lives shortly has few.
-const CHUNK: usize = if cfg!(loom) { 1 } else { 256 };
-/// Chunks of a ring that records every poll: one MiB.
-const CHUNKS: usize = if cfg!(loom) { 2 } else { 170 };
-/// Chunks of a ring that records what takes long.
-const FEW_CHUNKS: usize = if cfg!(loom) { 2 } else { 16 };
 
 /// The words of an event; what they mean is for the writer and the readers to know.
 pub(crate) type Words = [u64; WORDS];
 
-type Chunk = Box<[[AtomicU64; WORDS]]>;
+type RingChunk = Box<[[AtomicU64; WORDS]]>;
 
 /// See the head of this file.
 pub(crate) struct Ring {
     written: AtomicU64,
-    chunks: Box<[OnceLock<Chunk>]>,
+    chunks: Box<[OnceLock<RingChunk>]>,
 }
 
 impl Ring {
     /// Returns an empty ring; one with `room` has space for every poll.
     pub(crate) fn new(room: bool) -> Self {
-        let chunks = if room { CHUNKS } else { FEW_CHUNKS };
+        let chunks = if room { FULL_RING_CHUNKS } else { RING_CHUNKS };
         let chunk = || if cfg!(loom) { OnceLock::from(new_chunk()) } else { OnceLock::new() };
         let chunks = (0..chunks).map(|_| chunk()).collect();
         Self { written: AtomicU64::new(0), chunks }
     }
 
     fn capacity(&self) -> u64 {
-        (self.chunks.len() * CHUNK) as u64
+        (self.chunks.len() * CHUNK_EVENTS) as u64
     }
 
     fn place(&self, event: u64) -> (usize, usize) {
         let place = (event % self.capacity()) as usize;
-        (place / CHUNK, place % CHUNK)
+        (place / CHUNK_EVENTS, place % CHUNK_EVENTS)
     }
 
     /// Writes an event, by the only writer.
@@ -97,8 +93,8 @@ impl Ring {
     }
 }
 
-fn new_chunk() -> Chunk {
-    (0..CHUNK).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect()
+fn new_chunk() -> RingChunk {
+    (0..CHUNK_EVENTS).map(|_| std::array::from_fn(|_| AtomicU64::new(0))).collect()
 }
 
 #[cfg(all(test, not(loom)))]

@@ -1,17 +1,14 @@
-//! What one thread counts for each spawn site.
+//! The counts of one thread for each spawn site.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::histogram::Recorder;
+use super::policy::{CHUNK_SITE_COUNTS, NEAR_SITES, SITE_COUNT_CHUNKS};
 use crate::sched::Counter;
 use crate::task::SiteId;
 
-/// Sites that are found with one comparison.
-const NEAR: usize = 256;
-/// Sites in a chunk of the others; a thread has chunks only for sites it has met.
-const CHUNK: usize = 64;
-/// Chunks. The tasks of sites beyond them count for site 0.
-const CHUNKS: usize = 64;
+/// The counters of the first sites, which are found with one comparison.
+pub(super) type NearSites = [SiteCount; NEAR_SITES];
 
 /// The counters of one site. Times are in nanoseconds.
 #[derive(Default)]
@@ -42,7 +39,8 @@ impl SiteCount {
         self.finished.get() + self.brief.get()
     }
 
-    /// A poll was timed that stands for at most `most` polls. By the only writer. Returns how many it stands for.
+    /// Adds a poll that was timed and stands for at most `most` polls. Called by the only writer. Returns how many
+    /// polls it stands for.
     fn add_time(&self, time: u64, most: u64) -> u64 {
         // The poll that was timed is over, but may not be counted yet.
         let polls = self.polls() + 1;
@@ -58,7 +56,7 @@ impl SiteCount {
 
 /// The counters of all sites.
 pub(crate) struct SiteCounts {
-    near: Box<[SiteCount; NEAR]>,
+    near: Arc<NearSites>,
     /// Histograms of the same sites, made when a poll is timed for the first time: a kilobyte each.
     times: Box<[OnceLock<Box<Recorder>>]>,
     chunks: Box<[OnceLock<Box<[SiteCount]>>]>,
@@ -66,16 +64,16 @@ pub(crate) struct SiteCounts {
 
 impl Default for SiteCounts {
     fn default() -> Self {
-        let near = (0..NEAR).map(|_| SiteCount::default()).collect::<Vec<_>>();
+        let near = (0..NEAR_SITES).map(|_| SiteCount::default()).collect::<Vec<_>>();
+        let near: Arc<[_]> = near.into();
         let near = near.try_into().unwrap_or_else(|_| unreachable!("of this length"));
-        let times = (0..NEAR).map(|_| OnceLock::new()).collect();
-        Self { near, times, chunks: (0..CHUNKS).map(|_| OnceLock::new()).collect() }
+        let times = (0..NEAR_SITES).map(|_| OnceLock::new()).collect();
+        Self { near, times, chunks: (0..SITE_COUNT_CHUNKS).map(|_| OnceLock::new()).collect() }
     }
 }
 
 impl SiteCounts {
-    /// Returns the counters of a site, for the thread that counts.
-    #[inline]
+    /// Returns the counters of a site, for a thread that counts.
     pub(crate) fn of(&self, site: SiteId) -> &SiteCount {
         match self.near.get(site.index()) {
             Some(count) => count,
@@ -83,15 +81,24 @@ impl SiteCounts {
         }
     }
 
-    #[cold]
-    fn far(&self, index: usize) -> &SiteCount {
-        let Some(chunk) = self.chunks.get((index - NEAR) / CHUNK) else { return &self.near[0] };
-        let chunk = chunk
-            .get_or_init(|| (0..CHUNK).map(|_| SiteCount::default()).collect::<Vec<_>>().into());
-        &chunk[(index - NEAR) % CHUNK]
+    /// Returns the counters that the thread which counts has at hand.
+    pub(super) fn near(&self) -> Arc<NearSites> {
+        self.near.clone()
     }
 
-    /// A poll of the site's was timed that stands for at most `most` polls. By the only writer.
+    #[cold]
+    fn far(&self, index: usize) -> &SiteCount {
+        let Some(chunk) = self.chunks.get((index - NEAR_SITES) / CHUNK_SITE_COUNTS) else {
+            return &self.near[0];
+        };
+        let chunk = chunk.get_or_init(|| {
+            (0..CHUNK_SITE_COUNTS).map(|_| SiteCount::default()).collect::<Vec<_>>().into()
+        });
+        &chunk[(index - NEAR_SITES) % CHUNK_SITE_COUNTS]
+    }
+
+    /// Adds a poll that was timed, of a task of this site, and stands for at most `most` polls. Called by the only
+    /// writer.
     pub(super) fn add_time(&self, site: SiteId, time: u64, most: u64) {
         let polls = self.of(site).add_time(time, most);
         if let Some(times) = self.times.get(site.index()) {
@@ -106,10 +113,10 @@ impl SiteCounts {
 
     /// Returns the counters of a site, if the thread has met it.
     pub(super) fn get(&self, index: usize) -> Option<&SiteCount> {
-        if index < NEAR {
+        if index < NEAR_SITES {
             return Some(&self.near[index]);
         }
-        let chunk = self.chunks.get((index - NEAR) / CHUNK)?.get()?;
-        Some(&chunk[(index - NEAR) % CHUNK])
+        let chunk = self.chunks.get((index - NEAR_SITES) / CHUNK_SITE_COUNTS)?.get()?;
+        Some(&chunk[(index - NEAR_SITES) % CHUNK_SITE_COUNTS])
     }
 }

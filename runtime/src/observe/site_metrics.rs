@@ -1,15 +1,15 @@
-//! What a reader learns about a spawn site, and about the time that woken tasks wait.
+//! Metrics of a spawn site, and of the time that woken tasks wait.
 
 use std::panic::Location;
 use std::time::Duration;
 
 use super::Histogram;
 
-/// What the tasks of one spawn site have done.
+/// The metrics of the tasks of one spawn site.
 ///
 /// A spawn site is the place in the source at which tasks are spawned, or that place and the name that the tasks were
-/// given. A place has 64 names at most, because a name may be different for each task; tasks with further names count for
-/// the place alone.
+/// given. A place has 64 names at most, because a name may be different for each task; tasks with further names count
+/// for the place alone.
 ///
 /// # Examples
 ///
@@ -45,13 +45,14 @@ pub struct SiteMetrics {
     pub poll_time_total: Duration,
     /// The longest poll that was measured.
     pub poll_time_max: Duration,
-    /// How long polls have taken, as far as they were timed. Empty for all but the first 256 sites of the process.
+    /// The times that polls have taken, as far as they were measured. Empty for all but the first 256 sites of the
+    /// process.
     pub poll_time: Histogram,
     /// The time for which tasks that were woken have waited for a worker, an estimate from samples.
     pub wait_total: Duration,
 }
 
-/// How long tasks that were woken have waited for a worker, by who woke them.
+/// The times that woken tasks have waited for a worker, by the origin of the wake-up.
 ///
 /// # Examples
 ///
@@ -70,5 +71,5 @@ pub struct WakeLatency {
     /// Woken by another task.
     pub task: Histogram,
     /// Woken by a thread that is not a worker of this runtime.
-    pub foreign: Histogram,
+    pub outside: Histogram,
 }

@@ -5,68 +5,69 @@ use std::time::{Duration, Instant};
 use windlass_timer::nanos;
 
 use super::histogram::Recorder;
-use super::{CountHistogram, Histogram, SiteMetrics, WakeLatency, Watch};
+use super::{CountHistogram, Histogram, Observed, SiteMetrics, WakeLatency};
 use crate::sched::{Pool, Slot};
 use crate::task::{SiteId, WokenBy};
 
 /// The part of the metrics that is observed, and not merely counted.
 pub(crate) struct Summary<'a> {
     pool: &'a Pool,
-    watches: Vec<&'a Watch>,
+    halves: Vec<&'a Observed>,
 }
 
 impl<'a> Summary<'a> {
     pub(crate) fn new(pool: &'a Pool) -> Self {
-        let slots = pool.slots.iter().map(|slot| &slot.watch);
-        let watches = slots.chain([&pool.outside]).filter_map(|place| place.get()).collect();
-        Self { pool, watches }
+        let slots = pool.slots.iter().map(|slot| &slot.observed);
+        let halves =
+            slots.chain([&pool.observed_outside]).filter_map(|place| place.get()).collect();
+        Self { pool, halves }
     }
 
-    fn histogram(&self, of: impl Fn(&Watch) -> &Recorder) -> Histogram {
-        Histogram::of(self.watches.iter().map(|watch| of(watch)))
+    fn histogram(&self, of: impl Fn(&Observed) -> &Recorder) -> Histogram {
+        Histogram::of(self.halves.iter().map(|observed| of(observed)))
     }
 
     pub(crate) fn poll_time(&self) -> Histogram {
-        self.histogram(|watch| &watch.poll_time)
+        self.histogram(|observed| &observed.poll_time)
     }
 
     pub(crate) fn wake_latency(&self) -> WakeLatency {
-        let by = |by: WokenBy| self.histogram(|watch| &watch.wake_latency[by as usize]);
+        let by = |by: WokenBy| self.histogram(|observed| &observed.wake_latency[by as usize]);
         WakeLatency {
             io: by(WokenBy::Io),
             timer: by(WokenBy::Timer),
             task: by(WokenBy::Task),
-            foreign: by(WokenBy::Foreign),
+            outside: by(WokenBy::Outside),
         }
     }
 
     pub(crate) fn timer_lateness(&self) -> Histogram {
-        let of_workers = self.watches.iter().map(|watch| &watch.timer_lateness);
+        let of_workers = self.halves.iter().map(|observed| &observed.timer_lateness);
         Histogram::of(of_workers.chain([&*self.pool.poller().lateness]))
     }
 
     pub(crate) fn blocking_wait(&self) -> Histogram {
-        self.histogram(|watch| &watch.blocking_wait)
+        self.histogram(|observed| &observed.blocking_wait)
     }
 
     pub(crate) fn fork_join_time(&self) -> Histogram {
-        self.histogram(|watch| &watch.fork_join_time)
+        self.histogram(|observed| &observed.fork_join_time)
     }
 
     pub(crate) fn ready_tasks(&self) -> CountHistogram {
-        CountHistogram::of(self.watches.iter().map(|watch| &watch.ready_tasks))
+        CountHistogram::of(self.halves.iter().map(|observed| &observed.ready_tasks))
     }
 
     /// Returns the time that a worker has spent working, idling and with the OS.
     pub(crate) fn hours(slot: &Slot) -> [Duration; 3] {
-        slot.watch
+        slot.observed
             .get()
-            .map_or_else(Default::default, |watch| watch.hours.read(nanos(Instant::now())))
+            .map_or_else(Default::default, |observed| observed.hours.read(nanos(Instant::now())))
     }
 
     /// Returns the time that a worker has spent in computations that have ended.
     pub(crate) fn computing(slot: &Slot) -> Duration {
-        Histogram::of(slot.watch.get().map(|watch| &watch.fork_join_time)).sum()
+        Histogram::of(slot.observed.get().map(|observed| &observed.fork_join_time)).sum()
     }
 
     /// Returns the sites of which any task was spawned here, those with the most polls first.
@@ -77,7 +78,7 @@ impl<'a> Summary<'a> {
     }
 
     fn site(&self, index: usize) -> Option<SiteMetrics> {
-        let counts = || self.watches.iter().filter_map(|watch| watch.sites.get(index));
+        let counts = || self.halves.iter().filter_map(|observed| observed.sites.get(index));
         // Finished before spawned, so that a task that ends in between does not count as finished only.
         let finished: u64 = counts().map(|count| count.ended()).sum();
         let spawned: u64 = counts().map(|count| count.spawned.get()).sum();
@@ -97,7 +98,7 @@ impl<'a> Summary<'a> {
             poll_time_max: Duration::from_nanos(
                 counts().map(|count| count.longest.get()).max().unwrap_or(0),
             ),
-            poll_time: Histogram::of(self.watches.iter().filter_map(|w| w.sites.times(index))),
+            poll_time: Histogram::of(self.halves.iter().filter_map(|w| w.sites.times(index))),
             wait_total: Duration::from_nanos(sum(|count| count.wait.get())),
         })
     }

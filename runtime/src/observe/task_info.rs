@@ -1,4 +1,4 @@
-//! What a listing says about a task.
+//! The description of a task in a list of all tasks.
 
 use std::net::SocketAddr;
 use std::panic::Location;
@@ -9,8 +9,8 @@ use crate::task::Id;
 
 /// A task as [`Handle::tasks`](crate::Handle::tasks) has found it.
 ///
-/// With [`Builder::observe(false)`](crate::Builder::observe), tasks note nothing: times and counts are zero, and what an idle
-/// task waits for is [`Unknown`](WaitsFor::Unknown).
+/// With [`Builder::observe(false)`](crate::Builder::observe), tasks note nothing: times and counts are zero, and what
+/// an idle task waits for is [`Unknown`](WaitsFor::Unknown).
 ///
 /// # Examples
 ///
@@ -29,38 +29,39 @@ use crate::task::Id;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct TaskInfo {
-    /// What it is: a task, or something else that the runtime runs.
+    /// The kind of the entry: a task, or something else that the runtime runs.
     pub kind: TaskKind,
     /// The task's id. The future of a `block_on` has one for this list alone.
     pub id: Id,
     /// The name given with [`task::Builder`](crate::task::Builder); for a `block_on`, that of the thread.
     pub name: Option<String>,
-    /// Where the task was spawned, or `block_on` was called.
+    /// The place where the task was spawned, or `block_on` was called.
     pub location: &'static Location<'static>,
     /// The time since it was spawned, within a tenth of a millisecond; for a task that was spawned in a task, the time
     /// since its first poll.
     pub age: Duration,
-    /// Whether it waits, is ready or is running.
+    /// The state: it waits, is ready or is running.
     pub state: TaskState,
-    /// It is running, and in a computation: a closure of [`compute`](crate::compute), or a `join` or `scope` of the task.
-    /// Such a poll may take long without holding up other tasks.
+    /// It is running, and in a computation: a closure of [`compute`](crate::compute), or a `join` or `scope` of the
+    /// task. Such a poll may take long without holding up other tasks.
     pub is_computing: bool,
-    /// It is running, and in a call of [`block_in_place`](crate::task::block_in_place), so that other tasks do not wait for
-    /// it.
+    /// It is running, and in a call of [`block_in_place`](crate::task::block_in_place), so that other
+    /// tasks do not wait for it.
     pub is_blocked: bool,
-    /// How often it has been polled. Starts again from 0 after 2³² polls.
+    /// The number of times that it has been polled. Starts again from 0 after 2³² polls.
     pub polls: u32,
-    /// The time spent in its polls. Each poll of more than some microseconds is measured; short ones are sampled, so the
-    /// value is an estimate, and 0 for a task with few short polls.
+    /// The time spent in its polls. Each poll of more than some microseconds is measured; short ones are sampled, so
+    /// the value is an estimate, and 0 for a task with few short polls.
     pub busy: Duration,
-    /// What the task waits for, if it is idle, as reported by the windlass future that returned `Pending` last. For a closure
-    /// of `spawn_blocking` that calls `block_on`, what that waits for.
+    /// The thing that the task waits for, if it is idle, as reported by the windlass future that returned `Pending`
+    /// last. For a closure of `spawn_blocking` that calls `block_on`, what that waits for.
     pub waits_for: WaitsFor,
-    /// The time since the start of the last poll, or of the closure, within a millisecond. Zero for a task that waits for nothing.
+    /// The time since the start of the last poll, or of the closure, within a millisecond. Zero for a
+    /// task that waits for nothing.
     pub waiting_for: Duration,
 }
 
-/// What an entry of the list is.
+/// The kind of an entry of the list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TaskKind {
@@ -72,12 +73,12 @@ pub enum TaskKind {
     /// A task that stays on one thread, of [`spawn_local`](crate::task::spawn_local) or
     /// [`spawn_pinned`](crate::task::spawn_pinned).
     Local,
-    /// The future of a [`block_on`](crate::block_on). One that is called by a task or closure is not listed: what it waits for
-    /// is listed there.
+    /// The future of a [`block_on`](crate::block_on). One that is called by a task or closure is not listed: what it
+    /// waits for is listed there.
     BlockOn,
 }
 
-/// Whether a task waits, is ready or is running.
+/// The state of a task: it waits, is ready or is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TaskState {
@@ -87,26 +88,26 @@ pub enum TaskState {
     Queued,
     /// It is being polled.
     Running {
-        /// The index of the worker, as [`worker_index`](crate::worker_index) returns it.
+        /// The index of the worker, as [`worker_index`](crate::worker_index) returns it there. Spares follow.
         worker: usize,
-        /// When the poll began, at the earliest. A worker does not read the clock for each short poll, so the poll may have
-        /// begun later, by the time of up to 16 short polls. Without [observation](crate::Builder::observe) that is not
-        /// known, and this is the time of the listing.
+        /// When the poll began, at the earliest. A worker does not read the clock for each short poll, so the poll may
+        /// have begun later, by the time of up to 16 short polls. Without [observation](crate::Builder::observe) that
+        /// is not known, and this is the time of the listing.
         since: Instant,
     },
-    /// It is being polled by a thread that is no worker: one of the blocking pool, one for pinned tasks, or the one that has
-    /// called `block_on`.
+    /// It is being polled by a thread that is no worker: one of the blocking pool, one for pinned tasks, or the one
+    /// that has called `block_on`.
     RunningOutside {
-        /// When the poll or the closure began, within a millisecond. Without [observation](crate::Builder::observe), the time
-        /// of the listing.
+        /// When the poll or the closure began, within a millisecond. Without [observation](crate::Builder::observe),
+        /// the time of the listing.
         since: Instant,
     },
 }
 
-/// What an idle task waits for.
+/// The thing that an idle task waits for.
 ///
-/// Futures of windlass say what they wait for when they return `Pending`. If a task waits for several things at once, as
-/// in a `select`, it is the last one that was polled.
+/// Futures of windlass say what they wait for when they return `Pending`. If a task waits for several things at once,
+/// as in a `select`, it is the last one that was polled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitsFor {
@@ -128,16 +129,20 @@ pub enum WaitsFor {
     Join(Id),
     /// The end of the closure of `spawn_blocking` with this id.
     Blocking(Id),
+    /// The end of the next task of a [`JoinSet`](crate::task::JoinSet). With a single task left in the set it is
+    /// [`Join`](Self::Join), or [`Blocking`](Self::Blocking).
+    JoinSet {
+        /// How many tasks were in the set when the wait began.
+        tasks: u32,
+    },
     /// An event of `windlass::sync`.
     Event,
-    /// A latch.
+    /// A latch, or the tasks of a [`TaskTracker`](crate::task::TaskTracker).
     Latch,
     /// A cancellation token.
     Cancellation,
-    /// A lock. Kept for locks of windlass, of which there are none: those of `windlass::lock` are `async-lock`'s, and a task
-    /// that waits for one waits for [`Unknown`](Self::Unknown).
-    Lock,
-    /// Something that is not of windlass: the task will be woken by whoever has its waker.
+    /// Something that is not of windlass, or a lock or channel: those of `windlass::lock` and `windlass::channel` are
+    /// `async-lock`'s and `async-channel`'s. The task will be woken by whoever has its waker.
     Unknown,
     /// Nothing: the task is ready or running, or has not been polled yet.
     Nothing,

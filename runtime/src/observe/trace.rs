@@ -1,48 +1,53 @@
 //! The flight record as a trace in Chrome's JSON format.
 
+use std::collections::{HashMap, HashSet};
 use std::fmt::{Display, Write as _};
 use std::io::{self, Write};
 use std::time::Instant;
 
-use windlass_timer::nanos;
+use windlass_timer::{in_nanos, nanos};
 
+use super::arrows::{Arrow, arrows};
 use super::event::{Event, Parked, What};
 use super::nest::{begin, nest};
-use super::watch::WatchPlace;
+use super::observed::ObservedPlace;
+use super::policy::RECORDED_TOGETHER;
 use crate::sched::{Pool, Slot};
-use crate::task::WokenBy;
+use crate::task::{Id, Origin, WokenBy};
 
 /// Writes what the workers of a pool did lately.
 pub(super) fn write(pool: &Pool, writer: &mut impl Write) -> io::Result<()> {
     // All is collected first: the writer may take its time, and meanwhile events are overwritten.
-    let workers: Vec<_> = pool.slots.iter().map(|slot| (slot, record(&slot.watch))).collect();
-    let others = record(&pool.outside);
+    let workers: Vec<_> = pool.slots.iter().map(|slot| (slot, record(&slot.observed))).collect();
+    let others = record(&pool.observed_outside);
+    let culprits = culprits(pool, workers.iter().map(|(_, events)| &events[..]));
     let all = workers.iter().map(|(_, events)| events).chain([&others]);
-    let first = all.filter_map(|events| events.first()).map(begin).min();
-    let mut trace = Trace { writer, is_first: true, from: first.unwrap_or(0) };
+    let first = all.clone().filter_map(|events| events.first()).map(begin).min();
+    let arrows = arrows(&all.map(|events| &events[..]).collect::<Vec<_>>());
+    let mut trace = Trace { writer, is_first: true, from: first.unwrap_or(0), arrows };
     trace.writer.write_all(b"{\"traceEvents\":[")?;
     let name = &pool.config.thread_name;
     trace.event(&format_args!(
-        "\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{{\"name\":\"{}\"}}",
+        "\"ph\":\"M\",\"pid\":1,\"tid\":2,\"name\":\"process_name\",\"args\":{{\"name\":\"{}\"}}",
         Json(name)
     ))?;
     for (worker, (slot, events)) in workers.iter().enumerate() {
         let role = if worker < pool.config.workers { "worker" } else { "spare" };
         trace.thread(worker, &format_args!("{role} {worker}"), events)?;
-        trace.under_way(worker, slot, events)?;
+        trace.under_way(worker, slot, events, culprits.get(&worker))?;
     }
     trace.thread(workers.len(), &"other threads", &others)?;
     trace.writer.write_all(b"],\"displayTimeUnit\":\"ns\"}\n")
 }
 
 /// Returns the events of a worker, or of all other threads, in the order in which a viewer wants them.
-fn record(place: &WatchPlace) -> Vec<Event> {
-    let Some(watch) = place.get() else { return Vec::new() };
-    // There are two rings if what is recorded was switched. The events of one tell nothing about a time of which the other
-    // has lost what it had.
+fn record(place: &ObservedPlace) -> Vec<Event> {
+    let Some(observed) = place.get() else { return Vec::new() };
+    // There are two rings if what is recorded was switched. The events of one tell nothing about a
+    // time of which the other has lost what it had.
     let mut events = Vec::new();
     let mut from = 0;
-    for ring in [&watch.ring, &watch.full_ring].into_iter().filter_map(|ring| ring.get()) {
+    for ring in [&observed.ring, &observed.full_ring].into_iter().filter_map(|ring| ring.get()) {
         let read: Vec<_> = ring.read().into_iter().map(Event::unpack).collect();
         if ring.has_lost() {
             from = read.first().map_or(from, |first| from.max(first.at));
@@ -53,12 +58,57 @@ fn record(place: &WatchPlace) -> Vec<Event> {
     nest(events)
 }
 
+/// Returns the event that ended last, if the thread is still there. It began before others that are within it.
+fn last(events: &[Event]) -> Option<&Event> {
+    events.iter().max_by_key(|event| event.at).filter(|last| last.what != What::End)
+}
+
+/// Returns the tasks whose polls are under way, by worker. What may be stuck is looked for in the list of all tasks;
+/// that is not done for polls that are short.
+fn culprits<'a>(
+    pool: &Pool,
+    events: impl Iterator<Item = &'a [Event]>,
+) -> HashMap<usize, (Id, Origin)> {
+    let began = nanos(Instant::now()).saturating_sub(in_nanos(RECORDED_TOGETHER));
+    let mut culprits = HashMap::new();
+    let mut wanted = HashMap::new();
+    for ((worker, slot), events) in pool.slots.iter().enumerate().zip(events) {
+        let progress = slot.progress();
+        let is_long = last(events).is_some_and(|last| last.at < began) && slot.is_polling();
+        if let Some((site, id)) = slot.unlisted() {
+            culprits.insert(worker, (id, Origin::new(site.get().location, None)));
+        } else if let Some(task) = slot.innermost().filter(|_| is_long) {
+            wanted.insert(worker, (task, progress));
+        }
+    }
+    if wanted.is_empty() {
+        return culprits;
+    }
+    let pointers: HashSet<_> = wanted.values().map(|(task, _)| *task).collect();
+    let listed = pool.owned.all();
+    let listed: HashMap<_, _> = listed
+        .iter()
+        .filter(|task| pointers.contains(&task.as_pointer()))
+        .map(|task| (task.as_pointer(), task))
+        .collect();
+    for (worker, (task, progress)) in wanted {
+        // All of the above was of this poll.
+        if let Some(task) = listed.get(&task).filter(|_| pool.slots[worker].progress() == progress)
+        {
+            culprits.insert(worker, (task.header().id, task.origin()));
+        }
+    }
+    culprits
+}
+
 /// A trace that is being written.
 struct Trace<'a, W> {
     writer: &'a mut W,
     is_first: bool,
     /// Time 0 of the trace.
     from: u64,
+    /// By thread and event.
+    arrows: HashMap<(usize, usize), Arrow>,
 }
 
 impl<W: Write> Trace<'_, W> {
@@ -74,15 +124,17 @@ impl<W: Write> Trace<'_, W> {
 
     /// Writes the events of a thread, if there are any, and its name.
     fn thread(&mut self, thread: usize, name: &dyn Display, events: &[Event]) -> io::Result<()> {
+        let tid = tid(thread);
         if events.is_empty() {
             return Ok(());
         }
         self.event(&format_args!(
-            "\"ph\":\"M\",\"pid\":1,\"tid\":{thread},\"name\":\"thread_name\",\
+            "\"ph\":\"M\",\"pid\":1,\"tid\":{tid},\"name\":\"thread_name\",\
              \"args\":{{\"name\":\"{name}\"}}"
         ))?;
-        for event in events {
+        for (index, event) in events.iter().enumerate() {
             self.worker_event(thread, event)?;
+            self.arrow(thread, index, event)?;
             if let What::Idle(parked) = event.what {
                 self.park(thread, event, parked)?;
             }
@@ -90,8 +142,25 @@ impl<W: Write> Trace<'_, W> {
         Ok(())
     }
 
+    /// Writes the end of an arrow at an event, if there is one. It is attached to the slice around the event, or to the
+    /// slice that the event is.
+    fn arrow(&mut self, thread: usize, index: usize, event: &Event) -> io::Result<()> {
+        let tid = tid(thread);
+        let (phase, number) = match self.arrows.get(&(thread, index)) {
+            Some(&Arrow::From(number)) => ("\"s\"", number),
+            Some(&Arrow::To(number)) => ("\"f\",\"bp\":\"e\"", number),
+            None => return Ok(()),
+        };
+        let at = self.micros(begin(event));
+        self.event(&format_args!(
+            "\"ph\":{phase},\"id\":{number},\"pid\":1,\"tid\":{tid},\"ts\":{at:.3},\
+             \"cat\":\"wake\",\"name\":\"wakes\""
+        ))
+    }
+
     /// Writes when the thread slept within a search, if it did.
     fn park(&mut self, thread: usize, search: &Event, parked: Parked) -> io::Result<()> {
+        let tid = tid(thread);
         let from = begin(search).saturating_add(parked.after.into());
         let to = search.at.saturating_sub(parked.before.into());
         if parked == Parked::NONE || from >= to {
@@ -99,12 +168,13 @@ impl<W: Write> Trace<'_, W> {
         }
         let (start, lasted) = (self.micros(from), (to - from) as f64 / 1_000.0);
         self.event(&format_args!(
-            "\"ph\":\"X\",\"pid\":1,\"tid\":{thread},\"ts\":{start:.3},\"dur\":{lasted:.3},\
+            "\"ph\":\"X\",\"pid\":1,\"tid\":{tid},\"ts\":{start:.3},\"dur\":{lasted:.3},\
              \"name\":\"parked\",\"args\":{{}}"
         ))
     }
 
     fn worker_event(&mut self, worker: usize, event: &Event) -> io::Result<()> {
+        let tid = tid(worker);
         let mut args = String::new();
         let name = match event.what {
             What::Poll { site, task } => {
@@ -145,37 +215,53 @@ impl<W: Write> Trace<'_, W> {
         let name = Json(&name);
         if event.lasted > 0 {
             self.event(&format_args!(
-                "\"ph\":\"X\",\"pid\":1,\"tid\":{worker},\"ts\":{start:.3},\"dur\":{lasted:.3},\
+                "\"ph\":\"X\",\"pid\":1,\"tid\":{tid},\"ts\":{start:.3},\"dur\":{lasted:.3},\
                  \"name\":\"{name}\",\"args\":{{{args}}}"
             ))
         } else {
             self.event(&format_args!(
-                "\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":{worker},\"ts\":{start:.3},\
+                "\"ph\":\"i\",\"s\":\"t\",\"pid\":1,\"tid\":{tid},\"ts\":{start:.3},\
                  \"name\":\"{name}\",\"args\":{{{args}}}"
             ))
         }
     }
 
-    /// What the worker does at this moment is not in its record yet.
-    fn under_way(&mut self, worker: usize, slot: &Slot, events: &[Event]) -> io::Result<()> {
+    /// Writes what the worker does at this moment, which is not in its record yet.
+    fn under_way(
+        &mut self,
+        worker: usize,
+        slot: &Slot,
+        events: &[Event],
+        culprit: Option<&(Id, Origin)>,
+    ) -> io::Result<()> {
+        let tid = tid(worker);
         let now = nanos(Instant::now());
-        // The one that ended last began before others that are within it.
-        let last = events.iter().max_by_key(|event| event.at);
-        let Some(last) = last.filter(|last| last.what != What::End && last.at < now) else {
-            return Ok(());
-        };
-        let name = match (slot.is_polling(), slot.unlisted()) {
-            (true, Some((site, _))) => format!("in a poll of {}", site.get().location),
-            (true, None) => "in a poll".to_owned(),
-            (false, _) => "idle".to_owned(),
+        let Some(last) = last(events).filter(|last| last.at < now) else { return Ok(()) };
+        let mut args = String::new();
+        let name = match culprit.filter(|_| slot.is_polling()) {
+            Some((id, Origin { location, name })) => {
+                let _ = write!(args, "\"task\":{},\"site\":\"{}\",", id.number(), Json(location));
+                match name {
+                    Some(name) => format!("in a poll of {name}"),
+                    None => format!("in a poll of {location}"),
+                }
+            }
+            None if slot.is_polling() => "in a poll".to_owned(),
+            None => "idle".to_owned(),
         };
         let (start, lasted) = (self.micros(last.at), (now - last.at) as f64 / 1_000.0);
         self.event(&format_args!(
-            "\"ph\":\"X\",\"pid\":1,\"tid\":{worker},\"ts\":{start:.3},\"dur\":{lasted:.3},\
-             \"name\":\"{}\",\"args\":{{\"until\":\"now\"}}",
+            "\"ph\":\"X\",\"pid\":1,\"tid\":{tid},\"ts\":{start:.3},\"dur\":{lasted:.3},\
+             \"name\":\"{}\",\"args\":{{{args}\"until\":\"now\"}}",
             Json(&name)
         ))
     }
+}
+
+/// Returns the number of a worker, or of what comes behind all workers, in a trace. Perfetto takes 0 for the thread that has
+/// the number of the process, which is 1 here, and calls that the main thread.
+fn tid(thread: usize) -> usize {
+    thread + 2
 }
 
 fn origin(by: WokenBy) -> &'static str {
@@ -183,7 +269,7 @@ fn origin(by: WokenBy) -> &'static str {
         WokenBy::Io => "I/O",
         WokenBy::Timer => "timer",
         WokenBy::Task => "task",
-        WokenBy::Foreign => "another thread",
+        WokenBy::Outside => "another thread",
     }
 }
 

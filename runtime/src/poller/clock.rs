@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use windlass_timer::nanos;
 
 use crate::primitives::plain::{AtomicU64, Ordering as Plain};
+use crate::sched::policy::TIMELESS;
 
 /// A clock that counts nanoseconds since the process's epoch.
 pub(crate) struct Clock {
@@ -18,7 +19,7 @@ pub(crate) struct Clock {
 impl Clock {
     /// Returns the OS's monotonic clock; in models, where no time passes, a clock that stands at 0.
     pub(crate) fn of_the_os() -> Self {
-        let virtual_now = if cfg!(loom) { Some(AtomicU64::new(0)) } else { None };
+        let virtual_now = if TIMELESS { Some(AtomicU64::new(0)) } else { None };
         Self { virtual_now }
     }
 
@@ -29,7 +30,7 @@ impl Clock {
 
     /// Returns true in virtual time.
     pub(crate) fn is_virtual(&self) -> bool {
-        self.virtual_now.is_some() && cfg!(not(loom))
+        self.virtual_now.is_some() && !TIMELESS
     }
 
     /// Returns the current time.
@@ -43,7 +44,7 @@ impl Clock {
 
     /// Returns the OS's time, in virtual time too.
     pub(crate) fn lasting(&self) -> u64 {
-        if cfg!(loom) { self.now() } else { nanos(Instant::now()) }
+        if TIMELESS { self.now() } else { nanos(Instant::now()) }
     }
 
     /// Moves virtual time forward to `time`; it never moves back.

@@ -1,28 +1,29 @@
-//! Wakers that are not of our own tasks: hand-made ones, those of other executors, those of combinators. Any of them may
-//! block, although it must not, and nothing else may wait for that.
+//! Wakers that are not of our own tasks: hand-made ones, those of other executors, those of combinators. Any of them
+//! may block, although it must not, and nothing else may wait for that.
 //!
-//! **On a worker.** The wakers of our own tasks come first, in order; they never block. A single foreign waker is called
-//! in place, because nothing is behind it. Several go into a list that all threads share, from which they are taken one
-//! at a time, so that those behind one that blocks can be reached. The worker goes on until the list is empty. If it is
-//! blocked, the next worker that looks at the OS goes on with the list; and the poller's thread does, if it finds at two
-//! looks in a row that wakers wait and that none was taken in between. It looks, because a worker that is blocked is
-//! awake, and the monitor is switched on while one is. With timers it is the claim of their shard that is taken over:
-//! see `windlass_timer`'s `firing_claim.rs`.
+//! **On a worker.** The wakers of our own tasks come first, in order; they never block. A single foreign waker is
+//! called in place, because nothing is behind it. Several go into a list that all threads share, from which they are
+//! taken one at a time, so that those behind one that blocks can be reached. The worker goes on until the list is
+//! empty. If it is blocked, the next worker that looks at the OS goes on with the list; and the poller's thread does,
+//! if it finds at two looks in a row that wakers wait and that none was taken in between. It looks, because a worker
+//! that is blocked is awake, and the monitor is switched on while one is. With timers it is the claim of their shard
+//! that is taken over: see `windlass_timer`'s `firing_claim.rs`.
 //!
 //! **On the poller's thread**, which nobody watches, no foreign waker is called. It puts those of events into the list,
 //! leaves timers with such wakers in their wheels, and asks a thread of the blocking pool to call the ones and fire the
 //! others. Only if no thread is available does it do that itself.
 //!
-//! One thread is asked at a time: a second is, when the first has begun, and maybe is held up. The poller's thread leaves
-//! something and then asks; the other says that it begins and then looks. Both are exchanges of one flag ([`Asked`]), so
-//! whoever finds that a thread was asked already has what it left seen by it.
+//! One thread is asked at a time. When it has begun, it may be held up by a waker, so from then on the next is asked.
+//! The poller's thread leaves something and then asks; the thread that was asked says that it begins and then looks.
+//! Both are exchanges of one flag ([`Asked`]). So if the poller's thread finds that a thread was asked already, that
+//! thread will see what was left.
 //!
-//! Nothing else needs a handshake: a thread that puts wakers into the list sees to them itself, or asks for a thread that
-//! does, and whoever comes from elsewhere is an extra. The counters order nothing; the list is behind a lock.
+//! Nothing else needs a handshake: a thread that puts wakers into the list sees to them itself, or asks for a thread
+//! that does. Other threads come by as well, but nothing relies on them. The counters order nothing; the list is behind
+//! a lock.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::panic::Location;
 use std::ptr;
 use std::task::Waker;
 
@@ -68,7 +69,7 @@ pub(super) struct ForeignWakers {
     asked: Asked,
 }
 
-/// Whether a thread was asked to call wakers, and has not begun.
+/// Set while a thread was asked to call wakers, and has not begun.
 #[derive(Default)]
 pub(crate) struct Asked(ModelBool);
 
@@ -79,9 +80,10 @@ impl Asked {
         !self.0.swap(true, Ordering::AcqRel)
     }
 
-    /// Called by the thread that was asked, before it looks for what there is to do.
+    /// Called by the thread that was asked, before it looks for wakers to call.
     pub(crate) fn begin(&self) {
-        // Acquire pairs with the Release in `ask`. An exchange, because a store could stay behind the looks that follow.
+        // Acquire pairs with the Release in `ask`. An exchange, because a store could stay behind the
+        // looks that follow.
         self.0.swap(false, Ordering::AcqRel);
     }
 }
@@ -91,7 +93,7 @@ impl ForeignWakers {
         self.waiting.load(Plain::Relaxed) > 0
     }
 
-    fn put(&self, wakers: impl IntoIterator<Item = Waker>) {
+    pub(super) fn put(&self, wakers: impl IntoIterator<Item = Waker>) {
         let mut list = self.list.lock();
         list.extend(wakers);
         self.waiting.store(list.len(), Plain::Relaxed);
@@ -192,11 +194,34 @@ impl HandOn {
             return;
         }
         foreign.left.store(false, Plain::Relaxed);
-        let held = pool.clone();
-        if !blocking::run_at_once(pool, move || call_for_thread(&held), origin()) {
+        let request = Request(Some(pool.clone()));
+        if !blocking::run_at_once(pool, move || request.carry_out(), Origin::caller()) {
             HANDS_ON.with(|cell| cell.set(false));
             call_for_thread(pool);
             hand_on();
+            foreign.left.store(false, Plain::Relaxed);
+        }
+    }
+}
+
+/// A request to call wakers. If no thread takes it, because the runtime ends, dropping it lets the poller's thread ask
+/// again.
+struct Request(Option<Arc<Pool>>);
+
+impl Request {
+    fn carry_out(mut self) {
+        if let Some(pool) = self.0.take() {
+            call_for_thread(&pool);
+        }
+    }
+}
+
+impl Drop for Request {
+    fn drop(&mut self) {
+        if let Some(pool) = self.0.take() {
+            // The end of a runtime kicks the poller's thread after this.
+            pool.poller().foreign.asked.begin();
+            pool.poller().foreign.leave();
         }
     }
 }
@@ -204,16 +229,12 @@ impl HandOn {
 /// Calls foreign wakers and fires timers in the place of the poller's thread.
 fn call_for_thread(pool: &Pool) {
     let outer = context::role();
-    // What wakers may do, and where the tasks that they wake go, does not depend on the thread.
+    // What wakers may do, and where the tasks that they wake go, doesn't depend on the thread.
     context::set_role(Role::Poller);
     pool.poller().foreign.asked.begin();
     pool.poller().wake_foreign();
     pool.poller().fire_due();
     context::set_role(outer);
-}
-
-fn origin() -> Origin {
-    Origin::new(Location::caller(), None)
 }
 
 /// Calls a waker. If it panics, that harms nobody else.
@@ -268,6 +289,32 @@ mod tests {
         assert_eq!(asked(), 2, "the first may be held up by what it calls");
 
         shutdown::begin(&pool);
+        Worker::new(pool.clone(), 0).unwrap().run();
+        assert!(pool.is_over());
+    }
+
+    /// The closure of a thread that had not begun was dropped, and no other thread was asked any more.
+    #[test]
+    fn a_thread_is_asked_anew_if_the_end_of_the_runtime_comes_before_it_begins() {
+        let (start, started) = mpsc::channel::<()>();
+        let started = Mutex::new(started);
+        let pool = Pool::for_tests_with(1, |config| {
+            config.hooks.thread_start =
+                Some(std::sync::Arc::new(move || _ = started.lock().recv()));
+        });
+        let foreign = &pool.poller().foreign;
+        let mut hand_on = HandOn::default();
+        let mut waits = || {
+            foreign.put([Waker::noop().clone()]);
+            foreign.leave();
+            hand_on.look(&pool);
+            foreign.is_waiting()
+        };
+        assert!(waits(), "the thread has not begun");
+        shutdown::begin(&pool);
+        assert!(!waits(), "there is no thread any more");
+
+        drop(start);
         Worker::new(pool.clone(), 0).unwrap().run();
         assert!(pool.is_over());
     }

@@ -1,14 +1,15 @@
 //! The poller: the OS's readiness and the next deadline, turned into wake-ups.
 //!
-//! Workers look at the OS themselves. A worker that is busy does so without blocking, after each round of its queue;
-//! one that falls asleep does so by blocking there, in the *seat* ([`seat`]), of which there is one. What they find they
-//! push onto their own queues, so that an event costs no hand-over between threads. The poller's thread ([`thread`])
-//! watches over the workers, and looks at the OS when none of them can.
+//! Workers look at the OS themselves. A busy worker does so without blocking, after each round of its queue. There is
+//! one *seat* ([`seat`]): a worker that falls asleep blocks in it if it is free, and is parked otherwise. What workers
+//! find they push onto their own queues, so that an event costs no hand-over between threads. The poller's thread
+//! ([`thread`]) watches over the workers, and looks at the OS when none of them can.
 //!
 //! Windows has no events to take: its callbacks tell the sources ([`sys`]). There, and in virtual time, the seat is
 //! the thread's.
 
 mod clock;
+mod deadlines;
 mod foreign;
 #[cfg(loom)]
 pub(crate) mod model;
@@ -19,7 +20,6 @@ mod slab;
 mod source;
 mod sys;
 mod thread;
-mod timers;
 mod until;
 mod virtual_time;
 
@@ -28,25 +28,28 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 pub(crate) use clock::Clock;
+pub(crate) use deadlines::fires;
 pub use registration::Registration;
 pub(crate) use seat::Seat;
 pub use source::{Direction, Seen};
-pub(crate) use sys::{CpuTimes, DROP_GRACE, RunDelay, keep_time, peer, take_short_slices};
+pub(crate) use sys::{
+    CpuTimes, DROP_GRACE, RunDelay, cpu_time_of_thread, keep_time, keeping_time, peer,
+    take_short_slices,
+};
 pub use sys::{Descriptor, RawDescriptor, os};
 #[cfg(loom)]
 pub(crate) use thread::look_after_os;
 pub(crate) use thread::start;
-pub(crate) use timers::fires;
 
 use windlass_sync::ManualResetEvent;
 use windlass_timer::Timers;
 
+use deadlines::TimerDriver;
 use foreign::ForeignWakers;
 use slab::{Slab, Token};
 use source::Source;
 use sys::{Events, Selector, push};
 use thread::ThreadSleep;
-use timers::Driver;
 
 use crate::gone::gone;
 use crate::observe::Recorder;
@@ -76,7 +79,7 @@ impl Poller {
     /// Creates a poller for this many workers; with `manual`, for a manual loop.
     pub(crate) fn new(workers: usize, manual: bool, clock: Clock) -> io::Result<Arc<Self>> {
         let (selector, clock) = (Arc::new(Selector::new()?), Arc::new(clock));
-        let driver = Driver::new(&selector, &clock, manual);
+        let driver = TimerDriver::new(&selector, &clock, manual);
         Ok(Arc::new(Self {
             manual,
             timers: Timers::new(workers, Box::new(driver)),
@@ -163,10 +166,12 @@ impl Poller {
 
     /// Hands the events to their sources, once. Returns their number, and the wakers that are to be woken.
     fn dispatch(&self, events: &mut Events) -> (usize, Vec<Waker>) {
-        let (mut taken, mut wake) = (0, Vec::new());
+        let mut taken = 0;
         if events.iter().next().is_none() {
-            return (taken, wake);
+            return (taken, Vec::new());
         }
+        // An event mostly wakes one task.
+        let mut wake = Vec::with_capacity(events.iter().size_hint().1.unwrap_or(0));
         let sources = self.sources.lock();
         for (token, readiness) in events.iter() {
             sources.event(Token::unpack(token), readiness, &mut wake);
@@ -182,22 +187,22 @@ impl Poller {
         self.selector.kick();
     }
 
-    /// Where the OS has a thread pool of its own: an event that is set by way of that pool's queue.
+    /// Returns an event that is set by way of the queue of the OS's thread pool, if the OS has one.
     pub(crate) fn resume(&self) -> Option<io::Result<Arc<ManualResetEvent>>> {
         push::resume(&self.selector)
     }
 
-    /// The last thread has gone. Returns true if, before the deadline, nothing happens any more.
+    /// Called when the last thread has ended. Returns true if, before the deadline, nothing happens any more.
     pub(crate) fn end(&self, deadline: Option<Instant>) -> bool {
         push::end(&self.selector, deadline)
     }
 
-    /// The descriptor that becomes readable when a manual loop has something to do.
+    /// Returns the descriptor that becomes readable when a manual loop has something to do.
     pub(crate) fn descriptor(&self) -> Descriptor<'_> {
         self.selector.descriptor()
     }
 
-    /// No event and no timer will come any more: wakes all that wait for one.
+    /// Wakes all tasks that wait for an event or a timer, because none will come any more.
     pub(crate) fn close(&self) {
         let mut wake = Vec::new();
         self.sources.lock().close(&mut wake);

@@ -12,7 +12,7 @@ use super::until::Until;
 use super::{Clock, Poller, RawDescriptor, Registration};
 use crate::primitives::{Arc, AtomicBool, Ordering};
 
-/// Whether a thread was asked to call wakers, and has not begun.
+/// Set while a thread was asked to call wakers, and has not begun.
 #[derive(Default)]
 pub struct Asked(foreign::Asked);
 
@@ -32,7 +32,7 @@ impl Asked {
 pub struct Source(source::Source);
 
 impl Source {
-    /// A source that nothing is known of: its first operation has met `WouldBlock`.
+    /// Creates a source that nothing is known of: its first operation has met `WouldBlock`.
     pub fn new() -> Self {
         let source = source::Source::new();
         for direction in [Direction::Read, Direction::Write] {
@@ -41,7 +41,7 @@ impl Source {
         Self(source)
     }
 
-    /// An event of the OS for one direction.
+    /// Raises an event of the OS for one direction.
     pub fn event(&self, direction: Direction) {
         let mut wake = Vec::new();
         let read = direction == Direction::Read;
@@ -50,7 +50,7 @@ impl Source {
         wake.into_iter().for_each(Waker::wake);
     }
 
-    /// The state of a direction.
+    /// Returns the state of a direction.
     pub fn look(&self, direction: Direction) -> Seen {
         self.0.look(direction)
     }
@@ -60,7 +60,7 @@ impl Source {
         self.0.look(direction).is_ready()
     }
 
-    /// An operation that started from `seen` met `WouldBlock`.
+    /// Clears the readiness, after an operation that started from `seen` has met `WouldBlock`.
     pub fn clear(&self, direction: Direction, seen: Seen) {
         self.0.clear(direction, seen);
     }

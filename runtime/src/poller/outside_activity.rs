@@ -2,17 +2,17 @@
 //! its blocking pool.
 //!
 //! A thread in `block_on` is *busy* from the moment it is woken until it waits again. If the call is nested in another
-//! `block_on` of the same runtime, or in a closure of its blocking pool, the thread counts once: the outer poll or closure
-//! can't continue before the inner call returns, so it is set aside until then. The same holds for a worker that calls
-//! `block_on` inside of `block_in_place`.
+//! `block_on` of the same runtime, or in a closure of its blocking pool, the thread counts once: the outer poll or
+//! closure can't continue before the inner call returns, so it is set aside until then. The same holds for a worker
+//! that calls `block_on` inside of `block_in_place`.
 //!
 //! # Protocol
 //!
-//! A thread is counted before the activity that it stands for can be observed: when it is woken, and when it enters
-//! `block_on`, before whatever is around the call is set aside. It is uncounted after it has decided to wait. So an observer
-//! that finds all counts at rest, and the same number of `activations` before and after it has read them, has seen no
-//! thread in transition. All accesses are `SeqCst`, because the observer reads several words and needs one order for
-//! them.
+//! A thread is counted before the activity that it stands for can be observed: when it is woken, and when
+//! it enters `block_on`, before whatever is around the call is set aside. It is uncounted after it has
+//! decided to wait. So an observer that finds all counts at rest, and the same number of `activations`
+//! before and after it has read them, has seen no thread in transition. All accesses are `SeqCst`,
+//! because the observer reads several words and needs one order for them.
 //!
 //! A model of a thread that is woken while the counts are read is in `loom-tests/tests/poller_outside.rs`. It needs no
 //! time, which models don't have; what virtual time makes of the counts is in `tests/timer_clock.rs`.

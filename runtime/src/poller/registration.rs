@@ -140,7 +140,12 @@ impl Registration {
     ) -> io::Result<R> {
         std::future::poll_fn(coop::poll_proceed).await;
         loop {
-            let seen = self.ready(direction).await?;
+            let seen = self.source.look(direction);
+            // Not by way of `ready`, whose future would be one more to poll.
+            let seen = match seen.is_ready() {
+                true => checked(seen)?,
+                false => Ready { source: &self.source, direction, key: None }.await?,
+            };
             if let Some(result) = self.attempt(direction, seen, &mut op, &drained) {
                 return result;
             }
@@ -317,6 +322,7 @@ fn is_short(moved: usize, wanted: usize) -> bool {
     moved > 0 && moved < wanted
 }
 
+#[inline]
 pub(super) fn checked(seen: Seen) -> io::Result<Seen> {
     if seen.is_gone() {
         return Err(gone("the runtime that this descriptor is registered with has shut down"));

@@ -1,8 +1,8 @@
 //! The seat: the one place from which a thread blocks on the OS and until the next deadline.
 //!
 //! tokio calls it the parked driver. The candidates are the workers; a worker that falls asleep takes the seat if it is
-//! free, and is parked otherwise. The thread in the seat has events and deadlines at first hand: it wakes up, leaves the
-//! seat and runs the tasks itself.
+//! free, and is parked otherwise. The thread in the seat has events and deadlines at first hand: it wakes up, leaves
+//! the seat and runs the tasks itself.
 //!
 //! # A thread always looks
 //!
@@ -12,16 +12,16 @@
 //! - by a worker that sleeps there: that is what was to be shown;
 //! - by a worker that takes events without blocking, or that is about to leave the seat: that worker is awake, and
 //!   will try the seat itself before it sleeps; if it ends instead, as a spare does, it looks whether all others sleep
-//!   and none of them in the seat, and wakes one (`Pool::moves_out`);
+//!   and none of them in the seat, and wakes one (`Pool::note_move_out`);
 //! - by the poller's thread, which takes events now and then when no worker can. After it has released the lock it
 //!   passes a fence and looks whether all workers sleep and none of them in the seat; if so, it wakes one;
-//! - by a thread that looks in this way, and has the lock for a moment to see whether it is free (`probe_seat`). Whoever gets
-//!   the lock so passes a fence after it has released it, and wakes a worker, unless one searches, which has yet to announce
+//! - by a thread that looks in this way, and has the lock for a moment to see whether it is free (`probe_seat`). After
+//!   it has released the lock, it passes a fence and wakes a worker, unless one searches: that one has yet to announce
 //!   that it sleeps, and to look.
 //!
-//! The last three see the worker asleep, or the worker, which looks as well after its announcement and a fence, sees that
-//! the lock is free and no worker has the seat (`Pool::nobody_looks`). Then it wakes a worker, most likely itself, to
-//! try once more.
+//! The last three see the worker asleep, or the worker, which looks as well after its announcement and a
+//! fence, sees that the lock is free and no worker has the seat (`Pool::nobody_looks`). Then it wakes a
+//! worker, most likely itself, to try once more.
 //!
 //! While workers are awake and the seat is empty, they look themselves: when they run out of work, and after each round
 //! of their queues. A worker that can't, because it is stuck in a poll, is noticed by the poller's thread

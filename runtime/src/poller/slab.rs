@@ -75,7 +75,7 @@ impl Slab {
         }
     }
 
-    /// Takes no source from now on, and tells those there are that nobody will report events.
+    /// Takes no source from now on, and marks those there are as closed: no events will be reported.
     pub(crate) fn close(&mut self, wake: &mut Vec<Waker>) {
         self.closed = true;
         self.slots.iter().filter_map(|slot| slot.source.as_ref()).for_each(|source| {

@@ -7,13 +7,12 @@
 //! Each direction has a word with the number of events so far (the generation) and a flag for readiness. An operation
 //! that met `EAGAIN` clears the readiness *of the generation it started from*. If an event has arrived since, the
 //! generation differs, and the newer readiness stands. Otherwise a wake-up would be lost by this sequence: try,
-//! `EAGAIN`,
-//! **event**, clear, wait forever.
+//! `EAGAIN`, **event**, clear, wait forever.
 //!
 //! # Waiting
 //!
-//! A waiter puts its waker into the list and reads the word again, both under the lock. An event sets the word first and
-//! then, under the lock, takes the wakers out. So either the event finds the waker, or the waiter finds the event.
+//! A waiter puts its waker into the list and reads the word again, both under the lock. An event sets the word first
+//! and then, under the lock, takes the wakers out. So either the event finds the waker, or the waiter finds the event.
 
 use std::task::Waker;
 
@@ -194,7 +193,8 @@ impl Source {
         waiters.lists.iter_mut().for_each(|list| list.drain(wake));
     }
 
-    /// Clears the readiness after an operation that started from `seen` met `EAGAIN`, unless an event has arrived since.
+    /// Clears the readiness after an operation that started from `seen` met `EAGAIN`, unless an event
+    /// has arrived since.
     pub(crate) fn clear(&self, direction: Direction, seen: Seen) {
         // Nothing is published. If it fails, a newer event has changed the generation.
         let _ = self.words[direction as usize].compare_exchange(
@@ -206,19 +206,26 @@ impl Source {
     }
 
     /// Registers `waker` for the next event, unless the direction is ready. `key` identifies the waiter; if it is
-    /// `None`, the waiter gets a new one.
+    /// `None`, the waiter gets a new one. Once the direction is ready, the waiter need not be forgotten, and has no key
+    /// any more: an event has come since it got into the list, and takes all out.
     pub(crate) fn wait(
         &self,
         direction: Direction,
         key: &mut Option<WaiterKey>,
         waker: &Waker,
     ) -> Option<Seen> {
+        let seen = self.look(direction);
+        if seen.is_ready() {
+            *key = None;
+            return Some(seen);
+        }
         // Cloned, and the old one dropped, outside the lock: both may run user code.
         let mut waker = Some(waker.clone());
         let (seen, _old) = {
             let mut waiters = self.waiters.lock();
             let seen = self.look(direction);
             if seen.is_ready() {
+                *key = None;
                 (Some(seen), None)
             } else {
                 let key = *key.get_or_insert_with(|| {
@@ -249,8 +256,19 @@ impl Source {
 impl WakerList {
     /// Adds a waiter, or replaces and returns its waker.
     fn insert(&mut self, key: WaiterKey, waker: Waker) -> Option<Waker> {
-        let others = self.others.iter_mut();
-        if let Some(entry) = self.first.iter_mut().chain(others).find(|entry| entry.0 == key) {
+        match &mut self.first {
+            Some(entry) if entry.0 == key => Some(std::mem::replace(&mut entry.1, waker)),
+            None if self.others.is_empty() => {
+                self.first = Some((key, waker));
+                None
+            }
+            _ => self.insert_behind(key, waker),
+        }
+    }
+
+    #[cold]
+    fn insert_behind(&mut self, key: WaiterKey, waker: Waker) -> Option<Waker> {
+        if let Some(entry) = self.others.iter_mut().find(|entry| entry.0 == key) {
             return Some(std::mem::replace(&mut entry.1, waker));
         }
         if self.first.is_none() {
@@ -270,7 +288,11 @@ impl WakerList {
     }
 
     fn drain(&mut self, wake: &mut Vec<Waker>) {
-        wake.extend(self.first.take().map(|entry| entry.1));
-        wake.extend(self.others.drain(..).map(|entry| entry.1));
+        if let Some((_, waker)) = self.first.take() {
+            wake.push(waker);
+        }
+        if !self.others.is_empty() {
+            wake.extend(self.others.drain(..).map(|entry| entry.1));
+        }
     }
 }

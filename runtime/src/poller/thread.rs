@@ -1,13 +1,13 @@
 //! The poller's thread: watches over the workers, and looks at the OS when none of them can.
 //!
-//! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the pool's fast lane. It
-//! runs no user code: wakers that are not of our own tasks it hands on to another thread, if one is available
-//! (`foreign.rs`).
+//! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the
+//! pool's lane. It runs no user code: wakers that are not of our own tasks it hands on to another
+//! thread, if one is available (`foreign.rs`).
 //!
 //! It sleeps with a time-out while workers are awake, and without one while all of them sleep. It sleeps on a parker of
-//! its own; or in the seat, where the seat is its own for good, and as the last resort: when every worker that is awake
-//! stands still in some poll, and no other is there to be woken. A worker that wants to sleep and finds this thread in
-//! the seat kicks it. The thread leaves the seat and wakes a worker to take it.
+//! its own; or in the seat, if the backend reserves the seat for it, and as the last resort: when every worker that is
+//! awake is stuck in some poll, and no other is there to be woken. A worker that wants to sleep and finds this thread
+//! in the seat kicks it. The thread leaves the seat and wakes a worker to take it.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -44,7 +44,7 @@ impl ThreadSleep {
         }
     }
 
-    /// The manual loop has returned from its wait.
+    /// Notes that the manual loop has returned from its wait.
     pub(super) fn looked(&self) {
         // A read-modify-write, as the one in `Poller::kick`: a thread that found the flag set did what it did before
         // this, and the loop sees it.
@@ -110,7 +110,7 @@ fn run(pool: &Arc<Pool>) {
     }
 }
 
-/// What the thread keeps between two looks.
+/// The state that the thread keeps between two looks.
 struct PollerThread<'a> {
     pool: &'a Arc<Pool>,
     parker: Parker,
@@ -149,8 +149,7 @@ impl<'a> PollerThread<'a> {
 
     /// Looks at the workers, and does what they leave undone: takes events and timers, and has foreign wakers called.
     fn look(&mut self) {
-        // Models must not go by how fast the machine is: no time passes there.
-        let now = if cfg!(loom) { self.start } else { Instant::now() };
+        let now = if policy::TIMELESS { self.start } else { Instant::now() };
         self.monitor.look(self.pool, now);
         look_after_os(self.pool, self.monitor.is_last_resort());
         if self.pool.poller().is_virtual() {
@@ -164,14 +163,14 @@ fn sleep(parker: &Parker, pause: Option<Duration>) {
     match pause {
         None => parker.park(),
         // In models the thread looks when it is kicked: nothing else may rest on its pauses.
-        Some(_) if cfg!(loom) => parker.park(),
+        Some(_) if policy::TIMELESS => parker.park(),
         Some(pause) => _ = parker.park_timeout(pause),
     }
 }
 
 /// Sleeps until there are events, a timer is due, the pause is over, or another thread kicks.
 pub(super) fn sleep_in_seat(poller: &Poller, parker: &Parker, pause: Option<Duration>) {
-    let pause = if cfg!(loom) { None } else { pause };
+    let pause = if policy::TIMELESS { None } else { pause };
     let Some(mut seat) = poller.try_seat() else {
         return sleep(parker, pause);
     };

@@ -10,8 +10,8 @@
 //! 4. B waits, for an event that has come and gone.
 //!
 //! So a waiter gets into the list first and looks at the condition after that. An event that comes later finds the
-//! waker in the list. If it came before, and another thread has cleared it, the list's lock orders that before the look,
-//! and the condition is seen to be true.
+//! waker in the list. If it came before, and another thread has cleared it, the list's lock orders that before the
+//! look, and the condition is seen to be true.
 //!
 //! The other side makes the condition true first and raises the event after it.
 
@@ -33,7 +33,7 @@ impl Registration {
     ///
     /// # Errors
     ///
-    /// If the runtime shuts down.
+    /// Returns an error if the runtime shuts down.
     pub async fn until<R>(
         &self,
         direction: Direction,

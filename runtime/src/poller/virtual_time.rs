@@ -6,6 +6,7 @@
 //! - all workers sleep, and no task is ready;
 //! - no closure of the blocking pool runs or waits for a thread;
 //! - no thread in `block_on` is being polled or has been woken (`outside_activity.rs`);
+//! - no waker that is not of our own tasks waits to be called for an event (`foreign.rs`);
 //! - if it has sources of I/O, the above has held for a while, because the OS may be about to deliver an event.
 //!
 //! No worker takes the seat in virtual time, so no event can wake a worker that still counts as asleep. The poller's
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use windlass_timer::{NEVER, in_nanos};
 
-use super::{Poller, foreign, timers};
+use super::{Poller, deadlines, foreign};
 use crate::primitives::{Arc, thread};
 use crate::sched::Pool;
 use crate::sched::policy::{IDLE_CHECK_PAUSE, LONGEST_FIRING, SETTLED};
@@ -80,6 +81,7 @@ fn is_idle(pool: &Pool) -> bool {
         && pool.sleepers.sleeping_settled() + pool.poller().outside.workers() >= pool.present()
         && !pool.has_shared_work()
         && !pool.has_root()
+        && !pool.poller().has_foreign_wakers()
         && !pool.slots.iter().any(|slot| slot.has_work())
 }
 
@@ -119,12 +121,29 @@ impl Poller {
                     return;
                 }
                 since = Instant::now();
-            } else if timers::fires() || since.elapsed() > LONGEST_FIRING {
+            } else if deadlines::fires() || since.elapsed() > LONGEST_FIRING {
                 // This thread is itself firing, further up the stack, and will continue there; or a waker blocks.
                 return;
             } else {
                 thread::yield_now();
             }
         }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::task::Waker;
+
+    use super::*;
+
+    /// The poller's thread had taken an event, and not yet asked a thread to call its waker. Time passed over the
+    /// event, to the time-out of the task that waited for it.
+    #[test]
+    fn a_runtime_is_not_idle_while_a_waker_waits_to_be_called() {
+        let pool = Pool::for_tests(1);
+        assert!(is_idle(&pool));
+        pool.poller().foreign.put([Waker::noop().clone()]);
+        assert!(!is_idle(&pool));
     }
 }

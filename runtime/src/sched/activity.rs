@@ -47,23 +47,23 @@ impl Activity {
         self.get() & BLOCKED != 0
     }
 
-    /// A thread is about to be started here.
+    /// Notes that a thread is about to be started here.
     pub(crate) fn move_in(&self) {
         self.set(PRESENT);
     }
 
-    /// The thread has left, or could not be started.
+    /// Notes that the thread has left, or could not be started.
     pub(crate) fn move_out(&self) {
         self.set(0);
     }
 
-    /// The worker computes, from now on or again.
+    /// Notes that the worker computes, from now on or again.
     #[inline]
     pub(crate) fn compute(&self) {
         self.set(self.get() | COMPUTES);
     }
 
-    /// The worker computes something about whose split points nothing is known.
+    /// Notes that the worker computes something about whose split points nothing is known.
     pub(crate) fn compute_anew(&self) {
         self.set(self.get() & !FINE | COMPUTES);
     }
@@ -73,25 +73,25 @@ impl Activity {
         self.set(self.get() & !FINE | if is_fine { FINE } else { 0 });
     }
 
-    /// The computation is interrupted: what comes next is no leaf of it.
+    /// Notes that the computation is interrupted: what comes next is no leaf of it.
     #[inline]
     pub(crate) fn interrupt(&self) {
         self.set(self.get() & !COMPUTES);
     }
 
-    /// The computation is over.
+    /// Notes that the computation is over.
     pub(crate) fn end(&self) {
         self.set(self.get() & (PRESENT | BLOCKED));
     }
 
-    /// The worker is about to block.
+    /// Notes that the worker is about to block.
     pub(crate) fn block(&self) -> Interrupted {
         let before = self.get();
         self.set(before & !COMPUTES | BLOCKED);
         Interrupted(before)
     }
 
-    /// The worker has blocked, and goes on with what it did before.
+    /// Notes that the worker has blocked, and continues with what it did before.
     pub(crate) fn resume(&self, Interrupted(before): Interrupted) {
         self.set(before);
     }

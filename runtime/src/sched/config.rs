@@ -11,7 +11,7 @@ use crate::observe::FlightDumps;
 pub(crate) struct Config {
     pub(crate) workers: usize,
     pub(crate) spares: usize,
-    /// Places for threads outside that take part in their fork-join calls.
+    /// The number of slots for outside threads that take part in their fork-join calls.
     pub(crate) guests: usize,
     pub(crate) searchers: usize,
     /// A worker spins only while no more workers than this are awake: a core must be left over for
@@ -22,21 +22,22 @@ pub(crate) struct Config {
     /// Percentage of its time that a worker leaves to a computation while tasks wait.
     pub(crate) compute_share: u32,
     pub(crate) stuck_after: Duration,
-    /// How long a worker waits beside the sleepers' stack for its next job, while a spare looks after tasks.
+    /// The time for which a worker waits beside the sleepers' stack for its next job, while a spare looks after tasks.
     pub(crate) next_job: Option<Duration>,
-    /// How long a thief watches an offer before it takes it.
+    /// The time for which a thief watches an offer before it takes it.
     pub(crate) offer_age: Duration,
     pub(crate) max_blocking: usize,
     pub(crate) blocking_keep_alive: Duration,
     pub(crate) thread_name: String,
     pub(crate) stack_size: Option<usize>,
     pub(crate) hooks: Hooks,
-    /// After what time a poll is reported, if it is.
+    /// The time after which a poll is reported, if it is.
     pub(crate) long_polls: Option<Duration>,
-    /// Whether anything beyond plain counters is counted, and whether each poll is recorded.
+    /// Observes more than plain counters.
     pub(crate) observe: bool,
+    /// Records each poll.
     pub(crate) flight_recorder: bool,
-    /// When the flight record is dumped.
+    /// The settings of automatic dumps of the flight record.
     pub(crate) flight_dumps: Option<FlightDumps>,
     /// Starts the workers' threads, if the program does that itself.
     pub(crate) spawner: Option<Spawner>,
@@ -44,7 +45,8 @@ pub(crate) struct Config {
 
 #[cfg(any(loom, test))]
 impl Config {
-    /// Returns the settings of a pool without spares and guests, of which nothing is observed: for models and unit tests.
+    /// Returns the settings of a pool without spares and guests, of which nothing is observed: for
+    /// models and unit tests.
     pub(crate) fn bare(workers: usize) -> Self {
         Self {
             workers,

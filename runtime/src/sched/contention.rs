@@ -1,4 +1,4 @@
-//! Whether other threads want the CPUs that the workers run on, judged by the kernel's statistics.
+//! Detects whether other threads compete for the workers' CPUs, by the kernel's statistics.
 //!
 //! The kernel tells each thread how long it ran, and how long it was ready to run without getting a CPU. The share of
 //! the latter is a worker's *wait*. If a worker has to wait although hardly any other worker of its runtime is awake,
@@ -8,7 +8,7 @@
 use std::cell::{Cell, OnceCell};
 use std::time::Instant;
 
-use super::policy::{CONTENDED_ABOVE, SAMPLE_AT_LEAST, SAMPLE_EVERY, SAMPLE_WEIGHT};
+use super::policy::{AVERAGE_PARTS, CONTENDED_ABOVE, SAMPLE_AT_LEAST, SAMPLE_EVERY};
 use crate::poller::{CpuTimes, RunDelay};
 use crate::primitives::plain::{AtomicU64, Ordering as Plain};
 
@@ -28,7 +28,7 @@ impl CpuShare {
 
     fn learn(&self, wait: u64) {
         let before = self.wait.load(Plain::Relaxed);
-        self.wait.store((before * (SAMPLE_WEIGHT - 1) + wait) / SAMPLE_WEIGHT, Plain::Relaxed);
+        self.wait.store((before * (AVERAGE_PARTS - 1) + wait) / AVERAGE_PARTS, Plain::Relaxed);
     }
 }
 

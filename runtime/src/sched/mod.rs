@@ -11,7 +11,6 @@ mod pacing;
 pub(crate) mod policy;
 mod pool;
 mod pool_ref;
-mod queue;
 mod round;
 mod search;
 mod sleepers;
@@ -19,6 +18,7 @@ mod slot;
 mod spares;
 mod spawn;
 mod spin;
+mod standstill;
 mod status;
 pub(crate) mod steal;
 mod threads;
@@ -56,12 +56,14 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
         None => worker_name(config, index)?,
         Some(spare) => format!("{}-spare-{spare}", config.thread_name),
     };
-    pool.moves_in(index);
+    pool.note_move_in(index);
     let spawner = config.spawner.as_ref().filter(|_| index < config.workers);
     let spawner = spawner.map(|spawner| (spawner, index));
     let started = start_thread_with(pool, spawner, name, move |pool| {
         crate::poller::keep_time();
-        context::set_worker_index(index);
+        if index < pool.config.workers {
+            context::set_worker_index(index);
+        }
         pool.slots[index].mark.set();
         companion::surround(pool, ThreadKind::Worker, || {
             let _stops = hooks::thread_starts(pool);
@@ -70,10 +72,10 @@ pub(crate) fn start_worker(pool: &Arc<Pool>, index: usize) -> io::Result<()> {
             }
         });
         pool.slots[index].mark.clear();
-        pool.moves_out(index);
+        pool.note_move_out(index);
     });
     if started.is_err() {
-        pool.moves_out(index);
+        pool.note_move_out(index);
     }
     started
 }
@@ -108,9 +110,16 @@ fn start_thread_with(
     body: impl FnOnce(&Arc<Pool>) + Send + 'static,
 ) -> io::Result<()> {
     let held = pool.clone();
+    // A thread of the program's may go on when the pool has ended, and nobody joins it for us.
+    let goes_on = spawner.is_some();
     pool.threads.start(spawner, name, pool.config.stack_size, move |id| {
         let ticket = ThreadTicket { pool: held.clone(), id };
-        ticket.hand_in_last();
+        let _ends_here = if goes_on {
+            Some((ticket, context::Before::here()))
+        } else {
+            ticket.hand_in_last();
+            None
+        };
         context::set_thread_of(&held);
         let _done = SayDone(&held);
         body(&held);

@@ -5,8 +5,8 @@
 //! awake and has made no progress since the last look is **stalled**: blocked in a poll or in a waker, in a long
 //! leaf of a computation, or kept from running by the OS. There is no other notion of being stuck.
 //!
-//! - *Tasks wait, and a worker is stalled*: a sleeper is woken, which steals what waits. If no worker sleeps and all are
-//!   stalled, for `stuck_after`, a spare worker is started; beside a computation that shows no split point, sooner.
+//! - *Tasks wait, and a worker is stalled*: a sleeper is woken, which steals what waits. If no worker sleeps and all
+//!   are stalled, for `stuck_after`, a spare worker is started; beside a computation that shows no split point, sooner.
 //!   The worker that comes back dismisses its spare.
 //! - *All that are awake are stalled, and the seat is empty*: a sleeper is woken, which takes the seat. If there is
 //!   none, the poller's thread takes it: the last resort.
@@ -22,15 +22,16 @@
 //! A worker that wakes up switches the monitor on if it is off. The thread switches it off when all workers sleep: it
 //! stores *off*, and then counts the sleepers once more, with a read-modify-write of their word. A worker that is awake
 //! by then is counted as such, and the thread switches on again. A worker that leaves the word later has acquired the
-//! *off* with that, and switches on. One that is being started is counted before it begins, with a fence between the two:
-//! either the thread counts it, or the worker finds the monitor off.
+//! *off* with that, and switches on. One that is being started is counted before it begins, with a fence between the
+//! two: either the thread counts it, or the worker finds the monitor off.
 
 use std::time::{Duration, Instant};
 
 use super::policy::{CLOSE_PAUSE, HURRIED_ABOVE, LONGEST_SEARCH, MONITOR_PAUSE, MONITOR_REST};
 use super::pool::Pool;
 use super::spares::let_spare_compute;
-use crate::fork::policy::{FINE_PATIENCE, LONG_LEAF};
+use super::standstill::Standstill;
+use crate::fork::policy::{FINE_FACTOR, LONG_LEAF};
 use crate::poller::Poller;
 use crate::primitives::{Arc, AtomicBool, Ordering, fence};
 use crate::stuck::LongPollWatch;
@@ -69,7 +70,8 @@ impl MonitorSwitch {
         }
     }
 
-    /// The next hurry kicks again. In a manual loop, a fence comes before the caller looks for work.
+    /// Takes back the request to hurry, so that the next one kicks again. In a manual loop, a fence comes before the
+    /// caller looks for work.
     pub(crate) fn settle(&self) {
         self.hurried.swap(false, Ordering::AcqRel);
     }
@@ -98,13 +100,14 @@ pub(crate) struct Monitor {
     /// There while a worker is stuck in a poll, so that its end is timed.
     watches: Option<WatchPolls>,
     pause: Duration,
+    standstill: Standstill,
     last_resort: bool,
     /// Reports those that are stuck.
     long_polls: LongPollWatch,
 }
 
 impl Monitor {
-    /// A monitor that begins to look at the workers at `now`.
+    /// Creates a monitor that begins to look at the workers at `now`.
     pub(crate) fn new(pool: &Pool, now: Instant) -> Self {
         let slots = pool.slots.len();
         let seen = vec![(0, now); slots];
@@ -114,6 +117,7 @@ impl Monitor {
             guests: vec![0; pool.config.guests],
             watches: None,
             pause: MONITOR_PAUSE.0,
+            standstill: Standstill::default(),
             last_resort: false,
             long_polls: LongPollWatch::new(pool),
         }
@@ -132,6 +136,10 @@ impl Monitor {
     /// Looks at every worker and helps where that is needed.
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, now: Instant) {
         self.last_resort = false;
+        if let Some(time) = self.standstill.before(now) {
+            self.seen.iter_mut().for_each(|(_, since)| *since += time);
+            self.long_polls.leave_out(time);
+        }
         let moved = self.note_progress(pool, now);
         self.long_polls.look(pool, &self.seen, now);
         pool.dumper.look(pool, now);
@@ -141,20 +149,21 @@ impl Monitor {
         }
         // A stalled worker may keep what waits in its own queue.
         let tasks_wait = pool.has_shared_work() || pool.has_kept_work();
-        let waits = tasks_wait || pool.has_root();
+        let waits = tasks_wait || pool.has_root() || pool.posted.is_for_any();
         let closely = waits && self.see_to_work(pool, now, tasks_wait);
         self.see_to_jobs(pool);
         self.see_to_os(pool, now);
         self.set_pause(pool, moved, waits || pool.poller().has_foreign_wakers(), closely);
+        self.standstill.expect(now + self.pause);
     }
 
     /// Returns true if any worker has made progress.
     fn note_progress(&mut self, pool: &Pool, now: Instant) -> bool {
         let mut moved = false;
-        for (seen, slot) in self.guests.iter_mut().zip(pool.guests.places()) {
+        for (seen, slot) in self.guests.iter_mut().zip(pool.guests.slots()) {
             let progress = slot.progress();
             if std::mem::replace(seen, progress) == progress {
-                slot.saw_stalled(progress);
+                slot.note_stalled(progress);
             } else {
                 moved = true;
             }
@@ -166,7 +175,7 @@ impl Monitor {
                 *seen = (progress, now);
                 moved = true;
             } else if progress % 2 == 1 {
-                stuck |= pool.config.observe && slot.watch.is_stuck();
+                stuck |= pool.config.observe && slot.observed.note_stuck();
             }
         }
         if stuck != self.watches.is_some() {
@@ -175,8 +184,7 @@ impl Monitor {
         moved
     }
 
-    /// Work waits: sees to it that it does not wait for stalled workers. Returns true if one that computes may need a
-    /// spare soon.
+    /// Sees to it that work does not wait for stalled workers. Returns true if one that computes may need a spare soon.
     fn see_to_work(&mut self, pool: &Arc<Pool>, now: Instant, tasks_wait: bool) -> bool {
         let mut closely = false;
         let stuck_after = pool.config.stuck_after;
@@ -195,17 +203,17 @@ impl Monitor {
             // CPU from it.
             let computing = slot.activity.is_computing();
             // With split points all the time, it is the OS that keeps the worker from running.
-            let patience = match (computing, slot.activity.is_fine()) {
+            let allowed = match (computing, slot.activity.is_fine()) {
                 (false, _) if slot.activity.is_blocked() => Duration::ZERO,
                 (false, _) => stuck_after,
                 (true, false) => LONG_LEAF.min(stuck_after),
-                (true, true) => (LONG_LEAF * FINE_PATIENCE).min(stuck_after),
+                (true, true) => (LONG_LEAF * FINE_FACTOR).min(stuck_after),
             };
             // Spares do not compute in the place of workers that do, nor if jobs are for workers alone.
             let needed = tasks_wait || !(computing || pool.has_reserved_jobs());
             // Once a spare is there, it is a matter for the spare.
             closely |= computing && needed && slot.status.read().spare().is_none();
-            if needed && stalled >= patience && !self.any_makes_progress(pool, now, patience) {
+            if needed && stalled >= allowed && !self.any_makes_progress(pool, now, allowed) {
                 self.relieve(pool, index);
             }
         }
@@ -218,7 +226,7 @@ impl Monitor {
         if pool.slots[stalled].is_polling() { pool.wake_one() } else { pool.wake_any() }
     }
 
-    /// A job is shared in a computation that has lasted since the last look: it is worth a thief.
+    /// Wakes a thief if a job is shared in a computation that has lasted since the last look.
     fn see_to_jobs(&mut self, pool: &Pool) {
         let mut wanted = false;
         for (computed, slot) in self.computed.iter_mut().zip(pool.fork_slots()) {
@@ -238,8 +246,14 @@ impl Monitor {
             awake += 1;
             if self.stalled(pool, index, now).is_some() {
                 stalled += 1;
-                slot.saw_stalled(self.seen[index].0);
+                slot.note_stalled(self.seen[index].0);
             }
+        }
+        if stalled > 0 {
+            // Timers that they have armed shortly before, and would look at before they sleep. The fence is a partner
+            // of that in `Timekeeper::promise`: the timekeeper sees these deadlines, or we see what it has promised.
+            fence(Ordering::SeqCst);
+            pool.poller().entrust_timers();
         }
         let nobody = awake > 0 && stalled == awake && !pool.sleepers.is_seat_taken();
         // The worker that is woken does not rely on those that are stalled, and takes the seat.
@@ -273,12 +287,12 @@ impl Monitor {
         (slot.is_awake() && time >= least).then_some(time)
     }
 
-    /// Returns true if a worker is awake, has not been stalled for `patience`, and does not leave tasks to a
+    /// Returns true if a worker is awake, has not been stalled for `allowed`, and does not leave tasks to a
     /// spare while it computes.
-    fn any_makes_progress(&self, pool: &Pool, now: Instant, patience: Duration) -> bool {
+    fn any_makes_progress(&self, pool: &Pool, now: Instant, allowed: Duration) -> bool {
         pool.slots.iter().enumerate().any(|(index, slot)| {
             let relieved = slot.activity.is_computing() && slot.status.read().spare().is_some();
-            let stalled = self.stalled(pool, index, now).is_some_and(|time| time >= patience);
+            let stalled = self.stalled(pool, index, now).is_some_and(|time| time >= allowed);
             slot.is_awake() && !relieved && !stalled
         })
     }
@@ -293,7 +307,7 @@ impl Monitor {
         }
         let switch = &pool.monitor.on;
         switch.store(false, Ordering::Relaxed);
-        // Partner of the fences in `Worker::announce_offer`, of a guest, and in `Pool::moves_in`, of a thread that is
+        // Partner of the fences in `Worker::announce_offer`, of a guest, and in `Pool::note_move_in`, of a thread that is
         // about to be started: either it sees *off*, or we see it.
         fence(Ordering::SeqCst);
         let has_reports = self.long_polls.is_needed(pool) || pool.dumper.is_needed(pool);
@@ -304,5 +318,53 @@ impl Monitor {
         self.pause = MONITOR_PAUSE.0;
         pool.monitor.settle();
         true
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use super::*;
+    use crate::context;
+    use crate::sched::sleepers::SleepPlace;
+    use crate::sched::worker::Worker;
+    use crate::shutdown;
+    use crate::timer_host::api::sleep;
+
+    /// A worker wakes no timekeeper, because it looks at its timers before it sleeps. If it blocked
+    /// instead, with another one asleep in the seat, nobody slept to their deadline: they were fired when
+    /// the monitor happened to look.
+    #[test]
+    fn timers_of_a_worker_that_is_stalled_are_left_to_the_timekeeper() {
+        let pool = Pool::for_tests(2);
+        let timers = pool.poller().timers();
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        pool.note_move_in(0);
+        pool.note_move_in(1);
+        pool.slots[1].counters.parks.bump();
+        pool.sleepers.announce(1, SleepPlace::Seat, false);
+        assert_eq!(timers.keep_time(windlass_timer::NEVER), windlass_timer::NEVER);
+
+        worker.slot().counters.tick.bump();
+        let mut nap = pin!(sleep(Duration::from_secs(3600)));
+        let polled = context::enter_worker(&worker, || {
+            nap.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        });
+        assert!(polled.is_pending() && timers.len() == 1);
+        assert_eq!(timers.wakes(), 0, "the worker is awake");
+
+        let now = Instant::now();
+        let mut monitor = Monitor::new(&pool, now);
+        monitor.look(&pool, now);
+        assert_eq!(timers.wakes(), 0, "it makes progress");
+        monitor.look(&pool, now + Duration::from_secs(1));
+        assert_eq!(timers.wakes(), 1);
+
+        worker.slot().counters.tick.bump();
+        shutdown::begin(&pool);
+        worker.run();
+        assert!(pool.is_over());
     }
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::choices::Reading;
 use super::policy::{
-    LASTING_BACKLOG, LONG_AVERAGE_POLL, LOOK_OUT, NO_BACKLOG, POLL_TIME_WEIGHT, POLLS_PER_CLOCK,
-    POLLS_PER_SHARED_BATCH, PUSHES_PER_THOUGHT, SHARED_BATCH, WAKE_COST,
+    AVERAGE_PARTS, LASTING_BACKLOG, LONG_AVERAGE_POLL, LOOK_INTERVAL, NO_BACKLOG, POLLS_PER_CLOCK,
+    POLLS_PER_SHARED_BATCH, PUSHES_PER_THOUGHT, SHARED_BATCH, TIMELESS, WAKE_COST,
 };
 use super::round::Round;
 use super::worker::Worker;
@@ -23,7 +23,7 @@ pub(crate) struct Pacing {
     polls_per_clock: Cell<u32>,
     /// The last poll turned out to be a computation, whose time says nothing about polls.
     computed: Cell<bool>,
-    last_look_out: Cell<Instant>,
+    last_look: Cell<Instant>,
     /// Since when there has been a backlog.
     busy_since: Cell<Instant>,
     /// Pushes left before the worker thinks about a second one.
@@ -38,7 +38,7 @@ impl Pacing {
             until_clock: Cell::new(POLLS_PER_CLOCK),
             polls_per_clock: Cell::new(POLLS_PER_CLOCK),
             computed: Cell::new(false),
-            last_look_out: Cell::new(now),
+            last_look: Cell::new(now),
             busy_since: Cell::new(now),
             until_thought: Cell::new(PUSHES_PER_THOUGHT),
             round: Round::new(now),
@@ -47,7 +47,7 @@ impl Pacing {
 
     /// Counts a poll. Returns true if the clock is to be read.
     #[inline]
-    pub(crate) fn counts_poll(&self) -> bool {
+    pub(crate) fn count_poll(&self) -> bool {
         let left = self.until_clock.get() - 1;
         self.until_clock.set(left);
         left == 0
@@ -55,46 +55,47 @@ impl Pacing {
 
     /// Counts a push. Returns true if it is time to think about a second worker.
     #[inline]
-    pub(crate) fn counts_push(&self) -> bool {
+    pub(crate) fn count_push(&self) -> bool {
         let left = self.until_thought.get() - 1;
         self.until_thought.set(if left == 0 { PUSHES_PER_THOUGHT } else { left });
         left == 0
     }
 
-    /// From here on the clock counts afresh: what was done until now says nothing about polls.
+    /// Has the clock count afresh from here on: what was done until now says nothing about polls.
     pub(crate) fn restart(&self, now: Instant) {
         self.now.set(now);
         self.until_clock.set(self.polls_per_clock.get());
     }
 
-    /// A search is over. What it found may take long, and there was no backlog until now.
+    /// Called when a search is over. What it found may take long, and there was no backlog until now.
     pub(crate) fn begin(&self, now: Instant) {
         self.restart(now);
-        self.last_look_out.set(now);
+        self.last_look.set(now);
         self.busy_since.set(now);
     }
 
-    /// A poll that turned out to be a computation is over. If the next polls compute as well, no worker would look at
-    /// the shared queues, so the clock is read before the next.
+    /// Called when a poll that turned out to be a computation is over. If the next polls compute as well, no worker
+    /// would look at the shared queues, so the clock is read before the next.
     pub(crate) fn computed(&self, now: Instant) {
         self.restart(now);
-        // Models must not go by how fast the machine is: no time passes there.
-        if cfg!(not(loom)) {
+        if !TIMELESS {
             self.until_clock.set(1);
             self.computed.set(true);
         }
     }
 
     /// Returns true if the worker has not looked at the shared queues for `time`.
-    pub(crate) fn looks_out_after(&self, now: Instant, time: Duration) -> bool {
-        now.saturating_duration_since(self.last_look_out.get()) >= time
+    pub(crate) fn is_look_due(&self, now: Instant, time: Duration) -> bool {
+        now.saturating_duration_since(self.last_look.get()) >= time
     }
 
-    pub(crate) fn looked_out(&self, now: Instant) {
-        self.last_look_out.set(now);
+    /// Notes that the worker looks there now.
+    pub(crate) fn looked(&self, now: Instant) {
+        self.last_look.set(now);
     }
 
-    /// The clock was read. Returns the new average time of a poll, if the polls since the last reading tell.
+    /// Called when the clock was read. Returns the new average time of a poll, if the polls since the last reading show
+    /// one.
     fn measure(&self, now: Instant, average: u64) -> Option<u64> {
         let polls = self.polls_per_clock.get().saturating_sub(self.until_clock.get());
         if self.computed.replace(false) || polls == 0 {
@@ -103,26 +104,26 @@ impl Pacing {
         }
         let elapsed = nanos(now.saturating_duration_since(self.now.replace(now)));
         let latest = elapsed / u64::from(polls);
-        let average = (average * (POLL_TIME_WEIGHT - 1) + latest) / POLL_TIME_WEIGHT;
+        let average = (average * (AVERAGE_PARTS - 1) + latest) / AVERAGE_PARTS;
         // With long polls the clock is read more often, so that looking out stays in time; and a second worker is
         // thought about more often.
         let within =
             |time: Duration, most: u32| (nanos(time) / average.max(1)).clamp(1, most.into()) as u32;
-        self.polls_per_clock.set(within(LOOK_OUT, POLLS_PER_CLOCK));
+        self.polls_per_clock.set(within(LOOK_INTERVAL, POLLS_PER_CLOCK));
         self.until_clock.set(self.polls_per_clock.get());
         let thought = within(WAKE_COST, PUSHES_PER_THOUGHT);
         self.until_thought.set(self.until_thought.get().min(thought));
         Some(average)
     }
 
-    /// More waits in the shared queues than was taken: the worker looks there again after this many polls, so that
-    /// both sides advance.
-    fn look_out_after(&self, polls: u32) {
+    /// Has the worker look at the shared queues again after this many polls, because more waits there than was taken:
+    /// so both sides advance.
+    fn look_early(&self, polls: u32) {
         let polls = polls.min(POLLS_PER_SHARED_BATCH);
         self.until_clock.set(polls);
         self.polls_per_clock.set(polls);
         let now = self.now.get();
-        self.last_look_out.set(now.checked_sub(LOOK_OUT).unwrap_or(now));
+        self.last_look.set(now.checked_sub(LOOK_INTERVAL).unwrap_or(now));
     }
 
     /// Notes a backlog of this many nanoseconds. Returns true if it is worth a second worker.
@@ -140,8 +141,8 @@ impl Pacing {
 impl Pacing {
     /// The worker has not looked out for longer than it may.
     fn pretend_long_round(&self) {
-        let long_ago = self.now.get().checked_sub(LOOK_OUT * 2);
-        self.last_look_out.set(long_ago.expect("the machine has been up for longer"));
+        let long_ago = self.now.get().checked_sub(LOOK_INTERVAL * 2);
+        self.last_look.set(long_ago.expect("the machine has been up for longer"));
     }
 
     pub(super) fn pretend_long_backlog(&self) {
@@ -158,10 +159,10 @@ impl Worker {
         self.measure_polls(now);
         self.note_contention(now);
         self.consider_waking();
-        if !self.pacing.looks_out_after(now, LOOK_OUT) {
+        if !self.pacing.is_look_due(now, LOOK_INTERVAL) {
             return None;
         }
-        self.pacing.looked_out(now);
+        self.pacing.looked(now);
         // Computations get their turn also if there is no end of tasks. Inside, split points look out.
         if let Some(job) = self.take_posted_in_turn() {
             self.run_job(job);
@@ -181,7 +182,7 @@ impl Worker {
         let first = self.take_shared()?;
         self.take_more_shared();
         if !self.pool.injector.is_empty() {
-            self.pacing.look_out_after(self.queue.len() as u32 + 1);
+            self.pacing.look_early(self.queue.len() as u32 + 1);
         }
         Some(first)
     }
@@ -191,7 +192,7 @@ impl Worker {
     fn take_more_shared(&self) {
         let injector = &self.pool.injector;
         let average = self.slot().counters.poll_time.get().max(1);
-        let in_time = nanos(LOOK_OUT) / average;
+        let in_time = nanos(LOOK_INTERVAL) / average;
         let share = injector.len() / self.pool.config.workers;
         let most = (in_time as usize).min(share).min(SHARED_BATCH) + self.queue.len();
         while self.queue.len() < most && injector.move_into(&self.queue) {}
@@ -222,7 +223,7 @@ impl Worker {
         }
     }
 
-    /// The OS has just been looked at.
+    /// Notes that the OS has just been looked at.
     pub(super) fn begin_round(&self, now: Instant) {
         self.pacing.round.begin(now, self.slot().polls_done(), self.queue.len());
     }
@@ -241,14 +242,16 @@ impl Worker {
 
     /// Asks the OS, now and then, whether the CPUs are contended.
     pub(super) fn note_contention(&self, now: Instant) {
-        // Models must not go by how fast the machine is, and have no CPUs to share.
-        if cfg!(not(loom)) {
+        // Models have no CPUs to share either.
+        if !TIMELESS {
             let is_alone = || self.pool.awake() <= (self.pool.config.cpus / 2).max(1);
             if self.contention.ask(now, is_alone, &self.pool.cpu_share) {
                 self.pool.choices.sample(now, || Reading {
                     at: now,
                     polls: self.pool.slots.iter().map(|slot| slot.polls_done()).sum(),
                     cpu_time: RunDelay::cpu_time_of_process(),
+                    splits: self.pool.fork_slots().map(|slot| slot.counters.splits.get()).sum(),
+                    computes: self.pool.fork_slots().any(|slot| slot.activity.is_computing()),
                 });
             }
         }
@@ -269,7 +272,7 @@ mod tests {
     use crate::task::Origin;
 
     /// With fewer polls at a time than lie between two readings of the clock, the average stayed what it was at the
-    /// start: a worker took 16 requests of a millisecond each for a backlog of some microseconds, and called nobody.
+    /// start: a worker took 16 requests of a millisecond each for a backlog of some microseconds, and woke nobody.
     #[test]
     fn a_worker_that_never_has_many_polls_in_a_row_learns_how_long_they_take() {
         let start = Instant::now();
@@ -277,7 +280,7 @@ mod tests {
         let mut average = 1_000;
         for _ in 0..16 {
             pacing.begin(start);
-            pacing.counts_poll();
+            pacing.count_poll();
             average = pacing.measure(start + Duration::from_millis(1), average).unwrap();
         }
         assert!(average > 900_000, "{average} ns");
@@ -292,7 +295,7 @@ mod tests {
     /// A crowd of spawned tasks advanced by one batch, 32 at most, for each round of a worker's own tasks, however long
     /// those took and however short the tasks of the crowd are.
     #[test]
-    fn a_busy_worker_takes_its_share_of_a_crowd_and_a_batch_of_it_if_polls_are_long() {
+    fn a_busy_worker_takes_its_share_of_many_spawned_tasks_and_a_batch_if_polls_are_long() {
         const CROWD: usize = 2_000;
         let took = |poll_time: Duration| {
             let pool = Pool::for_tests(2);

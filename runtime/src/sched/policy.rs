@@ -10,8 +10,17 @@
 
 use std::time::Duration;
 
-use super::trial::Schedule;
+use super::trial::TrialPlan;
 use crate::fork::policy::LONG_LEAF;
+
+/// Whether no time passes: in models, which must not go by how fast the machine is. Every wait is over at once there, no
+/// poll or computation takes long, and one that is over has ended just now.
+pub(crate) const TIMELESS: bool = cfg!(loom);
+
+/// A moving average is made up of this many parts, of which the latest measurement is one. More is steadier; fewer
+/// follows a change of the load sooner. Chosen. Read by `Pacing` for the time of a poll, by `Trial` for the figure that
+/// a trial compares, and by `CpuShare` for the wait for a CPU.
+pub(crate) const AVERAGE_PARTS: u64 = 4;
 
 // --- Running tasks ---
 
@@ -20,7 +29,8 @@ use crate::fork::policy::LONG_LEAF;
 pub(crate) const LIFO_RUNS: u32 = 3;
 
 /// The largest number of polls between two readings of the clock, which costs some 25 ns. Polls that are longer than
-/// [`LOOK_OUT`] divided by this are counted in smaller steps. Read by `Pacing`.
+/// [`LOOK_INTERVAL`] divided by this are counted in smaller steps. More saves readings; fewer looks out in time where
+/// polls are uneven. Chosen. Read by `Pacing`.
 pub(crate) const POLLS_PER_CLOCK: u32 = 16;
 
 /// The largest number of polls between two readings of the clock while the shared queues hold more than the worker has
@@ -28,14 +38,10 @@ pub(crate) const POLLS_PER_CLOCK: u32 = 16;
 /// `Pacing`.
 pub(crate) const POLLS_PER_SHARED_BATCH: u32 = POLLS_PER_CLOCK * 16;
 
-/// The largest number of tasks that a busy worker takes from the injector at a time, beyond a first batch. More lets a
-/// crowd of spawned tasks advance faster beside long polls; fewer lets the worker's own tasks wait for less time. tokio
+/// The largest number of tasks that a busy worker takes from the injector at a time, beyond a first batch. More lets
+/// many spawned tasks advance faster beside long polls; fewer lets the worker's own tasks wait for less time. tokio
 /// takes the same number. Read by `Worker::take_more_shared`.
 pub(crate) const SHARED_BATCH: usize = 128;
-
-/// The average time of a poll is made up of this many parts, of which the latest polls are one. More is steadier; fewer
-/// follows a change of the load sooner. Chosen. Read by `Pacing`.
-pub(crate) const POLL_TIME_WEIGHT: u64 = 4;
 
 /// The average time of a poll before any has been measured. Too long a guess wakes a second worker for nothing; too
 /// short a guess delays it by one measurement. Chosen. Read by `Counters::new`.
@@ -44,7 +50,7 @@ pub(crate) const FIRST_POLL_TIME: Duration = Duration::from_micros(1);
 /// How long a busy worker runs its own tasks before it looks at the shared queues and the timers. Shorter is fairer to
 /// what comes from outside; longer saves looks that mostly find nothing. Spawning from outside onto busy workers does
 /// not change measurably between 20 and 100 µs. Read by `Pacing`.
-pub(crate) const LOOK_OUT: Duration = Duration::from_micros(50);
+pub(crate) const LOOK_INTERVAL: Duration = Duration::from_micros(50);
 
 /// The longest time between two looks of a busy worker at the OS. Within it, events gather, which saves system calls on
 /// both sides: a fixed interval of 50 µs cost a few percent of the CPU time of echo on 64 connections and most of its
@@ -52,8 +58,9 @@ pub(crate) const LOOK_OUT: Duration = Duration::from_micros(50);
 pub(crate) const ROUND: Duration = Duration::from_micros(300);
 
 /// A worker whose polls take this long, on average, takes single tasks from the shared queues instead of batches, which
-/// would wait behind each other. Read by `Pacing`.
-pub(crate) const LONG_AVERAGE_POLL: Duration = Duration::from_micros(50);
+/// would wait behind each other. Longer has more tasks wait behind such a worker; shorter takes single tasks where a
+/// batch would do. Chosen: with polls of [`LOOK_INTERVAL`], a batch waits for many looks. Read by `Pacing`.
+pub(crate) const LONG_AVERAGE_POLL: Duration = LOOK_INTERVAL;
 
 // --- Waking a second worker ---
 
@@ -61,30 +68,43 @@ pub(crate) const LONG_AVERAGE_POLL: Duration = Duration::from_micros(50);
 /// is done before that one is up. 27 to 40 µs were measured. Read by `Worker::consider_waking`.
 pub(crate) const WAKE_COST: Duration = Duration::from_micros(30);
 
-/// How long a smaller backlog has to last to be worth a second worker. Read by `Worker::consider_waking`.
+/// How long a smaller backlog has to last to be worth a second worker. Longer leaves a CPU idle beside a queue; shorter
+/// wakes a worker for a queue that is about to end. Chosen. Read by `Worker::consider_waking`.
 pub(crate) const LASTING_BACKLOG: Duration = Duration::from_micros(200);
 
-/// A backlog that takes less than this is none: the time of [`LASTING_BACKLOG`] starts again. Longer keeps a second
+/// Backlogs shorter than this are ignored: the time of [`LASTING_BACKLOG`] starts again. Longer keeps a second
 /// worker asleep beside a short queue; shorter wakes it for queues that are empty every now and then. Chosen. Read by
 /// `Pacing`.
 pub(crate) const NO_BACKLOG: Duration = WAKE_COST.checked_div(8).unwrap();
 
 /// The largest number of pushes onto a worker's own queue between two thoughts about a second worker. It is fewer with
-/// longer polls: as many as make up [`WAKE_COST`]. Read by `Worker::push`.
+/// longer polls: as many as make up [`WAKE_COST`]. More checks less often; fewer notices a backlog sooner. Chosen.
+/// Read by `Worker::push`.
 pub(crate) const PUSHES_PER_THOUGHT: u32 = 64;
 
 /// How a second worker is tried. Samples of the rate of polls are [`SAMPLE_EVERY`] apart. A trial of six samples is 12
 /// ms, so that one stall of the machine does not decide it, and trials take less than 2 % of the time. Several workers
 /// are worth having if together they poll 97 % or more of what one polls alone. Where it makes no difference they are:
 /// then there is CPU time to spare, and what comes at once is done at once. Read by `Choices`.
-pub(super) const SHARING_TRIALS: Schedule = Schedule { samples: 6, every: (24, 384), pays: 97 };
+pub(super) const SHARING_TRIALS: TrialPlan = TrialPlan { samples: 6, every: (24, 384), pays: 97 };
+
+/// One worker is not tried for a backlog while all threads together use more than this percentage of a CPU, and none
+/// computes: it could not do the same. A lower percentage misses loads that one worker serves cheaper, which take less
+/// than a CPU; a higher one tries in vain, with all requests waiting meanwhile. With 125, the p99 of a pipeline of
+/// tasks was up to 2.5 of tokio's in rounds in which it was at most 0.8 with 105. Read by `Choices`.
+pub(super) const BEYOND_ONE_CPU: u64 = 105;
 
 /// A sample of the rate of polls that took longer than this is not used: the runtime slept meanwhile. Longer counts
 /// naps as slow work; shorter drops samples of long polls. Chosen. Read by `Choices`.
 pub(crate) const LONGEST_SAMPLE: Duration = SAMPLE_EVERY.saturating_mul(4);
 
+/// What trials have shown is forgotten after this time without a sample: the load is another one. Longer keeps to what
+/// may be wrong by now for bursts that are too short to be measured; shorter forgets what a load has shown that pauses.
+/// Chosen. Read by `Choices`.
+pub(crate) const FORGET_AFTER: Duration = Duration::from_secs(1);
+
 /// A queue that its owner will have emptied within this time is not worth stealing from, as long as the owner makes
-/// progress: the thief would pay more in cache misses than it gains. Read by `Worker::take_from_backlog`.
+/// progress: the thief would pay more in cache misses than it gains. Chosen. Read by `Worker::take_from_backlog`.
 pub(crate) const SMALL_BACKLOG: Duration = Duration::from_micros(5);
 
 /// The number of turns of a spin, some microseconds, for which a thief watches whether the owner makes progress. Longer
@@ -102,7 +122,8 @@ pub(crate) fn searchers(workers: usize) -> usize {
 // --- Falling asleep ---
 
 /// The longest spin before a worker sleeps. It is worth while to wait as long as waking costs, which is what a worker
-/// saves if it is right. Read by `Spin`.
+/// saves if it is right. Longer takes the CPU from others in vain; shorter meets less work. Chosen, above
+/// [`WAKE_COST`]. Read by `Spin`.
 pub(crate) const LONGEST_SPIN: Duration = Duration::from_micros(50);
 
 /// A sleep that was over sooner than this would have been better spent awake: it is [`LONGEST_SPIN`] and a wake-up.
@@ -129,15 +150,11 @@ pub(crate) const SPIN_SCORE: std::ops::RangeInclusive<i32> = -8..=4;
 /// How spinning is tried. Samples of CPU time are [`SAMPLE_EVERY`] apart; two in 256 are less than one in a hundred, so
 /// that trials don't show in the p99. Spinning is kept to if a poll costs at most 1.1 times as much with it: an answer
 /// that comes sooner is worth something. Read by `Choices`.
-pub(super) const SPIN_TRIALS: Schedule = Schedule { samples: 2, every: (8, 256), pays: 91 };
+pub(super) const SPIN_TRIALS: TrialPlan = TrialPlan { samples: 2, every: (8, 256), pays: 91 };
 
 /// The smallest number of polls that makes a sample. More is more exact, and takes longer with long polls. Chosen. Read
 /// by `Choices`.
 pub(crate) const TRIAL_POLLS: u64 = 16;
-
-/// The figure that a trial compares is made up of this many parts, of which the latest sample is one. More is steadier;
-/// fewer follows a change of the load sooner. Chosen. Read by `Trial`.
-pub(super) const TRIAL_WEIGHT: u64 = 4;
 
 /// A trial is over early if the way that is tried is worth less than this percentage of the other, after
 /// [`FAILED_SAMPLES`] or more. A lower percentage takes longer to give up what is clearly worse: with 20 µs of computing
@@ -152,16 +169,12 @@ pub(super) const FAILED_SAMPLES: u32 = 2;
 // --- Contention for the CPUs ---
 
 /// The time between two questions of a worker to the OS how long it has waited for a CPU; each takes about a
-/// microsecond. Read by `Contention`.
+/// microsecond. More often follows the load sooner; less often costs less. Chosen. Read by `Contention`.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(2);
 
 /// A sample in which the thread ran and waited for less than this is not used. Longer needs a busier worker; shorter
 /// takes chance for contention. Chosen. Read by `Contention`.
 pub(crate) const SAMPLE_AT_LEAST: Duration = Duration::from_micros(100);
-
-/// The average wait for a CPU is made up of this many parts, of which the latest sample is one. More is steadier; fewer
-/// follows a change sooner. Chosen. Read by `CpuShare`.
-pub(crate) const SAMPLE_WEIGHT: u64 = 4;
 
 /// The CPUs are contended if a worker that is alone waits for one for more than this percentage of the time. With one
 /// load process 0 to 8 % were measured, with two load processes or one neighbour 30 to 60 %. Read by `CpuShare`.
@@ -171,7 +184,8 @@ pub(crate) const CONTENDED_ABOVE: u64 = 20;
 
 /// The shortest and the longest time between two looks of the monitor, while workers make progress. The first is for
 /// workers that have just woken up; each look that finds nothing to do doubles the time. Half of `stuck_after` is the
-/// longest if that is less. Read by `Monitor`.
+/// longest if that is less. Shorter notices a stalled worker sooner; longer wakes the thread less often. Chosen. Read
+/// by `Monitor`.
 pub(crate) const MONITOR_PAUSE: (Duration, Duration) =
     (Duration::from_micros(100), Duration::from_millis(5));
 
@@ -184,8 +198,14 @@ pub(crate) const CLOSE_PAUSE: Duration = LONG_LEAF.checked_div(2).unwrap();
 pub(crate) const HURRIED_ABOVE: Duration = MONITOR_PAUSE.0.saturating_mul(8);
 
 /// The longest time between two looks while every worker that is awake stands still and nothing waits for it. This
-/// bounds how late anything can be if a worker goes on and gets stuck again. Read by `Monitor`.
+/// bounds how late anything can be if a worker goes on and gets stuck again. Longer costs an idle program less. Chosen.
+/// Read by `Monitor`.
 pub(crate) const MONITOR_REST: Duration = Duration::from_millis(100);
+
+/// A look that comes later than this after it was due tells nothing about the time in between: the machine, or all of
+/// the process, stood still. Shorter takes a monitor that waits for a CPU for that, and helps later; longer takes a
+/// machine that stood still for workers that are stuck. Chosen, above what a thread waits for a CPU. Read by `Standstill`.
+pub(crate) const STOOD_STILL: Duration = Duration::from_millis(500);
 
 /// A worker outside of a poll is not taken for stalled before this: it may be searching. Longer notices later that the
 /// OS keeps it from running; shorter wakes sleepers for nothing. Chosen. Read by `Monitor`.
@@ -207,7 +227,8 @@ pub(crate) const SPARE_LINGERS: Duration = Duration::from_millis(20);
 pub(crate) const BROKEN_OS_PAUSE: Duration = Duration::from_millis(1);
 
 /// The shortest and the longest time between two checks whether a runtime in virtual time is idle; it doubles with each
-/// check in vain. Shorter jumps sooner; longer uses less CPU time while a test computes. Chosen. Read by `Idleness`.
+/// check in vain. Shorter jumps sooner; longer uses less CPU time while a test computes. Chosen. Read by `Idleness`, and the
+/// longest by a manual loop, `Loop`, for its checks of other threads.
 pub(crate) const IDLE_CHECK_PAUSE: (Duration, Duration) =
     (Duration::from_micros(50), Duration::from_millis(1));
 
@@ -218,10 +239,6 @@ pub(crate) const SETTLED: Duration = Duration::from_millis(5);
 /// How long moving the virtual time waits for another thread that is firing timers. It ends a wait for a waker that
 /// blocks. Chosen. Read by the virtual clock.
 pub(crate) const LONGEST_FIRING: Duration = Duration::from_secs(1);
-
-/// The time between two checks of other threads by a manual loop in virtual time. As for [`IDLE_CHECK_PAUSE`]. Chosen.
-/// Read by `Loop`.
-pub(crate) const MANUAL_CHECK_PAUSE: Duration = Duration::from_millis(1);
 
 // --- Settings: their defaults and bounds ---
 
@@ -264,4 +281,4 @@ pub(crate) const COMPUTE_SHARE: u32 = 20;
 /// How long dropping a runtime waits for code that can't be cancelled. Longer lets more of it end; shorter returns
 /// earlier in spite of a task that never yields. Chosen. Read by
 /// `shutdown`.
-pub(crate) const DROP_PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const DROP_DEADLINE: Duration = Duration::from_secs(5);

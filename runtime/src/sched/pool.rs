@@ -8,15 +8,15 @@ use super::config::Config;
 use super::contention::CpuShare;
 use super::monitor::MonitorSwitch;
 use super::pool_ref::PoolShard;
-use super::queue::Injector;
 use super::sleepers::{Popped, SleepPlace, Sleepers};
-use super::slot::{Counter, Counters, Slot};
+use super::slot::{Counters, Slot};
 use super::threads::Threads;
 use crate::blocking::BlockingPool;
 use crate::companion::Companion;
+use crate::deque::Injector;
 use crate::fork::{Forecast, Guests, Posted};
 use crate::local::PinnedThreads;
-use crate::observe::{Dumper, WatchPlace};
+use crate::observe::{Dumper, ObservedPlace};
 use crate::poller::Poller;
 use crate::primitives::plain::AtomicBool as PlainBool;
 use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
@@ -28,11 +28,11 @@ pub(crate) struct Pool {
     pub(crate) config: Config,
     /// Tasks that the poller and the timers push: looked at before the injector, so that I/O does not
     /// queue behind a backlog of spawns.
-    pub(crate) lane: CachePadded<Injector>,
-    /// Tasks that foreign threads push.
-    pub(crate) injector: CachePadded<Injector>,
+    pub(crate) lane: CachePadded<Injector<Runnable>>,
+    /// Tasks that outside threads push.
+    pub(crate) injector: CachePadded<Injector<Runnable>>,
     /// Fork-join roots: beside the tasks, so that neither queues behind the other.
-    pub(crate) roots: CachePadded<Injector>,
+    pub(crate) roots: CachePadded<Injector<Runnable>>,
     /// How many workers sleep in a join, or between two jobs; for a moment more, never fewer.
     pub(crate) joiners: CachePadded<AtomicUsize>,
     pub(crate) sleepers: CachePadded<Sleepers>,
@@ -61,12 +61,11 @@ pub(crate) struct Pool {
     pub(crate) pinned: PinnedThreads,
     /// Another runtime beside this one, from its start to its end.
     pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
-    /// Counts what happens on threads that are no workers of this runtime.
-    pub(crate) foreign: CachePadded<Counters>,
-    /// Tasks that such a thread spawned too late, and dropped.
-    pub(crate) refused: Counter,
-    /// The observations of such threads about tasks.
-    pub(crate) outside: WatchPlace,
+    /// What threads count that are not workers of this runtime. The tasks that they finish are those that were refused:
+    /// such a thread spawned them too late, and dropped them. They are not among the spawned ones.
+    pub(crate) outside: CachePadded<Counters>,
+    /// What these threads observe about tasks.
+    pub(crate) observed_outside: ObservedPlace,
     closing: AtomicBool,
 }
 
@@ -94,16 +93,15 @@ impl Pool {
             cpu_share: CachePadded::default(),
             choices: CachePadded::new(Choices::new()),
             poller,
-            blocking: BlockingPool::new(),
-            threads: Threads::new(),
+            blocking: BlockingPool::default(),
+            threads: Threads::default(),
             reports: Reports::new(config.hooks.long_poll.clone(), &config.thread_name),
             dumper: Dumper::new(config.flight_dumps.clone(), &config.thread_name),
             full_flight_record: std::sync::Arc::new(PlainBool::new(config.flight_recorder)),
             pinned: PinnedThreads::default(),
             companion: Mutex::new(None),
-            foreign: CachePadded::default(),
-            refused: Counter::default(),
-            outside: WatchPlace::default(),
+            outside: CachePadded::default(),
+            observed_outside: ObservedPlace::default(),
             closing: AtomicBool::new(false),
             config,
         });
@@ -120,7 +118,7 @@ impl Pool {
         self.after_push();
     }
 
-    /// As [`push`](Self::push), into the fast lane.
+    /// As [`push`](Self::push), into the lane.
     pub(crate) fn push_lane(&self, runnable: Runnable) {
         self.lane.push(runnable);
         self.after_push();
@@ -131,15 +129,15 @@ impl Pool {
         self.roots.push(runnable);
         // As in `after_push`, and partner of the fence in `sleep_joining` too.
         fence(Ordering::SeqCst);
-        if !self.call_for_root() {
-            self.call_somebody();
+        if !self.wake_for_root() {
+            self.wake_somebody();
         }
     }
 
     /// Lists the tasks that wait behind stalled workers for their first poll, so that they can be looked at.
     ///
-    /// A queue shows nobody what is in it, so the tasks are taken from it as a thief takes them, and go to the injector,
-    /// for any worker. They stay in the list from then on.
+    /// A queue shows nobody what is in it, so the tasks are taken from it as a thief takes them, and go to the
+    /// injector, for any worker. They stay in the list from then on.
     pub(crate) fn list_stalled(&self, now: u64) {
         if self.poller.is_manual() {
             // Its tasks are its thread's.
@@ -148,7 +146,7 @@ impl Pool {
         for slot in self.slots.iter().filter(|slot| slot.is_polling() && slot.is_seen_stalled()) {
             let mut has_moved = false;
             for _ in 0..slot.stealer.len() {
-                let Some(runnable) = slot.stealer.take() else { break };
+                let Some(runnable) = slot.stealer.steal() else { break };
                 runnable.list(now);
                 self.injector.push(runnable);
                 has_moved = true;
@@ -159,17 +157,24 @@ impl Pool {
         }
     }
 
-    /// Partner of the fences in `Worker::sleep` and `Worker::found`: either we see the sleeper (or
-    /// that nobody searches), or it sees what was pushed.
+    /// Wakes a sleeper, or makes sure that the push is seen. Its fence is the partner of those in `Worker::sleep` and
+    /// `Worker::found`: either we see the sleeper (or that nobody searches), or it sees what was pushed.
     pub(super) fn after_push(&self) {
         fence(Ordering::SeqCst);
-        self.call_somebody();
+        self.wake_somebody();
     }
 
-    /// Work waits that no particular worker answers for: wakes a sleeper, or has the monitor look soon if all are busy
-    /// and may be so for long. A searcher will come to it by itself.
-    pub(crate) fn call_somebody(&self) {
-        if !self.wake_one() && self.sleepers.all_busy() {
+    /// Called when work waits that no particular worker answers for: wakes a sleeper, or has the monitor look soon if
+    /// all are busy and may be so for long. A searcher will come to it by itself.
+    pub(crate) fn wake_somebody(&self) {
+        if !self.wake_one() {
+            self.hurry_if_busy();
+        }
+    }
+
+    /// Has the monitor look soon if all workers are busy and may be so for long.
+    pub(crate) fn hurry_if_busy(&self) {
+        if self.sleepers.all_busy() {
             // A computation may show no split point, and a worker that is blocked in place has said so: then a spare
             // must come soon. A manual loop has nobody but itself.
             let soon = |slot: &Arc<CachePadded<Slot>>| {
@@ -208,7 +213,7 @@ impl Pool {
         }
         if self.has_joiners() {
             for index in 0..self.slots.len() {
-                self.call_joiner(index);
+                self.wake_joiner(index);
             }
         }
     }
@@ -220,11 +225,11 @@ impl Pool {
 
     /// Returns how many workers and spares there are at this moment.
     pub(crate) fn present(&self) -> usize {
-        // Relaxed: a thread that must not miss one that leaves has passed a fence, the partner of that in `moves_out`.
+        // Relaxed: a thread that must not miss one that leaves has passed a fence, the partner of that in `note_move_out`.
         self.present.load(Ordering::Relaxed)
     }
 
-    /// The slots of the workers, and of the spares if there are any at this moment.
+    /// Returns the slots of the workers, and of the spares if there are any at this moment.
     fn slots_in_use(&self) -> &[Arc<CachePadded<Slot>>] {
         let workers = self.config.workers;
         if self.present() > workers { &self.slots } else { &self.slots[..workers] }
@@ -235,8 +240,8 @@ impl Pool {
         self.present().saturating_sub(self.sleepers.sleeping())
     }
 
-    /// A thread moves into a slot.
-    pub(crate) fn moves_in(&self, index: usize) {
+    /// Notes that a thread moves into a slot.
+    pub(crate) fn note_move_in(&self, index: usize) {
         self.present.fetch_add(1, Ordering::Relaxed);
         self.slots[index].activity.move_in();
         // Partner of the fence in `Monitor::switch_off`: either the monitor counts the thread, or the thread finds the
@@ -244,8 +249,8 @@ impl Pool {
         fence(Ordering::SeqCst);
     }
 
-    /// The thread in a slot has moved out, or could not be started.
-    pub(crate) fn moves_out(&self, index: usize) {
+    /// Notes that the thread in a slot has moved out, or could not be started.
+    pub(crate) fn note_move_out(&self, index: usize) {
         self.slots[index].activity.move_out();
         self.present.fetch_sub(1, Ordering::Relaxed);
         // Partner of the fence of a worker's announcement: one that was parked because we had the seat's lock is seen
@@ -284,8 +289,7 @@ impl Pool {
         !self.roots.is_empty()
     }
 
-    /// No task is taken in from now on; all there are get cancelled, and the workers leave when
-    /// the last is gone.
+    /// Refuses further tasks, and cancels all there are. The workers leave when the last task is gone.
     pub(crate) fn close(&self) {
         // Relaxed: a worker that must know locks the shards, which orders it. See `is_over`.
         if self.closing.swap(true, Ordering::Relaxed) {
@@ -306,13 +310,13 @@ impl Pool {
         self.closing.load(Ordering::Relaxed)
     }
 
-    /// True once the pool is closing and no task is left. The list is asked first, then the counters:
-    /// see *Shutdown* in this folder's `README.md`.
+    /// Returns true once the pool is closing and no task is left. The list is asked first, then the counters: see
+    /// *Shutdown* in this folder's `README.md`.
     pub(crate) fn is_over(&self) -> bool {
         self.is_closing() && self.owned.is_over() && self.unfinished() == 0
     }
 
-    /// How many tasks are unfinished, listed or not.
+    /// Returns how many tasks are unfinished, listed or not.
     pub(crate) fn unfinished(&self) -> u64 {
         // Finished before spawned: a task that ends in between must not count as ended only, nor hide
         // another.
@@ -320,22 +324,23 @@ impl Pool {
         self.spawned() - finished
     }
 
-    /// How many tasks were taken in.
+    /// Returns how many tasks were taken in.
     pub(crate) fn spawned(&self) -> u64 {
         let by_workers: u64 = self.slots.iter().map(|slot| slot.counters.spawned.get()).sum();
-        by_workers + self.foreign.spawned.get()
+        by_workers + self.outside.spawned.get()
     }
 
-    /// The tasks that are being polled at this moment.
+    /// Returns the tasks that are being polled at this moment.
     pub(crate) fn running(&self) -> Vec<Origin> {
-        let mut running =
-            self.owned.running(|task| self.slots.iter().any(|slot| slot.is_in_poll_of(task)));
+        let mut running = self
+            .owned
+            .running(|task| self.slots.iter().any(|slot| slot.in_poll_of(task).is_some()));
         let unlisted = self.slots.iter().filter_map(|slot| slot.unlisted());
         running.extend(unlisted.map(|(site, _)| Origin::new(site.get().location, None)));
         running
     }
 
-    /// A worker leaves. If it finds the pool over, all others are to find that too.
+    /// Called by a worker that leaves. If it finds the pool over, all others are to find that too.
     pub(super) fn left(&self) {
         // Partner of the fence in `Worker::sleep`: of the threads that have ended a task, the last to pass
         // its fence sees what all of them have done, and which workers sleep.

@@ -69,9 +69,9 @@ impl Schedule for PoolRef {
             if let Some(worker) = worker {
                 return worker.push_woken(runnable);
             }
-            // Once pushed, the task may be run and the pool may end before we have looked for a
-            // sleeper: a reference of our own bridges that.
-            // SAFETY: the pool is alive here, as above.
+            // Once pushed, the task may be run and the pool may end before we have
+            // looked for a sleeper: a reference of our own bridges that. SAFETY: the
+            // pool is alive here, as above.
             let pool = unsafe {
                 Arc::increment_strong_count(pool);
                 Arc::from_raw(pool)
@@ -102,7 +102,7 @@ impl Schedule for PoolRef {
             let notes = &unsafe { task.as_ref() }.notes;
             context::with_worker(|worker| {
                 if let Some(worker) = worker {
-                    worker.observer.lists(notes);
+                    worker.observer.note_listed(notes);
                 }
             });
         }
@@ -152,17 +152,17 @@ impl Schedule for PoolRef {
                         counters.panicked.bump();
                     }
                     // SAFETY: the owner's reference keeps the task alive until this returns.
-                    worker.observer.finishes(&unsafe { task.as_ref() }.notes, end.listed);
+                    worker.observer.note_finish(&unsafe { task.as_ref() }.notes, end.listed);
                     counters.finished.bump();
                 }
                 // Only workers finish what was taken in.
                 None => {
                     if end.panicked {
-                        pool.foreign.panicked.bump_shared();
+                        pool.outside.panicked.bump_shared();
                     }
                     // SAFETY: as above.
-                    pool.observe_refusal(&unsafe { task.as_ref() }.notes);
-                    pool.refused.bump_shared();
+                    pool.observe_end(&unsafe { task.as_ref() }.notes);
+                    pool.outside.finished.bump_shared();
                 }
             }
         });

@@ -1,9 +1,9 @@
-//! When a worker that is busy looks at the OS for events.
+//! Decides when a busy worker looks at the OS for events.
 //!
-//! The tasks that an event wakes queue up behind those that the worker has. So until it has polled these, events may as well
-//! gather with the OS: taking ten at a time costs less than taking them one by one, and interrupts the clients less
-//! often. That is a round. A round also ends after a fixed time, because an event may be for a task that another worker
-//! could run.
+//! The tasks that an event wakes queue up behind those that the worker has. So until it has polled these,
+//! events may as well gather with the OS: taking ten at a time costs less than taking them one by one,
+//! and interrupts the clients less often. That is a round. A round also ends after a fixed time, because
+//! an event may be for a task that another worker could run.
 
 use std::cell::Cell;
 use std::time::Instant;

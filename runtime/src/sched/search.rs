@@ -4,6 +4,7 @@
 
 use std::time::Instant;
 
+use super::policy::TIMELESS;
 use super::sleepers::SleepPlace;
 use super::steal;
 use super::worker::Worker;
@@ -23,11 +24,10 @@ impl Worker {
     /// Looks for work elsewhere; sleeps when there is none.
     pub(super) fn search(&self) -> Search {
         let pool = &*self.pool;
-        // Models must not go by how fast the machine is.
-        if cfg!(not(loom)) {
+        if !TIMELESS {
             let now = Instant::now();
             self.measure_polls(now);
-            self.observer.searches(now, self.slot().polls_begun());
+            self.observer.note_search(now, self.slot().polls_begun());
         }
         let mut searching = pool.sleepers.start_search(pool.config.searchers);
         loop {
@@ -48,10 +48,10 @@ impl Worker {
                 return Search::Found(runnable);
             }
             self.sleep(searching);
-            pool.config.hooks.unparks();
+            pool.config.hooks.call_unpark();
             // The thread that woke us has made us a searcher.
             searching = true;
-            self.called.set(true);
+            self.woken.set(true);
         }
     }
 
@@ -61,8 +61,8 @@ impl Worker {
         let pool = &*self.pool;
         if searching && pool.sleepers.stop_search() {
             fence(Ordering::SeqCst);
-            if pool.has_shared_work() || pool.has_root() {
-                pool.call_somebody();
+            if pool.has_shared_work() || pool.has_root() || pool.posted.is_for_any() {
+                pool.wake_somebody();
             } else if pool.has_offer() {
                 // The thread that made the job has left it to us. The monitor wakes a worker if that lasts.
                 pool.monitor.hurry();
@@ -73,7 +73,7 @@ impl Worker {
         self.pacing.begin(now);
         // What the search has brought. Before, this worker counted as one that searches, and no other was woken.
         self.consider_waking();
-        self.observer.finds(now);
+        self.observer.note_find(now);
     }
 
     /// Looks once, and waits awake for a while if that has been paying.
@@ -89,7 +89,8 @@ impl Worker {
         })
     }
 
-    /// What ends a spin. A timer is no reason to stay awake, because it is known when it is due.
+    /// Returns true if there is a reason to end a spin. A timer is no reason to stay awake, because it is known when it
+    /// is due.
     fn has_reason_to_look(&self, may_compute: bool) -> bool {
         let pool = &*self.pool;
         let computation = || may_compute && (pool.has_root() || pool.has_offer());
@@ -125,10 +126,10 @@ impl Worker {
         if !hooks.has_park() {
             return None;
         }
-        hooks.parks();
+        hooks.call_park();
         let found = self.take_own();
         if found.is_some() {
-            hooks.unparks();
+            hooks.call_unpark();
         }
         found
     }
@@ -143,7 +144,7 @@ impl Worker {
         fence(Ordering::SeqCst);
         self.look_once_more(place);
         self.slot().counters.parks.bump();
-        let slept_from = self.observer.sleeps();
+        let slept_from = self.observer.sleep_start();
         self.spin.measure_sleep(|| match seat {
             Some(seat) => self.sleep_in_seat(seat),
             None => {
@@ -157,13 +158,13 @@ impl Worker {
         }
     }
 
-    /// The worker is awake, and calls no waker before it says so: that may block.
+    /// Notes that the worker is awake. It calls no waker before, because that may block.
     fn woke_up(&self) {
         self.slot().counters.wakeups.bump();
         self.pool.monitor.switch_on();
     }
 
-    /// After the announcement: whatever came before it is seen here, or its pusher sees us.
+    /// Looks once more, after the announcement: whatever came before it is seen here, or its pusher sees us.
     fn look_once_more(&self, place: SleepPlace) {
         let pool = &*self.pool;
         let status = self.slot().status.read_own();
@@ -176,11 +177,12 @@ impl Worker {
         if status.must_retire() || pool.is_over() || pool.posted.is_for(self.index) {
             // Another worker may be popped in our place, so all are woken: each sees it, and leaves.
             pool.wake_all();
-        } else if pool.has_shared_work() || (may_compute && (pool.has_root() || self.sees_offer()))
+        } else if pool.has_shared_work()
+            || (may_compute && (pool.has_root() || self.look_for_offer()))
         {
-            pool.call_somebody();
+            pool.wake_somebody();
         } else if !may_compute && pool.sleepers.sleeping() > 1 && pool.wants_thief() {
-            // This spare may have been called for what is not for it. Others lie below it on the stack.
+            // This spare may have been woken for what is not for it. Others lie below it on the stack.
             pool.wake_all();
         }
         if place == SleepPlace::Parker {
@@ -225,7 +227,7 @@ mod tests {
     use crate::shutdown;
     use crate::task::Origin;
 
-    /// A worker that spun saw neither computations nor jobs, and the thread that made them called nobody, because
+    /// A worker that spun saw neither computations nor jobs, and the thread that made them woke nobody, because
     /// somebody was awake and searching: they waited for the end of the spin.
     #[test]
     fn a_worker_that_spins_sees_computations_and_jobs() {
@@ -277,6 +279,53 @@ mod tests {
         worker.found(true);
         assert_eq!(pool.sleepers.sleeping(), 0);
         assert!(pool.sleepers.stop_search(), "the second worker, as a searcher");
+
+        shutdown::begin(&pool);
+        worker.run();
+        assert!(pool.is_over());
+    }
+
+    /// The thread that posted it saw a worker that searched, and woke none. The worker found a task,
+    /// and had the monitor look, which did not see posted jobs. If the task blocked, the job waited for
+    /// it beside a worker that slept.
+    #[test]
+    fn a_worker_that_finds_something_else_calls_another_for_a_posted_job() {
+        let pool = Pool::for_tests(2);
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        pool.sleepers.announce(1, SleepPlace::Seat, false);
+        assert!(pool.sleepers.start_search(1));
+        Pool::post_static(&pool, || ());
+        assert_eq!(pool.sleepers.sleeping(), 1, "somebody searches");
+
+        worker.found(true);
+        assert_eq!(pool.sleepers.sleeping(), 0);
+        assert!(pool.sleepers.stop_search(), "the other worker, as a searcher");
+
+        shutdown::begin(&pool);
+        worker.run();
+        assert!(pool.is_over());
+    }
+
+    /// As above, of a second job, which waited for the first to end.
+    #[test]
+    fn a_worker_that_runs_a_posted_job_calls_another_for_the_next() {
+        let pool = Pool::for_tests(2);
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        pool.sleepers.announce(1, SleepPlace::Seat, false);
+        assert!(pool.sleepers.start_search(1));
+        let asleep = std::sync::Arc::new(std::sync::Mutex::new(None));
+        for _ in 0..2 {
+            let (asleep, sleepers) = (asleep.clone(), pool.clone());
+            let note =
+                move || _ = asleep.lock().unwrap().get_or_insert(sleepers.sleepers.sleeping());
+            Pool::post_static(&pool, note);
+        }
+        assert!(pool.sleepers.stop_search());
+        assert_eq!(pool.sleepers.sleeping(), 1, "somebody searched");
+
+        context::enter_worker(&worker, || worker.run_job(worker.take_posted().unwrap()));
+        assert_eq!(*asleep.lock().unwrap(), Some(0), "while the first was run");
+        assert!(pool.sleepers.stop_search(), "the other worker, as a searcher");
 
         shutdown::begin(&pool);
         worker.run();

@@ -1,4 +1,4 @@
-//! Which workers sleep and how many search, in one word.
+//! The sleeping workers and the number of searching ones, in one word.
 //!
 //! At most one worker sleeps in the *seat*, blocked on the OS (see `poller/seat.rs`); the others are parked and form
 //! a stack. The word holds the worker in the seat, the top of the stack, the length of the stack, the number of
@@ -35,7 +35,7 @@ struct Word {
 const FIELD: u32 = 11;
 const FIELD_MASK: u64 = (1 << FIELD) - 1;
 
-/// Masks that tell whether a worker searches or sleeps without taking the word apart.
+/// Masks that show whether a worker searches or sleeps, without taking the word apart.
 const SEARCHING: u64 = FIELD_MASK << FIELD;
 const ASLEEP: u64 = FIELD_MASK << (2 * FIELD) | FIELD_MASK << (3 * FIELD);
 
@@ -76,7 +76,7 @@ impl Word {
     }
 }
 
-/// Where a worker sleeps.
+/// The place where a worker sleeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SleepPlace {
     /// Blocked on the OS. At most one worker at a time.
@@ -118,7 +118,7 @@ impl Sleepers {
         .is_some()
     }
 
-    /// A searcher has found work, or leaves. Returns true if it was the last: then it must look whether
+    /// Counts a searcher out that has found work, or leaves. Returns true if it was the last: then it must look whether
     /// there is more, after a fence.
     #[must_use]
     pub(crate) fn stop_search(&self) -> bool {
@@ -126,9 +126,9 @@ impl Sleepers {
         before.is_some_and(|word| word.searching == 1)
     }
 
-    /// Worker `index` announces that it sleeps from now on, and stops searching if it did. After a
-    /// fence it must look once more, and then sleep until it is popped. Only the thread that holds the
-    /// seat's lock may announce itself there.
+    /// Announces that worker `index` sleeps from now on, and has stopped searching if it did. After a fence it must
+    /// look once more, and then sleep until it is popped. Only the thread that holds the seat's lock may announce
+    /// itself there.
     pub(crate) fn announce(&self, index: usize, place: SleepPlace, searching: bool) {
         self.update(|word| {
             let name = index as u16 + 1;
@@ -144,8 +144,8 @@ impl Sleepers {
         });
     }
 
-    /// Worker `index`, in the seat, wakes up by itself, as a searcher. False if another thread has
-    /// popped it; a token is on its way then.
+    /// Takes worker `index` out of the seat, as a searcher, because it wakes up by itself. Returns false if another
+    /// thread has popped it; a token is on its way then.
     #[must_use]
     pub(crate) fn leave_seat(&self, index: usize) -> bool {
         self.update(|word| {
@@ -246,7 +246,7 @@ impl Sleepers {
         Word::unpack(self.word.fetch_or(0, Ordering::AcqRel)).sleeping()
     }
 
-    /// Acquire pairs with the Release of every update, `sleeping_settled` above all.
+    /// Loads the word. Acquire pairs with the Release of every update, `sleeping_settled` above all.
     fn load(&self) -> Word {
         Word::unpack(self.word.load(Ordering::Acquire))
     }

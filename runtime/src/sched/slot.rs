@@ -1,8 +1,8 @@
 //! A slot: the part of a worker that other threads see.
 //!
 //! What several threads write is in the [`Status`], one word with named transitions. The rest is written by the thread
-//! in the slot alone, with plain stores, because it changes with every poll or join: the [`Activity`], the counters, and
-//! which task is being polled.
+//! in the slot alone, with plain stores, because it changes with every poll or join: the [`Activity`], the counters,
+//! and which task is being polled.
 
 use std::ptr::{self, NonNull};
 
@@ -16,16 +16,16 @@ use windlass_sync::{Parker, Unparker};
 use super::activity::Activity;
 use super::lifo::LifoSlot;
 use super::policy::{FIRST_POLL_TIME, THIEF_SPINS};
-use super::queue::{LocalQueue, Stealer};
 use super::status::Status;
+use crate::deque::{Deque, Stealer};
 use crate::fork::{Offers, Pending};
-use crate::observe::WatchPlace;
+use crate::observe::ObservedPlace;
 use crate::stuck::ThreadMark;
 use crate::task::{Header, Id, Runnable, SiteId};
 
 /// The slot of one worker. Spares have theirs from the start, so that the list of victims never changes.
 pub(crate) struct Slot {
-    pub(crate) stealer: Stealer,
+    pub(crate) stealer: Stealer<Runnable>,
     pub(crate) lifo: LifoSlot,
     /// The fork-join jobs that others may take.
     pub(crate) offers: Offers,
@@ -33,17 +33,17 @@ pub(crate) struct Slot {
     pub(crate) counters: Counters,
     pub(crate) status: Status,
     pub(crate) activity: Activity,
-    pub(crate) watch: WatchPlace,
+    pub(crate) observed: ObservedPlace,
     /// The task that is being polled or was last, and the one that is polled in place within that poll;
     /// null for none. Compared, never followed.
     polled: [PlainPtr<Header>; 2],
     /// How the thread here can be asked for its stack.
     pub(crate) mark: ThreadMark,
-    /// Where [`progress`](Self::progress) stood when the monitor found the worker stalled. Says nothing any more as
-    /// soon as that moves.
+    /// Where [`progress`](Self::progress) stood when the monitor found the worker stalled. Stale once the progress
+    /// changes.
     stalled_at: Counter,
-    /// One more than the index of the worker or guest that waits in a `join` or `scope` for the job that is being run here; 0
-    /// for none. The worker's own if it runs the job on top of its own wait.
+    /// One more than the index of the worker or guest that waits in a `join` or `scope` for the job that is being run
+    /// here; 0 for none. The worker's own if it runs the job on top of its own wait.
     joined_by: PlainUsize,
     /// Spawn site and id of the innermost of those polled, if that is in no list; else 0.
     unlisted: PlainU64,
@@ -53,7 +53,7 @@ pub(crate) struct Slot {
 
 /// The parts of a slot that only the thread working there may use.
 pub(crate) struct Kit {
-    pub(crate) queue: LocalQueue,
+    pub(crate) queue: Deque<Runnable>,
     pub(crate) parker: Parker,
     pub(crate) pending: Pending,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Kit {
 impl Slot {
     /// Returns a vacant slot, for a worker or for a spare.
     pub(crate) fn new(for_spare: bool) -> Self {
-        let kit = Kit { queue: LocalQueue::new(), parker: Parker::new(), pending: Pending::new() };
+        let kit = Kit { queue: Deque::new_fifo(), parker: Parker::new(), pending: Pending::new() };
         Self {
             stealer: kit.queue.stealer(),
             lifo: LifoSlot::new(),
@@ -70,10 +70,10 @@ impl Slot {
             counters: Counters::new(),
             status: Status::new(for_spare),
             activity: Activity::default(),
-            watch: WatchPlace::default(),
+            observed: ObservedPlace::default(),
             polled: Default::default(),
             mark: ThreadMark::new(),
-            stalled_at: Counter::new(NOWHERE),
+            stalled_at: Counter::new(UNREACHED),
             joined_by: PlainUsize::new(0),
             unlisted: PlainU64::new(0),
             kit: Mutex::new(Some(kit)),
@@ -86,7 +86,7 @@ impl Slot {
     }
 
     /// Notes that the monitor has seen the worker stalled at this progress.
-    pub(crate) fn saw_stalled(&self, progress: u64) {
+    pub(crate) fn note_stalled(&self, progress: u64) {
         self.stalled_at.set(progress);
     }
 
@@ -137,25 +137,29 @@ impl Slot {
 
     /// Notes, for shutdown's report, which task the worker is about to poll, if it is a task.
     #[inline]
-    pub(crate) fn polls(&self, runnable: Option<&Runnable>) {
+    pub(crate) fn note_poll(&self, runnable: Option<&Runnable>) {
         let task = runnable.map_or(ptr::null_mut(), |runnable| runnable.header().as_ptr());
         self.polled[0].store(task, Plain::Relaxed);
-        self.polls_unlisted(runnable.and_then(Runnable::unlisted));
+        self.note_unlisted(runnable.and_then(Runnable::unlisted));
     }
 
-    /// As [`polls`](Self::polls), for a poll within a poll, while `f` runs.
-    pub(crate) fn polls_in_place<R>(&self, runnable: Runnable, f: impl FnOnce(Runnable) -> R) -> R {
+    /// As [`note_poll`](Self::note_poll), for a poll within a poll, while `f` runs.
+    pub(crate) fn note_poll_in_place<R>(
+        &self,
+        runnable: Runnable,
+        f: impl FnOnce(Runnable) -> R,
+    ) -> R {
         let around = self.unlisted();
         self.polled[1].store(runnable.header().as_ptr(), Plain::Relaxed);
-        self.polls_unlisted(runnable.unlisted());
+        self.note_unlisted(runnable.unlisted());
         let result = f(runnable);
         self.polled[1].store(ptr::null_mut(), Plain::Relaxed);
-        self.polls_unlisted(around);
+        self.note_unlisted(around);
         result
     }
 
     /// Runs a job that this worker or guest waits for, or that is run on top of a wait of it.
-    pub(crate) fn runs_for(&self, joiner: usize, run: impl FnOnce()) {
+    pub(crate) fn run_for(&self, joiner: usize, run: impl FnOnce()) {
         let before = self.joined_by.load(Plain::Relaxed);
         self.joined_by.store(joiner.wrapping_add(1), Plain::Relaxed);
         run();
@@ -178,11 +182,6 @@ impl Slot {
         load(inner).or_else(|| load(outer))
     }
 
-    /// Returns true if the worker is in a poll of the task.
-    pub(crate) fn is_in_poll_of(&self, task: NonNull<Header>) -> bool {
-        self.in_poll_of(task).is_some()
-    }
-
     /// Returns how the worker polls the task, if it does.
     pub(crate) fn in_poll_of(&self, task: NonNull<Header>) -> Option<Polled> {
         let [outer, inner] = self.polled.each_ref().map(|polled| polled.load(Plain::Relaxed));
@@ -196,7 +195,7 @@ impl Slot {
     }
 
     #[inline]
-    fn polls_unlisted(&self, task: Option<(SiteId, Id)>) {
+    fn note_unlisted(&self, task: Option<(SiteId, Id)>) {
         let pack =
             |(site, id): (SiteId, Id)| ((site.index() as u64) << 48) | (id.number() % (1 << 48));
         self.unlisted.store(task.map_or(0, pack), Plain::Relaxed);
@@ -219,7 +218,7 @@ impl Slot {
     }
 }
 
-/// How a worker polls a task.
+/// The relation of a worker's poll to a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Polled {
     /// The task's code is running.
@@ -233,11 +232,11 @@ pub(crate) enum Polled {
 #[derive(Default)]
 pub(crate) struct Counters {
     /// Odd while a task is being polled; moves on with every poll.
-    pub(crate) tick: Counter,
+    pub(crate) tick: FencedCounter,
     /// The number of ticks that were no polls, but waits for a job.
     pub(crate) waits: Counter,
     /// Split points of computations at which the clock was read.
-    pub(crate) splits: Counter,
+    pub(crate) splits: FencedCounter,
     /// Moving average of a poll's time, in nanoseconds.
     pub(crate) poll_time: Counter,
     pub(crate) steals: Counter,
@@ -257,7 +256,7 @@ impl Counters {
 }
 
 /// A progress that no worker ever makes.
-const NOWHERE: u64 = u64::MAX;
+const UNREACHED: u64 = u64::MAX;
 
 /// A number with one writer and any number of readers.
 #[derive(Default)]
@@ -302,6 +301,30 @@ impl Counter {
 
     pub(crate) fn get(&self) -> u64 {
         self.0.load(Plain::Relaxed)
+    }
+}
+
+/// A [`Counter`] that a thread goes by which has passed a fence: whether a spare is sent for a worker, or a thief woken,
+/// rests on it. Its partner counts first and passes a fence before it looks. Models see the values that another thread
+/// may read, out of date ones too.
+#[derive(Default)]
+pub(crate) struct FencedCounter(AtomicU64);
+
+impl FencedCounter {
+    /// Adds one, by the only writer.
+    #[inline]
+    pub(crate) fn bump(&self) {
+        self.add(1);
+    }
+
+    /// Adds to it, by the only writer.
+    #[inline]
+    pub(crate) fn add(&self, more: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
     }
 }
 

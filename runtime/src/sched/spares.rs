@@ -1,7 +1,7 @@
 //! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is dismissed.
 //!
-//! `README.md` in this folder has the protocol. Started threads and slots are elsewhere: this is what the monitor, the worker
-//! that is relieved and the spare tell each other, in the [status](super::status) of their slots.
+//! `README.md` in this folder has the protocol. Started threads and slots are elsewhere: this is what the monitor, the
+//! worker that is relieved and the spare tell each other, in the [status](super::status) of their slots.
 
 use super::monitor::Monitor;
 use super::policy::SPARE_LINGERS;
@@ -11,16 +11,54 @@ use super::status::Duty;
 use super::worker::Worker;
 use crate::primitives::{Arc, Ordering, fence};
 
+/// The relief of one worker: the spare that stands in for it, if one does.
+pub(crate) struct Relief<'a> {
+    pool: &'a Pool,
+    relieved: &'a Slot,
+}
+
+impl<'a> Relief<'a> {
+    /// Returns that of the worker, or the spare, in a slot of the pool.
+    pub(super) fn of(pool: &'a Pool, relieved: &'a Slot) -> Self {
+        Self { pool, relieved }
+    }
+
+    fn spare(&self) -> Option<&'a Slot> {
+        let spare = self.relieved.status.read().spare()?;
+        Some(&self.pool.slots[spare])
+    }
+
+    /// Returns true if there is a spare, and it came for tasks.
+    pub(crate) fn has_spare_for_tasks(&self) -> bool {
+        self.spare().is_some_and(|spare| spare.status.read().is_for_tasks())
+    }
+
+    /// Stands still if the spare is held up in a poll; `None` if it is in none.
+    pub(crate) fn progress_of_spare(&self) -> Option<u64> {
+        Some(self.spare()?.progress()).filter(|progress| progress % 2 == 1)
+    }
+
+    /// Dismisses the spare. Returns true if there was one.
+    fn dismiss_spare(&self) -> bool {
+        let Some(spare) = self.relieved.status.take_spare() else { return false };
+        self.pool.slots[spare].status.dismiss();
+        // Partner of the fence in `Worker::sleep`.
+        fence(Ordering::SeqCst);
+        self.pool.wake_all();
+        true
+    }
+}
+
 impl Monitor {
     /// Starts a spare for a worker that is stuck, if it has none and one is left.
-    pub(super) fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
+    pub(crate) fn relieve(&mut self, pool: &Arc<Pool>, stuck: usize) {
         let relieved = &pool.slots[stuck];
         if relieved.status.read().spare().is_some() || self.somebody_searches(pool) {
             return;
         }
         let duty = if relieved.activity.is_computing() { Duty::Tasks } else { Duty::Everything };
-        let mut places = pool.config.workers..pool.slots.len();
-        let claimed = places.find(|&index| {
+        let mut slots = pool.config.workers..pool.slots.len();
+        let claimed = slots.find(|&index| {
             let Slot { activity, status, .. } = &**pool.slots[index];
             !activity.is_present() && status.claim(duty)
         });
@@ -33,7 +71,7 @@ impl Monitor {
         // If no thread is available, the next look tries again.
         let sent = !came_back && super::start_worker(pool, spare).is_ok();
         if !sent && relieved.status.take_spare().is_some() {
-            // The place is vacant again. If the worker was faster, it is so when the worker has said this.
+            // The slot is vacant again. If the worker was faster, it is so when the worker has said this.
             pool.slots[spare].status.dismiss();
         }
     }
@@ -49,7 +87,7 @@ impl Monitor {
     pub(super) fn dismiss_spares(&self, pool: &Pool) -> bool {
         let mut any = false;
         for slot in &pool.slots {
-            any |= dismiss_spare(pool, slot);
+            any |= Relief::of(pool, slot).dismiss_spare();
         }
         any
     }
@@ -75,20 +113,19 @@ impl Worker {
     /// Dismisses the spare that stood in for this worker, unless the next leaf of a computation would
     /// need it again at once.
     pub(super) fn end_relief(&self) {
-        if !(self.has_spare_for_tasks() && self.computed_within(SPARE_LINGERS)) {
-            self.send_spare_home();
+        if !(self.relief().has_spare_for_tasks() && self.computed_within(SPARE_LINGERS)) {
+            self.dismiss_own_spare();
         }
     }
 
-    pub(crate) fn has_spare_for_tasks(&self) -> bool {
-        let spare = self.slot().status.read().spare();
-        spare.is_some_and(|spare| self.pool.slots[spare].status.read().is_for_tasks())
+    pub(crate) fn relief(&self) -> Relief<'_> {
+        Relief::of(&self.pool, self.slot())
     }
 
-    /// Returns true if this worker leaves tasks to the spare that came for them, until it is called. Having
+    /// Returns true if this worker leaves tasks to the spare that came for them, until it is woken. Having
     /// computed for long, it runs when the OS has nothing better to run, and so would what it takes.
     pub(crate) fn leaves_tasks(&self) -> bool {
-        !self.called.get() && self.has_spare_for_tasks()
+        !self.woken.get() && self.relief().has_spare_for_tasks()
     }
 
     /// Returns false for a spare that came for tasks: while it computed, nobody would look after them. Nor does a spare
@@ -98,24 +135,22 @@ impl Worker {
         !(is_for_tasks || self.leaves_jobs()) || self.pool.is_closing()
     }
 
-    pub(crate) fn send_spare_home(&self) {
-        dismiss_spare(&self.pool, self.slot());
+    /// Returns true for a spare that runs no jobs of others.
+    pub(crate) fn leaves_jobs(&self) -> bool {
+        !self.is_regular()
+            && !self.is_guest()
+            && self.pool.has_reserved_jobs()
+            && !self.pool.is_closing()
+    }
+
+    pub(crate) fn dismiss_own_spare(&self) {
+        self.relief().dismiss_spare();
     }
 }
 
-/// Dismisses the spare that stands in for a worker. Returns true if there was one.
-fn dismiss_spare(pool: &Pool, relieved: &Slot) -> bool {
-    let Some(spare) = relieved.status.take_spare() else { return false };
-    pool.slots[spare].status.dismiss();
-    // Partner of the fence in `Worker::sleep`.
-    fence(Ordering::SeqCst);
-    pool.wake_all();
-    true
-}
-
-/// A worker is stuck in something else than a computation: the spare that came for tasks while it computed, if
-/// there is one, is to stand in for it in everything. If another has one, and nobody else is there for a root that
-/// waits, that one is.
+/// Called when a worker is stuck in something other than a computation. If a spare came for its tasks while it
+/// computed, that spare stands in for it in everything from now on. If only another worker has a spare, and nobody else
+/// is there for a root or a posted job that waits, that spare does.
 pub(super) fn let_spare_compute(pool: &Pool, stuck: usize) {
     let own = pool.slots[stuck].status.read().spare();
     let for_tasks = |&index: &usize| {
@@ -123,7 +158,9 @@ pub(super) fn let_spare_compute(pool: &Pool, stuck: usize) {
         slot.activity.is_present() && slot.status.read().is_for_tasks()
     };
     let any = || (pool.config.workers..pool.slots.len()).find(for_tasks);
-    let spare = own.or_else(|| if pool.has_root() && !pool.has_thief() { any() } else { None });
+    let posted = pool.posted.is_for_any() && !pool.has_reserved_jobs();
+    let waits = pool.has_root() || posted;
+    let spare = own.or_else(|| if waits && !pool.has_thief() { any() } else { None });
     if let Some(spare) = spare {
         pool.slots[spare].status.widen_duty();
     }

@@ -1,4 +1,4 @@
-//! How new tasks get into a pool: onto the queue of the worker that spawns them, or to where any worker
+//! Puts new tasks into a pool: onto the queue of the worker that spawns them, or to where any worker
 //! takes them from. When they are listed, and when they are counted, is what shutdown rests on.
 
 use super::pool::Pool;
@@ -7,8 +7,8 @@ use crate::context;
 use crate::task::{self, JoinHandle, Listing, Origin, Runnable};
 
 impl Pool {
-    /// Spawns a future on this pool. If the pool is closing, the future is dropped at once and the
-    /// handle tells so.
+    /// Spawns a future on this pool. If the pool is closing, the future is dropped at once, and the
+    /// handle returns an error.
     pub(crate) fn spawn<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -27,8 +27,8 @@ impl Pool {
         self.spawn_shared(future, origin, Self::push_root)
     }
 
-    /// Spawns a future that need not be `Send`: onto the queue of the current worker, or into the injector if the thread is
-    /// no worker of this pool.
+    /// Spawns a future that need not be `Send`: onto the queue of the current worker, or into the injector if the
+    /// thread is no worker of this pool.
     ///
     /// # Safety
     ///
@@ -58,13 +58,13 @@ impl Pool {
         let spawned = &worker.slot().counters.spawned;
         let shard = self.owned.worker_shard(worker.index(), spawned.get());
         // The list waits until the task does, which many never do. A named one is listed at once, so
-        // that shutdown can name it; so is one that no task has spawned, because then no unfinished task tells that
+        // that shutdown can name it; so is one that no task has spawned, because then no unfinished task shows that
         // there may be more.
         let late = origin.name.is_none() && worker.slot().is_polling();
         let listing = if late { Listing::Late } else { Listing::AtSpawn };
         let (runnable, handle) = task::new_task(future, self.pool_ref(shard), origin, listing);
         self.config.hooks.spawned(&runnable);
-        worker.observer.spawns(runnable.notes(), late);
+        worker.observer.note_spawn(runnable.notes(), late);
         // Before it can finish: nobody may see more tasks finished than spawned.
         spawned.bump();
         let refused =
@@ -88,14 +88,14 @@ impl Pool {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let shard = self.owned.foreign_shard(foreign_spread());
+        let shard = self.owned.outside_shard(outside_spread());
         let (runnable, handle) =
             task::new_task(future, self.pool_ref(shard), origin, Listing::AtSpawn);
         self.config.hooks.spawned(&runnable);
         self.observe_spawn(runnable.notes());
         // Before it can finish, as above; and before the shard can be closed, because a manual loop that is dropped
         // goes by the count alone.
-        let count = || self.foreign.spawned.bump_shared();
+        let count = || self.outside.spawned.bump_shared();
         if self.owned.bind_counted(shard, runnable.header(), count) {
             push(self, runnable);
         } else {
@@ -111,8 +111,8 @@ impl Pool {
     }
 }
 
-/// Spreads the tasks of foreign threads over the shards, by thread.
-fn foreign_spread() -> usize {
+/// Spreads the tasks of outside threads over the shards, by thread.
+fn outside_spread() -> usize {
     windlass_sync::thread_cell!(static NEXT: usize = 0);
     NEXT.with(|next| next.replace(next.get().wrapping_add(1)))
 }

@@ -1,4 +1,4 @@
-//! The status of a slot: what its thread, its callers and the monitor tell each other, in one word.
+//! The word through which a slot's thread, its wakers and the monitor communicate.
 //!
 //! Every transition is one read-modify-write, so that nothing is lost which another thread says at the same moment. It
 //! is a method that returns what the caller must do next; no caller ever looks at a bit.
@@ -9,27 +9,27 @@
 //!
 //! Three protocols share the word:
 //!
-//! - *The place of a spare*: the monitor claims it (`claim`), if no thread is there and the last one has been told to
-//!   leave, and starts a thread there. That thread is told to leave (`dismiss`) once for each `claim`. The places of
+//! - *The slot of a spare*: the monitor claims it (`claim`), if no thread is there and the last one has been told to
+//!   leave, and starts a thread there. That thread is told to leave (`dismiss`) once for each `claim`. The slots of
 //!   workers begin without RETIRE, so that no spare gets one.
 //! - *Relief*: the monitor notes in the status of a worker which spare stands in for it (`note_spare`). The thread that
 //!   takes the note out (`take_spare`) owes the spare one `dismiss`.
 //! - *Waiting beside the sleepers' stack*, in a join or for the next job: the thread announces it (`announce`), and
-//!   exactly one thread withdraws the announcement (`call` or `stop_waiting`). It owes the waiting thread a token, unless
-//!   it is that thread.
+//!   exactly one thread withdraws the announcement (`take_waiter` or `stop_waiting`). It owes the waiting thread a token,
+//!   unless it is that thread.
 //!
-//! `README.md` in this folder and in `fork/` prove that no thread waits for ever. What only the worker itself writes, and
-//! writes all the time, is in `activity.rs`: a read-modify-write for each join would cost more than the join.
+//! `README.md` in this folder and in `fork/` prove that no thread waits for ever. What only the worker itself writes,
+//! and writes all the time, is in `activity.rs`: a read-modify-write for each join would cost more than the join.
 
 use crate::primitives::{AtomicUsize, Ordering};
 
 /// Set when the spare here has been told to hand over its queue and leave. Cleared by the monitor when it claims the
-/// place for the next. Never set in the place of a worker.
+/// slot for the next. Never set in the slot of a worker.
 const RETIRE: usize = 1 << 0;
 /// Set while the spare here stands in for a worker that computes, and is there for tasks alone. Written by the monitor
 /// only.
 const FOR_TASKS: usize = 1 << 1;
-/// Set while the thread sleeps in a join, or between two jobs, to be called by the thread that has what it waits for.
+/// Set while the thread sleeps in a join, or between two jobs, to be woken by the thread that has what it waits for.
 const JOINING: usize = 1 << 2;
 /// Set while the thread sleeps between two jobs, and takes roots too. Can't be set without JOINING.
 const AWAITING: usize = 1 << 3;
@@ -58,9 +58,9 @@ pub(crate) enum WaitKind {
 
 /// A reading of the word. It orders nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct Snapshot(usize);
+pub(crate) struct StatusSnapshot(usize);
 
-impl Snapshot {
+impl StatusSnapshot {
     pub(crate) fn must_retire(self) -> bool {
         self.0 & RETIRE != 0
     }
@@ -80,7 +80,7 @@ impl Snapshot {
 }
 
 impl WaitKind {
-    /// The flags of a thread that waits for this.
+    /// Returns the flags of a thread that waits for this.
     fn flags(self) -> usize {
         match self {
             Self::Join => JOINING,
@@ -88,8 +88,8 @@ impl WaitKind {
         }
     }
 
-    /// The flag that a thread must show to be called for this. A thread that waits for a job can be called for a join as
-    /// well.
+    /// Returns the flag that a thread must show to be woken for this. A thread that waits for a job can be woken for
+    /// a join as well.
     fn least(self) -> usize {
         match self {
             Self::Join => JOINING,
@@ -102,27 +102,27 @@ impl WaitKind {
 pub(crate) struct Status(AtomicUsize);
 
 impl Status {
-    /// Returns that of a new place. One for a spare may be claimed.
+    /// Returns that of a new slot. One for a spare may be claimed.
     pub(crate) fn new(for_spare: bool) -> Self {
         Self(AtomicUsize::new(if for_spare { RETIRE } else { 0 }))
     }
 
     /// Reads the word.
     #[inline]
-    pub(crate) fn read(&self) -> Snapshot {
-        Snapshot(self.0.load(Ordering::Relaxed))
+    pub(crate) fn read(&self) -> StatusSnapshot {
+        StatusSnapshot(self.0.load(Ordering::Relaxed))
     }
 
-    /// As [`read`](Self::read), by the thread in the place: if it finds that it must retire, it sees all that came
+    /// As [`read`](Self::read), by the thread in the slot: if it finds that it must retire, it sees all that came
     /// before.
     #[inline]
-    pub(crate) fn read_own(&self) -> Snapshot {
+    pub(crate) fn read_own(&self) -> StatusSnapshot {
         // Acquire pairs with the Release in `dismiss`.
-        Snapshot(self.0.load(Ordering::Acquire))
+        StatusSnapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// RETIRE → claimed, for a spare that is about to be started. Returns false if the last one has not been told to
-    /// leave yet. Called by the monitor only, which has seen that no thread is there.
+    /// Claims the slot for a spare that is about to be started: RETIRE → claimed. Returns false if the last one has
+    /// not been told to leave yet. Called by the monitor only, which has seen that no thread is there.
     #[must_use]
     pub(crate) fn claim(&self, duty: Duty) -> bool {
         let flag = if duty == Duty::Tasks { FOR_TASKS } else { 0 };
@@ -140,7 +140,7 @@ impl Status {
         self.0.fetch_or(RETIRE, Ordering::Release);
     }
 
-    /// The spare here stands in for its worker in everything from now on. Called by the monitor only.
+    /// Has the spare here stand in for its worker in everything from now on. Called by the monitor only.
     pub(crate) fn widen_duty(&self) {
         // Relaxed: a spare that sees it late computes late.
         self.0.fetch_and(!FOR_TASKS, Ordering::Relaxed);
@@ -148,7 +148,7 @@ impl Status {
 
     /// Notes the spare that stands in for the worker here, which has none. Called by the monitor only.
     pub(crate) fn note_spare(&self, spare: usize) {
-        // Release pairs with the Acquire in `take_spare`: what is said to the spare comes after its place was claimed.
+        // Release pairs with the Acquire in `take_spare`: what is said to the spare comes after its slot was claimed.
         let before = self.0.fetch_add((spare + 1) * SPARE, Ordering::Release);
         debug_assert_eq!(before & SPARE_MASK, 0, "a worker has one spare at a time");
     }
@@ -159,12 +159,13 @@ impl Status {
     pub(crate) fn take_spare(&self) -> Option<usize> {
         // A look first, because most have none. Acquire pairs with the Release in `note_spare`.
         self.read().spare()?;
-        Snapshot(self.0.fetch_and(!SPARE_MASK, Ordering::Acquire)).spare()
+        StatusSnapshot(self.0.fetch_and(!SPARE_MASK, Ordering::Acquire)).spare()
     }
 
-    /// The thread here is about to sleep beside the sleepers' stack. It passes a fence, and looks once more.
+    /// Announces that the thread here is about to sleep beside the sleepers' stack. It passes a fence, and looks once
+    /// more.
     pub(crate) fn announce(&self, wait: WaitKind) {
-        // Release pairs with the Acquire in `call`: the thread that takes it back has seen what came before, the count
+        // Release pairs with the Acquire in `take_waiter`: the thread that takes it back has seen what came before, the count
         // of joiners for example.
         let before = self.0.fetch_or(wait.flags(), Ordering::Release);
         debug_assert_eq!(before & (JOINING | AWAITING), 0, "a thread sleeps once at a time");
@@ -173,7 +174,7 @@ impl Status {
     /// Takes back the announcement of a thread that waits for this. Returns true if it was there: the caller owes the
     /// thread a token. A caller that must not miss one has passed a fence, the partner of the thread's.
     #[must_use]
-    pub(crate) fn call(&self, wait: WaitKind) -> bool {
+    pub(crate) fn take_waiter(&self, wait: WaitKind) -> bool {
         // Acquire pairs with the Release in `announce`; Release with the Acquire in `stop_waiting`, which finds it
         // taken.
         self.change(Ordering::AcqRel, |now| {
@@ -184,18 +185,18 @@ impl Status {
     /// Takes the thread's own announcement back. Returns false if another thread was faster, whose token is on the way.
     #[must_use]
     pub(crate) fn stop_waiting(&self) -> bool {
-        // Acquire and Release pair with those of `call`: of all threads that try to take it back, one finds it.
+        // Acquire and Release pair with those of `take_waiter`: of all threads that try to take it back, one finds it.
         let before = self.0.fetch_and(!(JOINING | AWAITING), Ordering::AcqRel);
         before & JOINING != 0
     }
 
     /// Makes a transition, if there is one from where the word stands.
-    fn change(&self, success: Ordering, next: impl Fn(Snapshot) -> Option<usize>) -> bool {
+    fn change(&self, success: Ordering, next: impl Fn(StatusSnapshot) -> Option<usize>) -> bool {
         let mut now = self.read();
         while let Some(next) = next(now) {
             match self.0.compare_exchange_weak(now.0, next, success, Ordering::Relaxed) {
                 Ok(_) => return true,
-                Err(changed) => now = Snapshot(changed),
+                Err(changed) => now = StatusSnapshot(changed),
             }
         }
         false
@@ -215,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_of_a_spare_goes_round() {
+    fn the_slot_of_a_spare_is_used_again() {
         let status = Status::new(true);
         assert!(status.claim(Duty::Tasks));
         assert!(!status.claim(Duty::Everything), "it is claimed");
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn no_spare_gets_the_place_of_a_worker() {
+    fn no_spare_gets_the_slot_of_a_worker() {
         let status = Status::new(false);
         assert!(!status.claim(Duty::Everything));
     }
@@ -244,16 +245,16 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_a_join_is_not_called_for_a_root() {
+    fn a_thread_that_waits_for_a_join_is_not_woken_for_a_root() {
         let status = Status::new(false);
-        assert!(!status.call(WaitKind::Join), "it does not sleep");
+        assert!(!status.take_waiter(WaitKind::Join), "it does not sleep");
         status.announce(WaitKind::Join);
-        assert!(!status.call(WaitKind::Job));
-        assert!(status.call(WaitKind::Join) && !status.call(WaitKind::Join), "once");
+        assert!(!status.take_waiter(WaitKind::Job));
+        assert!(status.take_waiter(WaitKind::Join) && !status.take_waiter(WaitKind::Join), "once");
         assert!(!status.stop_waiting(), "a token is on the way");
         status.announce(WaitKind::Job);
-        assert!(status.call(WaitKind::Job) && !status.stop_waiting());
+        assert!(status.take_waiter(WaitKind::Job) && !status.stop_waiting());
         status.announce(WaitKind::Job);
-        assert!(status.call(WaitKind::Join), "it takes jobs");
+        assert!(status.take_waiter(WaitKind::Join), "it takes jobs");
     }
 }

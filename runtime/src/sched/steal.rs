@@ -1,4 +1,4 @@
-//! Taking tasks that lie with other workers: from whom, in which order, and when that is worth the trouble.
+//! Taking tasks that lie with other workers: from which, in which order, and when that is worth the trouble.
 
 use std::cell::Cell;
 
@@ -46,7 +46,7 @@ fn try_all(thief: &Worker, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<R
         .filter(|slot| !std::ptr::eq(&****slot, thief.slot()))
         .find_map(|slot| take(slot).inspect(|_| place = place_of(thief, slot)))?;
     thief.slot().counters.steals.bump();
-    thief.observer.steals(place);
+    thief.observer.note_steal(place);
     Some(stolen)
 }
 

@@ -15,18 +15,16 @@ pub(crate) struct Spawner(pub(crate) std::sync::Arc<SpawnThread>);
 impl std::panic::UnwindSafe for Spawner {}
 impl std::panic::RefUnwindSafe for Spawner {}
 
-impl std::fmt::Debug for Spawner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Spawner").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!([] Spawner);
 
 /// All threads that a runtime has started and that have not been joined.
+#[derive(Default)]
 pub(crate) struct Threads {
     inner: Mutex<Inner>,
     changed: Condvar,
 }
 
+#[derive(Default)]
 struct Inner {
     /// Without a handle if the program's spawner started the thread.
     handles: Vec<(u64, Option<thread::JoinHandle<()>>)>,
@@ -41,18 +39,6 @@ struct Inner {
 }
 
 impl Threads {
-    pub(crate) fn new() -> Self {
-        let inner = Inner {
-            handles: Vec::new(),
-            ended: Vec::new(),
-            ending: false,
-            next: 0,
-            busy: 0,
-            graceful: false,
-        };
-        Self { inner: Mutex::new(inner), changed: Condvar::new() }
-    }
-
     /// Starts a thread. `body` gets a number, with which the thread must come to `ended` at last, and
     /// before that to `done`.
     pub(crate) fn start(
@@ -84,7 +70,7 @@ impl Threads {
         Ok(())
     }
 
-    /// Said by a thread that has nothing left but the destructors of its thread-locals.
+    /// Called by a thread that has nothing left to run but the destructors of its thread-locals.
     pub(crate) fn done(&self) {
         let mut inner = self.inner.lock();
         inner.busy -= 1;
@@ -93,7 +79,7 @@ impl Threads {
         }
     }
 
-    /// Said by a thread as its last act but for dropping what it holds of the runtime.
+    /// Called by a thread as its last act, except that it drops what it holds of the runtime.
     pub(crate) fn ended(&self, id: u64) {
         let mut inner = self.inner.lock();
         if let Some(index) = inner.handles.iter().position(|(other, _)| *other == id) {
@@ -110,7 +96,7 @@ impl Threads {
         }
     }
 
-    /// From now on threads that end are kept, to be joined.
+    /// Has the handles of threads that end kept from now on, to be joined.
     pub(crate) fn begin_end(&self) {
         self.inner.lock().ending = true;
     }

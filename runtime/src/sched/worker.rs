@@ -6,7 +6,7 @@
 //!    waits behind a worker's own backlog for longer than that;
 //! 2. the LIFO slot, at most three times in a row;
 //! 3. the worker's own queue;
-//! 4. the lane (what the poller pushed), the injector (what foreign threads pushed);
+//! 4. the lane (what the poller pushed), the injector (what outside threads pushed);
 //! 5. fork-join roots, also looked at by time;
 //! 6. other workers' queues, and their LIFO slots and offered jobs last.
 //!
@@ -23,13 +23,13 @@ use super::contention::Contention;
 use super::pacing::Pacing;
 use super::policy::LIFO_RUNS;
 use super::pool::Pool;
-use super::queue::LocalQueue;
 use super::search::Search;
 use super::slot::{Kit, Slot};
 use super::spin::Spin;
 use super::steal::StealOrder;
 use crate::context;
 use crate::coop;
+use crate::deque::Deque;
 use crate::fork::{Computation, Pending};
 use crate::hooks;
 use crate::observe::Observer;
@@ -42,7 +42,7 @@ pub(crate) struct Worker {
     pub(super) index: usize,
     /// That of the pool with our index, at hand without a look at the pool.
     slot: Arc<CachePadded<Slot>>,
-    pub(super) queue: LocalQueue,
+    pub(super) queue: Deque<Runnable>,
     pub(crate) parker: Parker,
     pub(crate) pending: Pending,
     pub(crate) computation: Computation,
@@ -51,8 +51,8 @@ pub(crate) struct Worker {
     pub(crate) pacing: Pacing,
     pub(crate) observer: Observer,
     lifo_runs: Cell<u32>,
-    /// It was called out of its sleep since it last computed.
-    pub(crate) called: Cell<bool>,
+    /// It was woken since it last computed.
+    pub(crate) woken: Cell<bool>,
     /// The next `reschedule` goes through the injector.
     pub(crate) hop: Cell<bool>,
     /// Tasks that are woken queue up, instead of running next.
@@ -78,7 +78,7 @@ impl Worker {
             contention: Contention::new(now),
             pacing: Pacing::new(now),
             lifo_runs: Cell::new(0),
-            called: Cell::new(false),
+            woken: Cell::new(false),
             hop: Cell::new(false),
             in_order: Cell::new(false),
             steal_order: StealOrder::new(index),
@@ -97,12 +97,28 @@ impl Worker {
         &self.slot
     }
 
+    /// Returns true for a worker, and false for a spare or a guest.
+    #[inline]
+    pub(crate) fn is_regular(&self) -> bool {
+        self.index < self.pool.config.workers
+    }
+
+    /// Returns true for a thread that takes part in its own computation only.
+    pub(crate) fn is_guest(&self) -> bool {
+        self.index >= self.pool.slots.len()
+    }
+
+    /// Returns true for a worker or a spare of this pool.
+    pub(crate) fn works_for(&self, pool: &Arc<Pool>) -> bool {
+        !self.is_guest() && Arc::ptr_eq(&self.pool, pool)
+    }
+
     /// Works until the runtime ends or, for a spare, until it is not needed any more; then moves
     /// out.
     pub(crate) fn run(self) {
-        self.computation.may_poll.set(true);
+        self.computation.allow_polls();
         self.pool.monitor.switch_on();
-        self.observer.moves_in();
+        self.observer.note_start();
         context::enter_worker(&self, || {
             hooks::run_first_job(&self);
             loop {
@@ -132,11 +148,13 @@ impl Worker {
             // No other thread dismisses the spare of a worker that leaves. Partner of the fence in
             // `Monitor::relieve`: it is noted by now, or the monitor sees that our last poll is over.
             fence(Ordering::SeqCst);
-            self.send_spare_home();
+            self.dismiss_own_spare();
             hooks::run_last_job(&self);
             self.hand_over();
             self.run_posted();
-            self.observer.leaves();
+            // What these jobs have spawned and woken.
+            self.hand_over();
+            self.observer.note_end();
             self.pool.left();
         });
         self.move_out();
@@ -152,7 +170,7 @@ impl Worker {
     pub(crate) fn run_task(&self, runnable: Runnable) {
         let tick = &self.slot().counters.tick;
         tick.bump();
-        self.slot().polls(Some(&runnable));
+        self.slot().note_poll(Some(&runnable));
         self.hop.set(false);
         coop::start();
         self.run_or_cancel(runnable);
@@ -164,7 +182,7 @@ impl Worker {
     /// Polls a task, unless the runtime ends.
     pub(crate) fn run_or_cancel(&self, runnable: Runnable) {
         let had_entered = context::has_entered();
-        self.observer.begins_poll(runnable.notes());
+        self.observer.begin_poll(runnable.notes());
         if self.pool.is_closing() {
             // `close` has not reached it, or never will if it is in no list.
             runnable.cancel();
@@ -179,9 +197,7 @@ impl Worker {
 
     /// Has a poll timed that is over.
     pub(super) fn time_poll(&self, task: &Header) {
-        // A computation polls other tasks in between.
-        let began = if self.is_in_place() { None } else { self.computation.began() };
-        self.observer.times(task, began, self.slot().polls_begun());
+        self.observer.end_timed_poll(task, self.computation.began(), self.slot().polls_begun());
     }
 
     /// Takes a fork-join root, except in a poll in place.
@@ -193,11 +209,11 @@ impl Worker {
         }
     }
 
-    /// The next task from what is at hand.
+    /// Takes the next task from what is at hand.
     pub(crate) fn next(&self) -> Option<Runnable> {
-        if self.pacing.counts_poll() {
+        if self.pacing.count_poll() {
             let found = self.look_at_clock();
-            self.observer.reads_clock(self.slot().counters.poll_time.get(), self.queue.len());
+            self.observer.note_clock(self.slot().counters.poll_time.get(), self.queue.len());
             if found.is_some() {
                 return found;
             }
@@ -224,10 +240,10 @@ impl Worker {
     }
 
     pub(crate) fn has_own(&self) -> bool {
-        self.queue.len() > 0 || !self.slot().lifo.is_empty()
+        !self.queue.is_empty() || !self.slot().lifo.is_empty()
     }
 
-    /// Everything that is ready at this moment, without running any of it.
+    /// Takes everything that is ready at this moment, without running any of it.
     pub(crate) fn take_ready(&self) -> Vec<Runnable> {
         let mut ready = Vec::new();
         let more = || self.take_own().or_else(|| self.take_shared()).or_else(|| self.take_root());
@@ -273,9 +289,9 @@ impl Worker {
         result
     }
 
-    /// A task woken by this worker: it runs next.
+    /// Has a task run next that this worker has woken.
     pub(crate) fn push_woken(&self, runnable: Runnable) {
-        self.observer.wakes(&runnable, self.in_order.get());
+        self.observer.note_wake(&runnable, self.in_order.get());
         if self.in_order.get() && self.has_own() {
             return self.push(runnable);
         }
@@ -284,15 +300,15 @@ impl Worker {
         }
     }
 
-    /// A task spawned or polled by this worker: it queues.
+    /// Queues a task that this worker has spawned or polled.
     pub(crate) fn push(&self, runnable: Runnable) {
         self.queue.push(runnable);
-        if self.pacing.counts_push() {
+        if self.pacing.count_push() {
             self.consider_waking();
         }
     }
 
-    /// A task that was notified while this worker ran it.
+    /// Queues a task that was woken while this worker polled it.
     pub(crate) fn push_again(&self, runnable: Runnable) {
         if self.hop.take() {
             self.pool.push(runnable);
@@ -301,7 +317,7 @@ impl Worker {
         }
     }
 
-    /// The task that is running asks to go through the injector with its next wake-up.
+    /// Has the task that is running go through the injector with its next wake-up.
     pub(crate) fn hop_next(&self) {
         self.hop.set(true);
     }

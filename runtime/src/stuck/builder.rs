@@ -7,21 +7,21 @@ use super::LongPoll;
 use crate::builder::Builder;
 
 impl Builder {
-    /// Sets how long a poll may take before it is reported. The report comes while the poll is still running, and names the
-    /// task, its spawn site and the worker. On Linux with the feature `stack-traces` it has the worker's stack.
+    /// Sets how long a poll may take before it is reported. The report comes while the poll is still running, and names
+    /// the task, its spawn site and the worker. On Linux with the feature `stack-traces` it has the worker's stack.
     ///
-    /// Reports go to [`on_long_poll`](Self::on_long_poll) if that is set. Otherwise they go to `tracing` with the feature
-    /// of that name, and to standard error without it; then those of the same spawn site at most once a second.
-    /// [`Handle::long_polls`](crate::Handle::long_polls) returns the latest. [`LongPollKind`](crate::LongPollKind) lists
-    /// what is reported besides polls.
+    /// Reports go to [`on_long_poll`](Self::on_long_poll) if that is set. Otherwise they go to `tracing` with the
+    /// feature of that name, or else to standard error, at most once a second for each spawn site.
+    /// [`Handle::long_polls`](crate::Handle::long_polls) returns the latest. [`LongPollKind`](crate::LongPollKind)
+    /// lists what is reported in addition to polls.
     ///
-    /// The default is 100 ms in builds with debug assertions, and no reports in others. `Duration::MAX` switches them off;
-    /// times below 1 ms are an error of [`build`](Self::build). The environment variable `WINDLASS_LONG_POLLS`, for example
-    /// `50ms`, `2s` or `off`, overrides both.
+    /// The default is 100 ms in builds with debug assertions, and no reports in others. `Duration::MAX` switches them
+    /// off; times below 1 ms are an error of [`build`](Self::build). The environment variable `WINDLASS_LONG_POLLS`,
+    /// for example `50ms`, `2s` or `off`, overrides both.
     ///
     /// A computation counts from one split point to the next, and time in
-    /// [`block_in_place`](crate::task::block_in_place) does not count. Reporting costs nothing in a poll that is short, and
-    /// an idle runtime does not wake up for it. A [manual loop](crate::manual) reports nothing but `block_on`.
+    /// [`block_in_place`](crate::task::block_in_place) does not count. Reporting costs nothing in a poll that is short,
+    /// and an idle runtime does not wake up for it. A [manual loop](crate::manual) reports nothing but `block_on`.
     ///
     /// # Examples
     ///

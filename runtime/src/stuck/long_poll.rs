@@ -4,8 +4,8 @@ use std::fmt;
 use std::panic::Location;
 use std::time::{Duration, Instant};
 
-use super::reports::What;
-use super::trace::StackTrace;
+use super::reports::Culprit;
+use super::stack_trace::StackTrace;
 use crate::task::Id;
 
 /// Describes a poll that has not returned for a long time, or something else that holds up others, while it lasts. See
@@ -40,7 +40,7 @@ use crate::task::Id;
 #[derive(Debug, Clone)]
 pub struct LongPoll {
     pub(super) kind: LongPollKind,
-    pub(super) what: What,
+    pub(super) what: Culprit,
     pub(super) since: Instant,
     pub(super) lasts: bool,
     pub(super) task: Option<Id>,
@@ -54,7 +54,7 @@ pub struct LongPoll {
     pub(super) joiner: Option<usize>,
 }
 
-/// What is stuck.
+/// The kind of thing that is stuck.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LongPollKind {
@@ -66,8 +66,8 @@ pub enum LongPollKind {
     /// A job of a computation, taken from another worker, has not come to a split point.
     Job,
     /// A task that shares its thread with others, of [`spawn_local`](crate::task::spawn_local) or
-    /// [`spawn_pinned`](crate::task::spawn_pinned), has called [`block_on`](crate::block_on). Reported at the call, once
-    /// for each place in the program. On a worker, `block_on` panics instead.
+    /// [`spawn_pinned`](crate::task::spawn_pinned), has called [`block_on`](crate::block_on). Reported at the call,
+    /// once for each place in the program. On a worker, `block_on` panics instead.
     BlockOn,
     /// All threads of the blocking pool are in use, and closures wait for one.
     BlockingPool,
@@ -136,14 +136,14 @@ impl LongPoll {
         self.location
     }
 
-    /// Returns the index of the worker that is held up. Spares come after the workers.
+    /// Returns the index of the worker that is stuck. Spares come after the workers.
     ///
     /// # Examples
     ///
     /// ```
     /// let builder = windlass::Builder::new().on_long_poll(|report| {
     ///     if let Some(worker) = report.worker() {
-    ///         println!("worker {worker} is held up");
+    ///         println!("worker {worker} is stuck");
     ///     }
     /// });
     /// # drop(builder);
@@ -152,15 +152,26 @@ impl LongPoll {
         self.worker
     }
 
-    /// Returns true if it has not ended: when it was reported, or when [`Handle::long_polls`](crate::Handle::long_polls)
-    /// was called that returned it. Whether a [`BlockOn`](LongPollKind::BlockOn) has ended is not known after the report:
-    /// then it counts as over.
+    /// Returns true if it had not ended when it was reported, or, for one that
+    /// [`Handle::long_polls`](crate::Handle::long_polls) has returned, when that was called. The end of a
+    /// [`BlockOn`](LongPollKind::BlockOn) is not noticed: it counts as ended once it has been reported.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Builder::new().workers(1).build()?;
+    /// for report in runtime.handle().long_polls() {
+    ///     let state = if report.lasts() { "is" } else { "was" };
+    ///     println!("{} {state} stuck", report.name().unwrap_or("a task"));
+    /// }
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn lasts(&self) -> bool {
         self.lasts
     }
 
-    /// Returns how long it has lasted so far. The time is counted from when it was first seen, so that it is a little
-    /// longer in truth.
+    /// Returns how long it has lasted so far. The time is counted from when it was first seen, so the true time is a
+    /// little longer.
     ///
     /// # Examples
     ///
@@ -174,8 +185,8 @@ impl LongPoll {
         self.elapsed
     }
 
-    /// Returns the stack of the thread, on Linux on x86-64 and arm64, with the feature `stack-traces`. `None` elsewhere,
-    /// and if the thread did not answer, or went on before it did.
+    /// Returns the stack of the thread, on Linux on x86-64 and arm64, with the feature `stack-traces`. Returns `None`
+    /// elsewhere, and if the thread did not answer, or continued before it did.
     ///
     /// # Examples
     ///
@@ -205,11 +216,11 @@ impl LongPoll {
         self.waiting
     }
 
-    /// Returns true if a thread waits in a `join` or `scope` until this has ended: another one, for a job that was taken from
-    /// it, or the same one, which runs this meanwhile.
+    /// Returns true if a thread waits in a `join` or `scope` until this has ended: another one, for a job that was
+    /// taken from it, or the same one, which runs this meanwhile.
     ///
-    /// If what is stuck waits for a lock, that thread may hold it: across the `join`, so that neither ever goes on. Which locks a
-    /// thread holds can't be seen; [`stack`](Self::stack) shows whether it waits for one.
+    /// If what is stuck waits for a lock, that thread may hold it: across the `join`, so that neither ever goes on.
+    /// Which locks a thread holds can't be seen; [`stack`](Self::stack) shows whether it waits for one.
     ///
     /// # Examples
     ///
@@ -225,7 +236,7 @@ impl LongPoll {
         self.joiner.is_some()
     }
 
-    /// The task as a reader knows it.
+    /// Writes the task as a reader knows it.
     fn write_task(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.task {
             Some(id) => write!(f, "task {id}")?,

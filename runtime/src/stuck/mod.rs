@@ -1,14 +1,15 @@
 //! Reports of what is stuck, while it is: a poll that does not return, a leaf of a computation without an end, a
 //! blocking pool in which closures wait, a `block_on` inside of a task.
 //!
-//! - `LongPollWatch` is the part of the [monitor](crate::sched::Monitor) that notices. It looks at what workers show anyway, their
-//!   progress and the task in the slot, so a poll costs nothing more; and it looks no oftener than it needs to.
-//! - `Reports` takes what was noticed, in a bounded queue, and has a thread of its own tell it. The poller's thread calls no
-//!   user code, and waits for nobody.
+//! - `LongPollWatch` is the part of the [monitor](crate::sched::Monitor) that notices. It looks at what workers
+//!   show anyway, their progress and the task in the slot, so a poll costs nothing more; and it looks no more often
+//!   than it needs to.
+//! - `Reports` takes what was noticed, in a bounded queue, and has a thread of its own report it. The poller's
+//!   thread calls no user code, and waits for nobody.
 //! - `sys` gets the stack of the stuck thread, where it can be had.
 //!
-//! The thread comes with the first thing to tell, and goes when there is nothing left: a runtime in which nothing is stuck
-//! has none.
+//! The thread is started for the first report, and ends when there is nothing left: a runtime in which
+//! nothing is stuck has none.
 
 mod builder;
 mod limit;
@@ -16,12 +17,12 @@ mod long_poll;
 mod policy;
 mod reports;
 mod setting;
+mod stack_trace;
 mod sys;
-mod trace;
 mod watch;
 
 pub use long_poll::{LongPoll, LongPollKind};
-pub use trace::{StackFrame, StackTrace};
+pub use stack_trace::{StackFrame, StackTrace};
 
 pub(crate) use policy::REPORT_AFTER;
 pub(crate) use reports::{Callback, Reports};

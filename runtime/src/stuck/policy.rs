@@ -1,13 +1,13 @@
-//! Every threshold and limit of the reports of what is stuck. Those of taking another thread's stack are in `sys/`, because
-//! they are for one system only.
+//! Every threshold and limit of the reports of what is stuck. Those of taking another thread's stack are in
+//! `sys/linux/policy.rs`, because they are for one system only.
 //!
-//! Each says what it trades, where its value comes from, and what reads it. *Chosen* means that no measurement asks for a
-//! different value.
+//! Each says what it trades, where its value comes from, and what reads it. *Chosen* means that no measurement asks for
+//! a different value.
 
 use std::time::Duration;
 
-/// The default of `report_long_polls`: only builds for development report. Shorter reports polls that are merely long, in
-/// builds without optimisation. Chosen. Read by the builder.
+/// The default of `report_long_polls`: only builds for development report. Shorter reports polls that are merely long,
+/// in builds without optimisation. Chosen. Read by the builder.
 pub(crate) const REPORT_AFTER: Option<Duration> =
     if cfg!(debug_assertions) { Some(Duration::from_millis(100)) } else { None };
 

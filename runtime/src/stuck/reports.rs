@@ -1,19 +1,18 @@
-//! Tells what is stuck, on a thread of its own.
+//! Reports what is stuck, on a thread of its own.
 //!
-//! Whoever notices something queues a [`Suspect`] and goes on. The thread looks closer: it asks for the stack, finds the
-//! task's name, makes sure that it is still the same poll, and tells. A callback may block or panic: it has nothing but this
-//! thread. What does not fit into the queue meanwhile is dropped and counted. The thread ends when the queue is empty. It is
-//! no thread of the runtime, and a shutdown does not wait for it: it drops what is queued.
+//! A thread that notices something queues a [`Suspect`] and goes on. The thread looks closer: it asks for the stack,
+//! finds the task's name, makes sure that it is still the same poll, and reports it. A callback may block or panic: it
+//! has nothing but this thread. What does not fit into the queue meanwhile is dropped and counted. The thread ends when
+//! the queue is empty. It is no thread of the runtime, and a shutdown does not wait for it: it drops what is queued.
 
 use std::collections::VecDeque;
-use std::fmt;
 use std::panic::Location;
 use std::sync::Arc as StdArc;
 use std::time::Instant;
 
 use super::limit::Limit;
 use super::long_poll::{LongPoll, LongPollKind};
-use super::trace::StackTrace;
+use super::stack_trace::StackTrace;
 use super::watch::is_in_code;
 use crate::handle::Handle;
 use crate::primitives::{Arc, Mutex};
@@ -25,7 +24,7 @@ use super::policy::{QUEUED_REPORTS, RECENT_REPORTS};
 /// A callback for reports.
 pub(crate) type Callback = StdArc<dyn Fn(&LongPoll) + Send + Sync>;
 
-/// What one runtime has to tell.
+/// The reports of one runtime.
 pub(crate) struct Reports(StdArc<Shared>);
 
 struct Shared {
@@ -41,23 +40,23 @@ struct Inner {
     closed: bool,
     recent: VecDeque<LongPoll>,
     dropped: u64,
-    limit: Limit<Site>,
+    limit: Limit<ReportKey>,
     /// Where `block_on` was called in a task.
-    blocked_on: Limit<Site>,
+    blocked_on: Limit<ReportKey>,
 }
 
-/// What counts as the same thing.
-type Site = (LongPollKind, Option<&'static Location<'static>>);
+/// The key by which repeated reports are recognised.
+type ReportKey = (LongPollKind, Option<&'static Location<'static>>);
 
 /// Something that seems to be stuck.
 pub(crate) struct Suspect {
-    what: What,
+    what: Culprit,
     since: Instant,
 }
 
-/// What it is.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum What {
+/// The kind of the suspect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Culprit {
     /// A worker whose progress stood here.
     Worker {
         index: usize,
@@ -73,7 +72,7 @@ pub(super) enum What {
     },
 }
 
-impl What {
+impl Culprit {
     /// Returns true if it has not ended, as far as that can be seen.
     fn lasts(self, pool: &Pool) -> bool {
         match self {
@@ -86,11 +85,11 @@ impl What {
 
 impl Suspect {
     pub(super) fn worker(index: usize, progress: u64, since: Instant) -> Self {
-        Self { what: What::Worker { index, progress }, since }
+        Self { what: Culprit::Worker { index, progress }, since }
     }
 
     pub(super) fn blocking(fill: u64, since: Instant) -> Self {
-        Self { what: What::BlockingPool { fill }, since }
+        Self { what: Culprit::BlockingPool { fill }, since }
     }
 
     /// Looks closer. `None` if it is over.
@@ -110,7 +109,7 @@ impl Suspect {
             joiner: None,
         };
         match self.what {
-            What::Worker { index, progress } => {
+            Culprit::Worker { index, progress } => {
                 let slot = &pool.slots[index];
                 let polled = slot.innermost();
                 let kind = match (polled, slot.activity.is_computing()) {
@@ -139,11 +138,11 @@ impl Suspect {
                     ..report(kind)
                 })
             }
-            What::BlockingPool { fill } => {
+            Culprit::BlockingPool { fill } => {
                 let (waiting, _) = pool.blocking.fill().filter(|(_, now)| *now == fill)?;
                 Some(LongPoll { waiting, ..report(LongPollKind::BlockingPool) })
             }
-            What::BlockOn { task, location } => {
+            Culprit::BlockOn { task, location } => {
                 let (task, location) = (Some(task), Some(location));
                 Some(LongPoll { task, location, ..report(LongPollKind::BlockOn) })
             }
@@ -152,14 +151,14 @@ impl Suspect {
 
     /// Asks for the stack of a worker. `None` if it can't be had, or is of another poll.
     fn stack(&self, slots: &[Arc<crossbeam_utils::CachePadded<Slot>>]) -> Option<StackTrace> {
-        let What::Worker { index, progress } = self.what else { return None };
+        let Culprit::Worker { index, progress } = self.what else { return None };
         let slot = &slots[index];
         StackTrace::of(&slot.mark).filter(|_| is_in_code(slot, progress))
     }
 }
 
-/// Returns true if the worker or guest `joiner` waits for what worker `index` runs: it sleeps, or runs something on top of its
-/// wait.
+/// Returns true if the worker or guest `joiner` waits for what worker `index` runs: it sleeps, or runs
+/// something on top of its wait.
 fn waits(pool: &Pool, index: usize, joiner: usize) -> bool {
     let others = || pool.fork_slots().nth(joiner);
     let waits = |slot: &Arc<crossbeam_utils::CachePadded<Slot>>| {
@@ -183,7 +182,7 @@ impl Reports {
         Self(StdArc::new(Shared { callback, thread_name, inner: Mutex::new(inner) }))
     }
 
-    /// Has it looked at and told. Never waits for whoever it is told to.
+    /// Has it examined and reported. Never waits for the callback.
     pub(super) fn submit(&self, pool: &Arc<Pool>, suspect: Suspect) {
         let mut inner = self.0.inner.lock();
         if inner.closed || inner.queue.len() >= QUEUED_REPORTS {
@@ -197,7 +196,7 @@ impl Reports {
         drop(inner);
         let shared = self.0.clone();
         let thread = std::thread::Builder::new().name(shared.thread_name.clone());
-        if thread.spawn(move || shared.tell_all()).is_err() {
+        if thread.spawn(move || shared.report_all()).is_err() {
             // The next to come tries again.
             let mut inner = self.0.inner.lock();
             inner.has_thread = false;
@@ -208,7 +207,7 @@ impl Reports {
         }
     }
 
-    /// A task that shares its thread with others has called `block_on`.
+    /// Reports a task that shares its thread with others and has called `block_on`.
     #[cold]
     pub(crate) fn block_on_in_task(
         &self,
@@ -221,7 +220,7 @@ impl Reports {
         // Once for each place, which is more than the limit asks for.
         let is_new = self.0.inner.lock().blocked_on.remember(site, now);
         if is_new {
-            self.submit(pool, Suspect { what: What::BlockOn { task, location }, since: now });
+            self.submit(pool, Suspect { what: Culprit::BlockOn { task, location }, since: now });
         }
     }
 
@@ -243,6 +242,12 @@ impl Reports {
                 report.elapsed = report.since.elapsed();
             }
         }
+        // What is over by the next call has lasted for that long at least.
+        for kept in &mut self.0.inner.lock().recent {
+            let seen =
+                recent.iter().find(|report| report.since == kept.since && report.what == kept.what);
+            kept.elapsed = seen.map_or(kept.elapsed, |report| report.elapsed);
+        }
         recent
     }
 
@@ -253,11 +258,11 @@ impl Reports {
 }
 
 impl Shared {
-    /// The thread's work: tells everything that is queued.
-    fn tell_all(&self) {
+    /// Reports everything that is queued, on the thread for that.
+    fn report_all(&self) {
         while let Some((pool, suspect)) = self.next() {
-            // What examines a stack may panic, and the next one wants to be told.
-            quietly(|| self.tell(pool, &suspect));
+            // Examining a stack may panic, and the next suspect is to be reported all the same.
+            quietly(|| self.report(pool, &suspect));
         }
     }
 
@@ -268,10 +273,10 @@ impl Shared {
         next
     }
 
-    fn tell(&self, pool: Arc<Pool>, suspect: &Suspect) {
+    fn report(&self, pool: Arc<Pool>, suspect: &Suspect) {
         let Some(mut report) = suspect.examine(&pool) else { return };
         let site = (report.kind, report.location);
-        let allowed = self.inner.lock().limit.allows(site, Instant::now());
+        let allowed = self.inner.lock().limit.admit(site, Instant::now());
         if self.callback.is_some() || allowed.is_some() {
             report.stack = suspect.stack(&pool.slots);
         }
@@ -294,16 +299,11 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Reports {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reports").finish_non_exhaustive()
-    }
-}
-
 impl Handle {
-    /// Returns the latest reports of [long polls](crate::Builder::report_long_polls), up to 64, oldest first. They are kept
-    /// whoever they were reported to, but those that were not shown because of their number have no stack. For those that
-    /// [have not ended](LongPoll::lasts), the time is that until now.
+    /// Returns the latest reports of [long polls](crate::Builder::report_long_polls), up to 64, oldest first. All are
+    /// kept, wherever they were reported; those that were left out there, because there were too many, have no stack.
+    /// For those that [have not ended](LongPoll::lasts), the time is that until now; for others, until a call of this
+    /// method last saw them, or until they were reported.
     ///
     /// # Examples
     ///
@@ -330,5 +330,60 @@ impl Handle {
     /// ```
     pub fn long_polls_dropped(&self) -> u64 {
         self.pool().reports.dropped()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{sched, shutdown};
+
+    /// Nobody had ever seen the queue full.
+    #[test]
+    fn what_does_not_fit_into_the_queue_is_counted_and_the_rest_is_reported() {
+        const PATIENCE: Duration = Duration::from_secs(60);
+        const TOO_MANY: usize = 44;
+        let pool = Pool::for_tests(1);
+        let (tell, told) = mpsc::channel();
+        let (open, closed) = mpsc::channel::<()>();
+        let closed = std::sync::Mutex::new(closed);
+        let reported = StdArc::new(AtomicUsize::new(0));
+        let count = reported.clone();
+        let callback = move |_: &LongPoll| {
+            if count.fetch_add(1, Ordering::SeqCst) == 0 {
+                tell.send(()).unwrap();
+                let _ = closed.lock().unwrap().recv_timeout(PATIENCE);
+            }
+        };
+        let reports = Reports::new(Some(StdArc::new(callback)), "test");
+        let submit = || {
+            let what = Culprit::BlockOn { task: Id::next(), location: Location::caller() };
+            reports.submit(&pool, Suspect { what, since: Instant::now() });
+        };
+        submit();
+        told.recv_timeout(PATIENCE).expect("the callback is called");
+        (0..QUEUED_REPORTS).for_each(|_| submit());
+        assert_eq!(reports.dropped(), 0);
+        (0..TOO_MANY).for_each(|_| submit());
+        assert_eq!(reports.dropped(), TOO_MANY as u64);
+
+        open.send(()).unwrap();
+        let deadline = Instant::now() + PATIENCE;
+        while reported.load(Ordering::SeqCst) < 1 + QUEUED_REPORTS {
+            assert!(Instant::now() < deadline, "{} reported", reported.load(Ordering::SeqCst));
+            std::thread::yield_now();
+        }
+        assert_eq!(reports.recent(&pool).len(), RECENT_REPORTS, "the latest are kept");
+        reports.close();
+        submit();
+        assert_eq!(reports.dropped(), TOO_MANY as u64 + 1);
+
+        shutdown::begin(&pool);
+        sched::Worker::new(pool.clone(), 0).unwrap().run();
+        assert!(pool.is_over());
     }
 }

@@ -1,4 +1,4 @@
-//! After what time a poll is reported: from the builder, the environment, or by default.
+//! The time after which a poll is reported: as set by the builder or the environment, or the default.
 
 use std::ffi::OsStr;
 use std::io;

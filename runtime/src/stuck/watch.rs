@@ -1,12 +1,13 @@
 //! Notices what is stuck: the monitor's part.
 //!
-//! A worker is stuck if it is in a poll or a job and its [progress](Slot::progress) has not moved for as long as
-//! [`report_long_polls`](crate::Builder::report_long_polls) says. Each is reported once. Not stuck are those that sleep in
-//! a join, because others run what they wait for, and those that have said that they block, with `block_in_place`.
+//! A worker is stuck if it is in a poll or a job and its [progress](Slot::progress) has not moved for
+//! as long as [`report_long_polls`](crate::Builder::report_long_polls) says. Each is reported once.
+//! Not stuck are those that sleep in a join, because others run what they wait for, and those that
+//! have said that they block, with `block_in_place`.
 //!
 //! The blocking pool is full while closures wait for one of its threads. The monitor stays on meanwhile, even if all
-//! workers sleep, until it has reported that: whoever queues a closure which has to wait switches it on after the pool's
-//! lock is released, and the monitor, having switched off, asks for such closures under the same lock.
+//! workers sleep, until it has reported that: a thread that queues a closure which has to wait switches it on after
+//! the pool's lock is released, and the monitor, having switched off, asks for such closures under the same lock.
 
 use std::time::{Duration, Instant};
 
@@ -17,36 +18,37 @@ use crate::sched::{Pool, Slot};
 
 use super::policy::LOOKS_PER_REPORT;
 
-/// What the monitor remembers of what was stuck.
+/// The monitor's memory of what was stuck.
 pub(crate) struct LongPollWatch {
     /// When a report is due, and when a dump of the flight record is.
     report: Option<Threshold>,
     dump: Option<Threshold>,
     /// The closures that wait for a thread of the blocking pool, if some do.
     full: Option<Full>,
-    /// A worker is awake that nothing was told of: it may be stuck, or soon be.
+    /// A worker is awake that has not been reported: it may be stuck, or soon be.
     is_open: bool,
 }
 
-/// When something is told of a worker that is stuck.
+/// The time after which a stuck worker is reported, or has the flight record dumped.
 struct Threshold {
     after: Duration,
-    /// The progress at which each worker was when it was last told.
-    told: Vec<Option<u64>>,
+    /// The progress of each worker when it was last reported.
+    reported: Vec<Option<u64>>,
 }
 
 impl Threshold {
     fn new(after: Duration, workers: usize) -> Self {
-        Self { after, told: vec![None; workers] }
+        Self { after, reported: vec![None; workers] }
     }
 
-    /// Returns true if it has not been told of the worker at this progress.
+    /// Returns true if the worker has not been reported at this progress.
     fn is_open(&self, index: usize, progress: u64) -> bool {
-        self.told[index] != Some(progress)
+        self.reported[index] != Some(progress)
     }
 
-    /// Returns true, once, if the worker has been at this progress for long enough, and `is_stuck`.
-    fn is_due(
+    /// Notes that the worker is reported if it has been at this progress for long enough and `is_stuck`. Returns true if
+    /// so; that is once for each progress.
+    fn note_due(
         &mut self,
         index: usize,
         progress: u64,
@@ -55,13 +57,13 @@ impl Threshold {
     ) -> bool {
         let is_due = elapsed >= self.after && self.is_open(index, progress) && is_stuck();
         if is_due {
-            self.told[index] = Some(progress);
+            self.reported[index] = Some(progress);
         }
         is_due
     }
 }
 
-/// A time in which closures wait for a thread of the blocking pool.
+/// A time during which closures wait for a thread of the blocking pool.
 #[derive(Clone, Copy)]
 struct Full {
     /// Its number.
@@ -81,7 +83,8 @@ impl LongPollWatch {
         }
     }
 
-    /// Reports what is stuck, and has the flight record dumped. `seen` has the progress of each worker, and since when that stands.
+    /// Reports what is stuck, and has the flight record dumped. `seen` has the progress of each
+    /// worker, and since when that stands.
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, seen: &[(u64, Instant)], now: Instant) {
         if self.thresholds().next().is_none() {
             return;
@@ -92,13 +95,13 @@ impl LongPollWatch {
             let elapsed = now.saturating_duration_since(since);
             let is_stuck = || is_in_code(slot, progress);
             let is_due =
-                |threshold: &mut Threshold| threshold.is_due(index, progress, elapsed, is_stuck);
+                |threshold: &mut Threshold| threshold.note_due(index, progress, elapsed, is_stuck);
             if self.report.as_mut().is_some_and(is_due) {
                 pool.reports.submit(pool, Suspect::worker(index, progress, since));
             }
             let is_poll = || is_stuck() && !slot.activity.is_computing();
             let is_due =
-                |threshold: &mut Threshold| threshold.is_due(index, progress, elapsed, is_poll);
+                |threshold: &mut Threshold| threshold.note_due(index, progress, elapsed, is_poll);
             if self.dump.as_mut().is_some_and(is_due) {
                 let cause = DumpCause::LongPoll { worker: index, lasted: elapsed };
                 pool.dumper.trigger(pool, cause, now);
@@ -109,6 +112,13 @@ impl LongPollWatch {
         }
         if let Some(after) = self.report.as_ref().map(|report| report.after) {
             self.look_at_blocking(pool, after, now);
+        }
+    }
+
+    /// Leaves this much time out, in which nothing ran.
+    pub(crate) fn leave_out(&mut self, time: Duration) {
+        if let Some(full) = &mut self.full {
+            full.since += time;
         }
     }
 
@@ -128,7 +138,7 @@ impl LongPollWatch {
         }
     }
 
-    /// True if there is something to look at although all workers sleep.
+    /// Returns true if there is something to look at although all workers sleep.
     pub(crate) fn is_needed(&self, pool: &Pool) -> bool {
         let reported = |fill| self.full.is_some_and(|full| full.reported && full.fill == fill);
         self.report.is_some() && pool.blocking.fill().is_some_and(|(_, fill)| !reported(fill))
@@ -142,7 +152,7 @@ impl LongPollWatch {
     }
 }
 
-/// True if the worker is in code of the program, at this progress.
+/// Returns true if the worker is in code of the program, at this progress.
 pub(super) fn is_in_code(slot: &Slot, progress: u64) -> bool {
     slot.activity.is_present()
         && slot.is_polling()

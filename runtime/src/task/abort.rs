@@ -7,7 +7,8 @@ use super::header::Header;
 use super::id::Id;
 use super::waker;
 
-/// Cancels a task without owning its output. Returned by [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle) and
+/// Cancels a task without owning its output. Returned by
+/// [`JoinHandle::abort_handle`](super::JoinHandle::abort_handle) and
 /// [`JoinSet::spawn`](super::JoinSet::spawn). Dropping it has no effect.
 ///
 /// # Examples
@@ -23,7 +24,7 @@ use super::waker;
 /// # });
 /// ```
 pub struct AbortHandle {
-    header: NonNull<Header>,
+    pub(super) header: NonNull<Header>,
 }
 
 // SAFETY: only the atomic state and the read-only id are reached through it.
@@ -42,7 +43,8 @@ impl AbortHandle {
         Self { header }
     }
 
-    fn header(&self) -> &Header {
+    #[inline]
+    pub(super) fn header(&self) -> &Header {
         // SAFETY: the handle's reference keeps the task alive.
         unsafe { self.header.as_ref() }
     }
@@ -102,6 +104,7 @@ impl Clone for AbortHandle {
 }
 
 impl Drop for AbortHandle {
+    #[inline]
     fn drop(&mut self) {
         // SAFETY: the handle's reference, which is not used again.
         unsafe { waker::release(self.header) }

@@ -39,7 +39,7 @@ impl Builder {
         Self::default()
     }
 
-    /// Sets the task's name.
+    /// Sets the task's name. An empty one is none.
     ///
     /// # Examples
     ///
@@ -70,7 +70,7 @@ impl Builder {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let origin = self.origin(Location::caller());
+        let origin = self.origin();
         boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)))
     }
 
@@ -92,7 +92,7 @@ impl Builder {
         F: Future + Send + 'static,
         F::Output: Send + 'static,
     {
-        let origin = self.origin(Location::caller());
+        let origin = self.origin();
         boxed_if_large!(future => handle.pool().spawn(future, origin))
     }
 
@@ -112,11 +112,12 @@ impl Builder {
         F: FnOnce() -> T + Send + 'static,
         T: Send + 'static,
     {
-        let origin = self.origin(Location::caller());
+        let origin = self.origin();
         context::with_pool(|pool| blocking::spawn(pool, f, origin))
     }
 
-    fn origin(self, location: &'static Location<'static>) -> Origin {
-        Origin::new(location, self.name)
+    #[track_caller]
+    fn origin(self) -> Origin {
+        Origin::new(Location::caller(), self.name)
     }
 }

@@ -1,4 +1,4 @@
-//! Which tasks of a [`JoinSet`](super::JoinSet) have ended, in that order, and the task that waits for the next.
+//! The tasks of a [`JoinSet`](super::JoinSet) that have ended, in that order, and the task that waits for the next.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::primitives::Mutex;
 
 /// The slots whose tasks have ended, and the waker of the task that waits for the next.
 #[derive(Default)]
-pub(super) struct Ended(Mutex<Inner>);
+pub(super) struct EndedSlots(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
@@ -17,7 +17,7 @@ struct Inner {
     waiter: Option<Waker>,
 }
 
-impl Ended {
+impl EndedSlots {
     pub(super) fn push(&self, slot: usize) {
         let waiter = {
             let mut inner = self.0.lock();
@@ -56,7 +56,7 @@ impl Ended {
 
 struct SlotWaker {
     slot: usize,
-    ended: Arc<Ended>,
+    ended: Arc<EndedSlots>,
 }
 
 impl Wake for SlotWaker {

@@ -142,16 +142,18 @@ impl JoinError {
     }
 
     /// Returns the panic's message, if it has one.
-    fn message(&self) -> Option<String> {
-        let Cause::Panic(Payload(payload)) = &self.cause else {
-            return None;
-        };
-        if let Some(text) = payload.downcast_ref::<&'static str>() {
-            Some((*text).to_owned())
-        } else {
-            payload.downcast_ref::<String>().cloned()
+    fn message(&self) -> Option<&str> {
+        match &self.cause {
+            Cause::Panic(Payload(payload)) => message(&**payload),
+            Cause::Cancelled => None,
         }
     }
+}
+
+/// Returns the text of a panic, if it has one.
+pub(crate) fn message(payload: &(dyn Any + Send)) -> Option<&str> {
+    let text = payload.downcast_ref::<&'static str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
 }
 
 impl fmt::Display for JoinError {

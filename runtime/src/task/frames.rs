@@ -13,9 +13,9 @@
 //! Values of [inherited keys](super::InheritedKey) and [accounts](super::Account) are shared, and are passed on:
 //!
 //! - to what may outlive the frames (a task, a job of a scope), as [`Inherited`]: counted references to them all;
-//! - to the second closure of a `join` that a thief runs, as [`Joiner`]: a pointer to the joiner's list. The joiner waits in
-//!   its frame, so what is below it in its stack stays there. The thief looks at the shared values alone, because the
-//!   others need not be `Sync`. A `join` that nobody steals pays for a load and a store.
+//! - to the second closure of a `join` that a thief runs, as [`Joiner`]: a pointer to the joiner's list. The joiner
+//!   waits in its frame, so what is below it in its stack stays there. The thief looks at the shared values alone,
+//!   because the others need not be `Sync`. A `join` that nobody steals pays for a load and a store.
 //!
 //! A thread without values pays for one load where it spawns.
 
@@ -33,13 +33,13 @@ pub(super) type Shared = Arc<dyn Any + Send + Sync>;
 
 /// Something in force, and what is below it.
 struct Frame<'a> {
-    what: What<'a>,
+    value: FrameValue<'a>,
     below: *const Frame<'a>,
 }
 
 /// The content of a frame. Keys are addresses: compared, never dereferenced.
 #[derive(Clone, Copy)]
-enum What<'a> {
+enum FrameValue<'a> {
     /// A value for this task alone.
     Own(usize, &'a dyn Any),
     /// A value that is inherited.
@@ -71,9 +71,9 @@ pub(super) fn set_aside() -> Restore {
 }
 
 /// Runs `f` with one more frame.
-fn with_frame<R>(what: What<'_>, f: impl FnOnce() -> R) -> R {
+fn with_frame<R>(value: FrameValue<'_>, f: impl FnOnce() -> R) -> R {
     let below = TOP.with(Cell::get);
-    let frame = Frame { what, below };
+    let frame = Frame { value, below };
     TOP.with(|top| top.set((&raw const frame).cast()));
     let _restore = Restore(below);
     f()
@@ -81,17 +81,17 @@ fn with_frame<R>(what: What<'_>, f: impl FnOnce() -> R) -> R {
 
 /// Runs `f` with one more value, which nobody inherits.
 pub(super) fn with_own<R>(key: usize, value: &dyn Any, f: impl FnOnce() -> R) -> R {
-    with_frame(What::Own(key, value), f)
+    with_frame(FrameValue::Own(key, value), f)
 }
 
 /// Runs `f` with one more value, which is inherited.
 pub(super) fn with_shared<R>(key: usize, value: &Shared, f: impl FnOnce() -> R) -> R {
-    with_frame(What::Shared(key, value), f)
+    with_frame(FrameValue::Shared(key, value), f)
 }
 
 /// Runs `f` on an account, which is inherited.
 pub(super) fn with_account<R>(account: &Account, f: impl FnOnce() -> R) -> R {
-    with_frame(What::Account(account), f)
+    with_frame(FrameValue::Account(account), f)
 }
 
 /// Calls `f` with the innermost value of a key.
@@ -101,11 +101,11 @@ pub(super) fn with_found<R>(key: usize, f: impl FnOnce(Option<&dyn Any>) -> R) -
     // SAFETY: what is in the list lies in the frame of a `with_frame` that has not returned: before it does, it takes
     // its own frame and all above it out. `f` is called from within, so the borrow ends before that.
     unsafe {
-        each(top, true, &mut |what| {
-            found = match what {
-                What::Own(own, value) if own == key => Some(value),
-                What::Shared(shared, value) if shared == key => Some(&**value as &dyn Any),
-                What::Inherited(inherited) => inherited.value(key),
+        each(top, true, &mut |value| {
+            found = match value {
+                FrameValue::Own(own, value) if own == key => Some(value),
+                FrameValue::Shared(shared, value) if shared == key => Some(&**value as &dyn Any),
+                FrameValue::Inherited(inherited) => inherited.value(key),
                 _ => None,
             };
             found.is_some()
@@ -127,10 +127,10 @@ unsafe fn account_in<'a>(list: *const Frame<'a>) -> Option<&'a Account> {
     let mut found = None;
     // SAFETY: the caller says so.
     unsafe {
-        each(list, true, &mut |what| {
-            found = match what {
-                What::Account(account) => Some(account),
-                What::Inherited(inherited) => inherited.0.account.as_ref(),
+        each(list, true, &mut |value| {
+            found = match value {
+                FrameValue::Account(account) => Some(account),
+                FrameValue::Inherited(inherited) => inherited.0.account.as_ref(),
                 _ => None,
             };
             found.is_some()
@@ -139,8 +139,9 @@ unsafe fn account_in<'a>(list: *const Frame<'a>) -> Option<&'a Account> {
     found
 }
 
-/// Calls `f` with each frame of a list, innermost first, until it returns true; with the joiner's in the place of a
-/// `Joiner`. What is not shared is left out of those, and if the list is not this thread's own. Returns true if `f` did.
+/// Calls `f` with each frame of a list, innermost first, until it returns true; with the joiner's in the
+/// place of a `Joiner`. What is not shared is left out of those, and if the list is not this thread's
+/// own. Returns true if `f` did.
 ///
 /// # Safety
 ///
@@ -148,15 +149,15 @@ unsafe fn account_in<'a>(list: *const Frame<'a>) -> Option<&'a Account> {
 unsafe fn each<'a>(
     mut list: *const Frame<'a>,
     is_own: bool,
-    f: &mut dyn FnMut(What<'a>) -> bool,
+    f: &mut dyn FnMut(FrameValue<'a>) -> bool,
 ) -> bool {
     // SAFETY: the caller says so.
     while let Some(frame) = unsafe { list.as_ref() } {
-        let ended = match frame.what {
-            What::Own(..) if !is_own => false,
+        let ended = match frame.value {
+            FrameValue::Own(..) if !is_own => false,
             // SAFETY: the joiner waits for the thread that has this frame.
-            What::Joiner(joiner) => unsafe { each(joiner, false, f) },
-            what => f(what),
+            FrameValue::Joiner(joiner) => unsafe { each(joiner, false, f) },
+            value => f(value),
         };
         if ended {
             return true;
@@ -205,15 +206,17 @@ unsafe fn gather<'a>(top: *const Frame<'a>) -> Option<Inherited> {
     let mut whole = None;
     // SAFETY: the caller says so.
     unsafe {
-        each(top, true, &mut |what| {
+        each(top, true, &mut |value| {
             let is_first = all.account.is_none() && all.values.is_empty();
-            match what {
-                What::Own(..) | What::Joiner(_) => {}
-                What::Shared(key, value) => all.add(key, value),
-                What::Account(account) => _ = all.account.get_or_insert_with(|| account.clone()),
+            match value {
+                FrameValue::Own(..) | FrameValue::Joiner(_) => {}
+                FrameValue::Shared(key, value) => all.add(key, value),
+                FrameValue::Account(account) => {
+                    _ = all.account.get_or_insert_with(|| account.clone())
+                }
                 // Nothing is below what was inherited, or the same in another form.
-                What::Inherited(inherited) if is_first => whole = Some(inherited.clone()),
-                What::Inherited(inherited) => {
+                FrameValue::Inherited(inherited) if is_first => whole = Some(inherited.clone()),
+                FrameValue::Inherited(inherited) => {
                     let Values { account, values } = &*inherited.0;
                     values.iter().for_each(|(key, value)| all.add(*key, value));
                     all.account = all.account.take().or_else(|| account.clone());
@@ -240,7 +243,7 @@ impl Inherited {
     /// Runs `f` with what was inherited, as a poll or a job.
     pub(crate) fn enter<R>(&self, as_what: Metered, f: impl FnOnce() -> R) -> R {
         let _metered = account::meter(self.account(), as_what);
-        with_frame(What::Inherited(self), f)
+        with_frame(FrameValue::Inherited(self), f)
     }
 }
 
@@ -276,6 +279,6 @@ impl Joiner {
         // SAFETY: the joiner is in its frame, and all that are in the list are below that.
         let account = unsafe { account_in(self.0) };
         let _metered = account::meter(account, Metered::Job);
-        with_frame(What::Joiner(self.0), f)
+        with_frame(FrameValue::Joiner(self.0), f)
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Links {
     pub(crate) prev: Option<NonNull<Header>>,
 }
 
-/// Where a task comes from: its spawn site and its name, if it was given one.
+/// The origin of a task: its spawn site and its name, if it was given one.
 #[derive(Clone)]
 pub(crate) struct Origin {
     pub(crate) location: &'static Location<'static>,
@@ -44,13 +44,20 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
+    /// An empty name is none.
     pub(crate) fn new(location: &'static Location<'static>, name: Option<String>) -> Self {
-        Self { location, name }
+        Self { location, name: name.filter(|name| !name.is_empty()) }
+    }
+
+    /// Returns the origin of a task without a name that the caller spawns.
+    #[track_caller]
+    pub(crate) fn caller() -> Self {
+        Self::new(Location::caller(), None)
     }
 }
 
-/// The marks of a task, in its allocation: its name, and what it has inherited. It takes no space, and no time, in tasks
-/// that have neither.
+/// The marks of a task, in its allocation: its name, and what it has inherited. It takes no space, and no time, in
+/// tasks that have neither.
 pub(crate) trait Marks: Send + Sync + 'static {
     /// Returns the name.
     fn name(&self) -> Option<&str>;

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::num::NonZeroU64;
 
+use super::policy::IDS_AT_A_TIME;
 use crate::primitives::plain::{AtomicU64, Ordering};
 
 /// Identifies a task. No two tasks of a process have the same id.
@@ -11,9 +12,6 @@ use crate::primitives::plain::{AtomicU64, Ordering};
 /// Ids are not in the order of spawning, because threads take them in blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct Id(NonZeroU64);
-
-/// The number of ids that a thread takes at a time, so that spawning threads rarely share a cache line.
-const BLOCK: u64 = 1024;
 
 static NEXT_BLOCK: AtomicU64 = AtomicU64::new(0);
 
@@ -25,8 +23,8 @@ impl Id {
     pub(crate) fn next() -> Self {
         NEXT.with(|next| {
             let mut id = next.get();
-            if id % BLOCK == 0 {
-                id = NEXT_BLOCK.fetch_add(BLOCK, Ordering::Relaxed);
+            if id % IDS_AT_A_TIME == 0 {
+                id = NEXT_BLOCK.fetch_add(IDS_AT_A_TIME, Ordering::Relaxed);
             }
             next.set(id + 1);
             // Ids start at 1: id 0 of the first block is shifted with all the others.
@@ -58,7 +56,8 @@ impl Id {
 ///
 /// # Panics
 ///
-/// Panics outside of any task. The closures of `spawn_blocking` and `compute` are tasks; the future of a `block_on` is not.
+/// Panics outside of any task. The closures of `spawn_blocking` and `compute` are tasks; the future
+/// of a `block_on` is not.
 ///
 /// # Examples
 ///
@@ -97,7 +96,7 @@ mod tests {
 
     #[test]
     fn ids_are_unique_across_threads_and_blocks() {
-        let take = || (0..3 * BLOCK).map(|_| Id::next()).collect::<Vec<_>>();
+        let take = || (0..3 * IDS_AT_A_TIME).map(|_| Id::next()).collect::<Vec<_>>();
         let threads: Vec<_> = (0..4).map(|_| std::thread::spawn(take)).collect();
         let mut all = std::collections::HashSet::new();
         for thread in threads {

@@ -1,21 +1,19 @@
 //! Task-local values that are passed on to what a task starts.
 
-use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
-use std::ptr;
 use std::sync::Arc;
 
 use super::frames::{self, Shared};
-use super::local::AccessError;
+use super::local::key_methods;
 use super::scoped::{Enter, Scoped};
 
 /// The key of a task-local value that is inherited: `inherited static` in [`task_local!`](crate::task_local).
 ///
-/// A value is visible as that of a [`LocalKey`](super::LocalKey) is, and besides to everything that is started in its
+/// A value is visible as that of a [`LocalKey`](super::LocalKey) is, and also to everything that is started in its
 /// scope: tasks, closures of [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of
-/// [`join`](crate::join) and the jobs of [`scope`](crate::scope()), whichever worker runs them, and all that those start.
-/// They share the value, which is dropped when the scope and the last of them are gone.
+/// [`join`](crate::join) and the jobs of [`scope`](crate::scope()), whichever worker runs them, and all that those
+/// start. They share the value, which is dropped when the scope and the last of them are gone.
 ///
 /// # Examples
 ///
@@ -53,18 +51,9 @@ impl<T: Send + Sync + 'static> Enter for InheritedValue<T> {
     }
 }
 
-impl<T: Send + Sync + 'static> fmt::Debug for InheritedValue<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InheritedValue").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!([T: Send + Sync + 'static] InheritedValue<T>);
 
 impl<T: Send + Sync + 'static> InheritedKey<T> {
-    #[doc(hidden)]
-    pub const fn new() -> Self {
-        Self { _address: 0, value: PhantomData }
-    }
-
     /// Returns a future that runs `future` with the value set, for it and for all that it starts.
     ///
     /// # Examples
@@ -94,95 +83,6 @@ impl<T: Send + Sync + 'static> InheritedKey<T> {
     pub fn sync_scope<R>(&'static self, value: T, f: impl FnOnce() -> R) -> R {
         InheritedValue { key: self, value: Arc::new(value) }.enter(f)
     }
-
-    /// Calls `f` with the value.
-    ///
-    /// # Panics
-    ///
-    /// Panics outside of any scope of this key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { inherited static USER: String; }
-    ///
-    /// assert_eq!(USER.sync_scope("ann".to_owned(), || USER.with(|user| user.len())), 3);
-    /// ```
-    #[track_caller]
-    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        match self.try_with(f) {
-            Ok(result) => result,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// Calls `f` with the value.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error outside of any scope of this key, without calling `f`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { inherited static USER: String; }
-    ///
-    /// assert!(USER.try_with(|user| user.len()).is_err());
-    /// ```
-    pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
-        frames::with_found(self.address(), |value| {
-            value.and_then(|value| value.downcast_ref()).map(f).ok_or(AccessError::new())
-        })
-    }
-
-    /// Returns a clone of the value.
-    ///
-    /// # Panics
-    ///
-    /// Panics outside of any scope of this key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { inherited static NUMBER: u32; }
-    ///
-    /// assert_eq!(NUMBER.sync_scope(7, || NUMBER.get()), 7);
-    /// ```
-    #[track_caller]
-    pub fn get(&'static self) -> T
-    where
-        T: Clone,
-    {
-        self.with(T::clone)
-    }
-
-    /// Returns a clone of the value.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error outside of any scope of this key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { inherited static NUMBER: u32; }
-    ///
-    /// assert!(NUMBER.try_get().is_err());
-    /// ```
-    pub fn try_get(&'static self) -> Result<T, AccessError>
-    where
-        T: Clone,
-    {
-        self.try_with(T::clone)
-    }
-
-    fn address(&'static self) -> usize {
-        ptr::from_ref(self).addr()
-    }
 }
 
-impl<T: Send + Sync + 'static> fmt::Debug for InheritedKey<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("InheritedKey").finish_non_exhaustive()
-    }
-}
+key_methods! { InheritedKey, "inherited static", [Send + Sync + 'static] }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::ptr::NonNull;
 use std::task::{Context, Poll, Waker};
@@ -13,9 +14,8 @@ use super::drop_quietly;
 use super::error::JoinError;
 use super::header::Header;
 use super::id::Id;
-use super::notes;
 use super::state::JoinStep;
-use super::waits::Waits;
+use super::waits::{Waits, half};
 use super::waker;
 use crate::coop;
 
@@ -42,13 +42,11 @@ use crate::coop;
 /// assert_eq!(answer, 42);
 /// ```
 pub struct JoinHandle<T> {
-    header: NonNull<Header>,
+    /// Our reference to the task.
+    task: ManuallyDrop<AbortHandle>,
     output: PhantomData<T>,
 }
 
-// SAFETY: the handle moves the output between threads at most, hence `T: Send`; all else goes
-// through the atomic state.
-unsafe impl<T: Send> Send for JoinHandle<T> {}
 // SAFETY: a shared handle gives no access to the output.
 unsafe impl<T: Send> Sync for JoinHandle<T> {}
 
@@ -61,20 +59,18 @@ impl<T> JoinHandle<T> {
     ///
     /// The caller gives the handle a reference to a task with join interest and output `T`.
     pub(crate) unsafe fn new(header: NonNull<Header>) -> Self {
-        Self { header, output: PhantomData }
+        // SAFETY: the caller gives it the reference.
+        let task = ManuallyDrop::new(unsafe { AbortHandle::new(header) });
+        Self { task, output: PhantomData }
     }
 
-    fn header(&self) -> &Header {
-        // SAFETY: the handle's reference keeps the task alive.
-        unsafe { self.header.as_ref() }
-    }
-
-    /// Cancels the task. A worker drops its future, at once if it is not being polled, and awaiting the handle returns a
-    /// [`JoinError`] for which [`is_cancelled`](JoinError::is_cancelled) is true. A task that has ended, or that ends with
-    /// its current poll, is not affected.
+    /// Cancels the task. A worker drops its future, at once if it is not being polled, and awaiting the handle
+    /// returns a [`JoinError`] for which [`is_cancelled`](JoinError::is_cancelled) is true. A task that has ended, or
+    /// that ends with its current poll, is not affected.
     ///
-    /// A closure of `spawn_blocking` can't be interrupted. One that has not begun is cancelled when a thread takes it, so
-    /// if [`max_blocking`](crate::Builder::max_blocking) closures are stuck, its handle waits until one of them ends.
+    /// A closure of `spawn_blocking` can't be interrupted. One that has not begun is cancelled when a
+    /// thread takes it, so if [`max_blocking`](crate::Builder::max_blocking) closures are stuck, its
+    /// handle waits until one of them ends.
     ///
     /// # Examples
     ///
@@ -86,8 +82,7 @@ impl<T> JoinHandle<T> {
     /// # });
     /// ```
     pub fn abort(&self) {
-        // SAFETY: the handle has a reference.
-        unsafe { waker::abort(self.header) }
+        self.task.abort();
     }
 
     /// Returns true if the task has ended: returned, panicked or been cancelled.
@@ -101,7 +96,7 @@ impl<T> JoinHandle<T> {
     /// # });
     /// ```
     pub fn is_finished(&self) -> bool {
-        self.header().state.load().is_complete()
+        self.task.is_finished()
     }
 
     /// Returns a handle that can abort the task, but does not own its output.
@@ -117,9 +112,7 @@ impl<T> JoinHandle<T> {
     /// # });
     /// ```
     pub fn abort_handle(&self) -> AbortHandle {
-        self.header().state.retain();
-        // SAFETY: the reference was just taken for it.
-        unsafe { AbortHandle::new(self.header) }
+        AbortHandle::clone(&self.task)
     }
 
     /// Returns the task's id.
@@ -134,12 +127,12 @@ impl<T> JoinHandle<T> {
     /// # });
     /// ```
     pub fn id(&self) -> Id {
-        self.header().id
+        self.task.id()
     }
 
     /// Registers the waker, unless the task is complete.
     pub(super) fn register(&self, waker: &Waker) -> JoinStep {
-        let header = self.header();
+        let header = self.task.header();
         let snapshot = header.state.load();
         if snapshot.is_complete() {
             return JoinStep::Complete;
@@ -155,6 +148,13 @@ impl<T> JoinHandle<T> {
         drop_quietly(old);
         header.state.set_join_waker()
     }
+
+    /// Notes that the task that this thread polls waits for the end of this one.
+    pub(super) fn note_wait(&self) {
+        let blocks = self.task.header().notes.is_blocking();
+        let id = half(self.id());
+        waker::note_wait(if blocks { Waits::JoinBlocking(id) } else { Waits::Join(id) });
+    }
 }
 
 impl<T> Future for JoinHandle<T> {
@@ -163,23 +163,23 @@ impl<T> Future for JoinHandle<T> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         std::task::ready!(coop::poll_proceed(cx));
         if self.register(cx.waker()) == JoinStep::Done {
-            let blocks = self.header().notes.is_blocking();
-            let id = notes::half(self.id());
-            waker::note_wait(if blocks { Waits::JoinBlocking(id) } else { Waits::Join(id) });
+            self.note_wait();
             return Poll::Pending;
         }
         coop::spend();
         let mut output: Option<Output<T>> = None;
         // SAFETY: COMPLETE was seen with our interest standing, so the output is ours, and it has
         // the type of `output`.
-        unsafe { (self.header().vtable.take_output)(self.header, (&raw mut output).cast()) };
+        unsafe {
+            (self.task.header().vtable.take_output)(self.task.header, (&raw mut output).cast())
+        };
         Poll::Ready(output.expect("a JoinHandle was polled after it had returned its output"))
     }
 }
 
 impl<T> Drop for JoinHandle<T> {
     fn drop(&mut self) {
-        let header = self.header();
+        let header = self.task.header();
         if header.state.detach() {
             return;
         }
@@ -188,13 +188,13 @@ impl<T> Drop for JoinHandle<T> {
             JoinStep::Done => header.join_waker.with_mut(|place| unsafe { (*place).take() }),
             JoinStep::Complete => {
                 // SAFETY: COMPLETE was seen with our interest standing: the output is ours.
-                unsafe { (header.vtable.drop_output)(self.header) };
+                unsafe { (header.vtable.drop_output)(self.task.header) };
                 None
             }
         };
         drop_quietly(unused);
-        // SAFETY: the handle's reference, which is not used again.
-        unsafe { waker::release(self.header) }
+        // SAFETY: it is not used again.
+        unsafe { ManuallyDrop::drop(&mut self.task) }
     }
 }
 

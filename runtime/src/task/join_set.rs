@@ -1,19 +1,18 @@
 //! A set of tasks that are awaited in the order in which they end.
 
+mod spawns;
+
 use std::fmt;
 use std::future::Future;
-use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::ended::Ended;
+use super::ended::EndedSlots;
 use super::state::JoinStep;
-use super::{AbortHandle, Id, JoinError, JoinHandle, Origin, boxed_if_large};
-use crate::blocking;
-use crate::context;
+use super::waits::Waits;
+use super::{AbortHandle, Id, JoinError, JoinHandle, waker};
 use crate::coop;
-use crate::handle::Handle;
 
 /// A set of tasks with the same output type. Dropping the set **aborts** its tasks; [`detach_all`](Self::detach_all)
 /// detaches them instead.
@@ -36,7 +35,7 @@ use crate::handle::Handle;
 pub struct JoinSet<T> {
     slots: Vec<Option<JoinHandle<T>>>,
     vacant: Vec<usize>,
-    ended: Arc<Ended>,
+    ended: Arc<EndedSlots>,
 }
 
 impl<T> JoinSet<T> {
@@ -120,8 +119,8 @@ impl<T> JoinSet<T> {
         std::future::poll_fn(|cx| self.poll_join_next(cx)).await
     }
 
-    /// Waits for the next task to end and returns its id and its result, or `None` if the set is empty. Dropping the future
-    /// takes no result out of the set.
+    /// Waits for the next task to end and returns its id and its result, or `None` if the set is empty. Dropping the
+    /// future takes no result out of the set.
     ///
     /// # Examples
     ///
@@ -165,7 +164,19 @@ impl<T> JoinSet<T> {
                 coop::spend();
                 Poll::Ready(Some(self.take(slot)))
             }
-            None => Poll::Pending,
+            None => {
+                self.note_wait();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Notes that the task that this thread polls waits for the next of the set. Which one it will be is known only of
+    /// a single one.
+    fn note_wait(&self) {
+        match (self.len(), self.slots.iter().flatten().next()) {
+            (1, Some(only)) => only.note_wait(),
+            (tasks, _) => waker::note_wait(Waits::JoinSet(tasks.try_into().unwrap_or(u32::MAX))),
         }
     }
 
@@ -181,8 +192,29 @@ impl<T> JoinSet<T> {
     /// # });
     /// ```
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
+        self.try_join_next_with_id().map(|result| result.map(|(_, output)| output))
+    }
+
+    /// Returns the id and the result of a task that has already ended, if there is one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// let task = set.spawn(async { 7 });
+    /// let ended = loop {
+    ///     match set.try_join_next_with_id() {
+    ///         Some(ended) => break ended,
+    ///         None => windlass::yield_now().await,
+    ///     }
+    /// };
+    /// assert_eq!(ended.unwrap(), (task.id(), 7));
+    /// # });
+    /// ```
+    pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         let slot = self.ended.pop()?;
-        Some(self.take(slot).map(|(_, output)| output))
+        Some(self.take(slot))
     }
 
     /// Takes the result out of a slot whose task has ended.
@@ -241,7 +273,7 @@ impl<T> JoinSet<T> {
         self.slots.iter().flatten().for_each(JoinHandle::abort);
     }
 
-    /// Aborts all tasks and waits until they have ended. If the future is dropped, they are aborted all the same, and
+    /// Aborts all tasks and waits until they have ended. If the future is dropped, they are aborted nevertheless, and
     /// results not yet discarded stay in the set.
     ///
     /// # Examples
@@ -277,76 +309,6 @@ impl<T> JoinSet<T> {
         self.vacant.clear();
         // Wakers of the detached tasks still point to the old list.
         self.ended = Arc::default();
-    }
-}
-
-impl<T: Send + 'static> JoinSet<T> {
-    /// Spawns a task into the set, on the current runtime or else on the global one.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # windlass::block_on(async {
-    /// let mut set = windlass::task::JoinSet::new();
-    /// for i in 0..3 {
-    ///     set.spawn(async move { i });
-    /// }
-    /// let mut results = set.join_all().await;
-    /// results.sort();
-    /// assert_eq!(results, [0, 1, 2]);
-    /// # });
-    /// ```
-    #[track_caller]
-    pub fn spawn<F>(&mut self, future: F) -> AbortHandle
-    where
-        F: Future<Output = T> + Send + 'static,
-    {
-        let origin = Origin::new(Location::caller(), None);
-        let handle =
-            boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)));
-        self.insert(handle)
-    }
-
-    /// Spawns a task into the set, on the runtime of the handle.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let runtime = windlass::Runtime::new()?;
-    /// let mut set = windlass::task::JoinSet::new();
-    /// set.spawn_on(async { 42 }, runtime.handle());
-    /// assert_eq!(runtime.block_on(set.join_all()), [42]);
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn spawn_on<F>(&mut self, future: F, handle: &Handle) -> AbortHandle
-    where
-        F: Future<Output = T> + Send + 'static,
-    {
-        let origin = Origin::new(Location::caller(), None);
-        let handle = boxed_if_large!(future => handle.pool().spawn(future, origin));
-        self.insert(handle)
-    }
-
-    /// Runs a closure that blocks on the blocking pool, as a member of the set.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # windlass::block_on(async {
-    /// let mut set = windlass::task::JoinSet::new();
-    /// set.spawn_blocking(|| 42);
-    /// assert_eq!(set.join_all().await, [42]);
-    /// # });
-    /// ```
-    #[track_caller]
-    pub fn spawn_blocking<F>(&mut self, f: F) -> AbortHandle
-    where
-        F: FnOnce() -> T + Send + 'static,
-    {
-        let origin = Origin::new(Location::caller(), None);
-        let handle = context::with_pool(|pool| blocking::spawn(pool, f, origin));
-        self.insert(handle)
     }
 }
 

@@ -5,13 +5,12 @@ use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::ptr;
-use std::task::{Context, Poll};
 
 use super::frames;
+use super::scoped::{Enter, Scoped};
 
-/// Declares task-local values: for each, a key of type [`LocalKey`](crate::task::LocalKey); for an `inherited static`, of
-/// type [`InheritedKey`](crate::task::InheritedKey), whose value everything sees that is started in its scope.
+/// Declares task-local values: for each, a key of type [`LocalKey`](crate::task::LocalKey); for an `inherited static`,
+/// of type [`InheritedKey`](crate::task::InheritedKey), whose value everything sees that is started in its scope.
 ///
 /// # Examples
 ///
@@ -47,8 +46,8 @@ macro_rules! task_local {
 /// The key of a task-local value, declared with [`task_local!`](crate::task_local).
 ///
 /// A value is set by [`scope`](Self::scope), and visible to everything that the future of the scope calls while it is
-/// polled. Tasks spawned in the scope do not inherit it (see [`InheritedKey`](super::InheritedKey)), and neither do other tasks that a worker polls at the split
-/// points of a computation inside of the scope.
+/// polled. Tasks spawned in the scope do not inherit it (see [`InheritedKey`](super::InheritedKey)), and neither do
+/// other tasks that a worker polls at the split points of a computation inside of the scope.
 ///
 /// The closures of [`join`](crate::join) and [`Scope::spawn`](crate::Scope::spawn) may run on any worker, and so may or
 /// may not see a value. Read it with [`get`](Self::get) before, and pass it to them.
@@ -59,11 +58,6 @@ pub struct LocalKey<T: 'static> {
 }
 
 impl<T: 'static> LocalKey<T> {
-    #[doc(hidden)]
-    pub const fn new() -> Self {
-        Self { _address: 0, value: PhantomData }
-    }
-
     /// Returns a future that runs `future` with the value set. The value is dropped when the future is.
     ///
     /// Dropping it drops `future` first, which still sees the value, and then the value.
@@ -78,7 +72,7 @@ impl<T: 'static> LocalKey<T> {
     /// # });
     /// ```
     pub fn scope<F: Future>(&'static self, value: T, future: F) -> TaskLocalFuture<T, F> {
-        TaskLocalFuture { key: self, value: Some(value), future: Some(future) }
+        Scoped::new(LocalValue { key: self, value: Some(value) }, future)
     }
 
     /// Runs a closure with the value set.
@@ -93,113 +87,137 @@ impl<T: 'static> LocalKey<T> {
     pub fn sync_scope<R>(&'static self, value: T, f: impl FnOnce() -> R) -> R {
         frames::with_own(self.address(), &value, f)
     }
-
-    /// Calls `f` with the value.
-    ///
-    /// # Panics
-    ///
-    /// Panics outside of any scope of this key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { static USER: String; }
-    ///
-    /// assert_eq!(USER.sync_scope("ann".to_owned(), || USER.with(|user| user.len())), 3);
-    /// ```
-    #[track_caller]
-    pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
-        match self.try_with(f) {
-            Ok(result) => result,
-            Err(error) => panic!("{error}"),
-        }
-    }
-
-    /// Calls `f` with the value.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error outside of any scope of this key, without calling `f`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { static USER: String; }
-    ///
-    /// assert!(USER.try_with(|user| user.len()).is_err());
-    /// ```
-    pub fn try_with<R>(&'static self, f: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
-        frames::with_found(self.address(), |value| {
-            value.and_then(|value| value.downcast_ref()).map(f).ok_or(AccessError::new())
-        })
-    }
-
-    /// Returns a clone of the value.
-    ///
-    /// # Panics
-    ///
-    /// Panics outside of any scope of this key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { static NUMBER: u32; }
-    ///
-    /// assert_eq!(NUMBER.sync_scope(7, || NUMBER.get()), 7);
-    /// ```
-    #[track_caller]
-    pub fn get(&'static self) -> T
-    where
-        T: Clone,
-    {
-        self.with(T::clone)
-    }
-
-    /// Returns a clone of the value.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error outside of any scope of this key.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// windlass::task_local! { static NUMBER: u32; }
-    ///
-    /// assert!(NUMBER.try_get().is_err());
-    /// ```
-    pub fn try_get(&'static self) -> Result<T, AccessError>
-    where
-        T: Clone,
-    {
-        self.try_with(T::clone)
-    }
-
-    fn address(&'static self) -> usize {
-        ptr::from_ref(self).addr()
-    }
 }
 
-impl<T: 'static> fmt::Debug for LocalKey<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LocalKey").finish_non_exhaustive()
+/// Reading the value of a key, and its identity: the same for both kinds of keys.
+macro_rules! key_methods {
+    ($key:ident, $static:literal, [$($bound:tt)*]) => {
+        impl<T: $($bound)*> $key<T> {
+            #[doc(hidden)]
+            pub const fn new() -> Self {
+                Self { _address: 0, value: PhantomData }
+            }
+
+            /// Calls `f` with the value.
+            ///
+            /// # Panics
+            ///
+            /// Panics outside of any scope of this key.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("windlass::task_local! { ", $static, " USER: String; }")]
+            ///
+            /// assert_eq!(USER.sync_scope("ann".to_owned(), || USER.with(|user| user.len())), 3);
+            /// ```
+            #[track_caller]
+            pub fn with<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+                match self.try_with(f) {
+                    Ok(result) => result,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+
+            /// Calls `f` with the value.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error outside of any scope of this key, without calling `f`.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("windlass::task_local! { ", $static, " USER: String; }")]
+            ///
+            /// assert!(USER.try_with(|user| user.len()).is_err());
+            /// ```
+            pub fn try_with<R>(
+                &'static self,
+                f: impl FnOnce(&T) -> R,
+            ) -> Result<R, $crate::task::AccessError> {
+                $crate::task::frames::with_found(self.address(), |value| {
+                    let value = value.and_then(|value| value.downcast_ref());
+                    value.map(f).ok_or($crate::task::local::OUTSIDE)
+                })
+            }
+
+            /// Returns a clone of the value.
+            ///
+            /// # Panics
+            ///
+            /// Panics outside of any scope of this key.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("windlass::task_local! { ", $static, " NUMBER: u32; }")]
+            ///
+            /// assert_eq!(NUMBER.sync_scope(7, || NUMBER.get()), 7);
+            /// ```
+            #[track_caller]
+            pub fn get(&'static self) -> T
+            where
+                T: Clone,
+            {
+                self.with(T::clone)
+            }
+
+            /// Returns a clone of the value.
+            ///
+            /// # Errors
+            ///
+            /// Returns an error outside of any scope of this key.
+            ///
+            /// # Examples
+            ///
+            /// ```
+            #[doc = concat!("windlass::task_local! { ", $static, " NUMBER: u32; }")]
+            ///
+            /// assert!(NUMBER.try_get().is_err());
+            /// ```
+            pub fn try_get(&'static self) -> Result<T, $crate::task::AccessError>
+            where
+                T: Clone,
+            {
+                self.try_with(T::clone)
+            }
+
+            fn address(&'static self) -> usize {
+                std::ptr::from_ref(self).addr()
+            }
+        }
+
+        windlass_sync::opaque_debug!([T: $($bound)*] $key<T>);
+    };
+}
+pub(super) use key_methods;
+
+key_methods! { LocalKey, "static", ['static] }
+
+/// The value of a [`LocalKey`], in a scope of it.
+pub struct LocalValue<T: 'static> {
+    key: &'static LocalKey<T>,
+    value: Option<T>,
+}
+
+// The value is never pinned.
+impl<T: 'static> Unpin for LocalValue<T> {}
+
+impl<T: 'static> Enter for LocalValue<T> {
+    fn enter<R>(&self, f: impl FnOnce() -> R) -> R {
+        match &self.value {
+            Some(value) => frames::with_own(self.key.address(), value, f),
+            None => f(),
+        }
     }
 }
 
 /// A future with a task-local value. Returned by [`LocalKey::scope`].
-#[must_use = "futures do nothing unless polled"]
-pub struct TaskLocalFuture<T: 'static, F> {
-    key: &'static LocalKey<T>,
-    value: Option<T>,
-    /// Pinned with the whole; gone when it is done.
-    future: Option<F>,
-}
-
-// The value is never pinned.
-impl<T: 'static, F: Unpin> Unpin for TaskLocalFuture<T, F> {}
+pub type TaskLocalFuture<T, F> = Scoped<LocalValue<T>, F>;
 
 impl<T: 'static, F> TaskLocalFuture<T, F> {
-    /// Takes the value out. Later polls run without it.
+    /// Takes the value of a [`LocalKey`] out. Later polls run without it.
     ///
     /// # Examples
     ///
@@ -215,50 +233,7 @@ impl<T: 'static, F> TaskLocalFuture<T, F> {
     /// # });
     /// ```
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
-        // SAFETY: the value is not pinned, and nothing else is moved.
-        unsafe { self.get_unchecked_mut() }.value.take()
-    }
-
-    /// Runs `f` on the future, in the scope.
-    fn enter<R>(self: Pin<&mut Self>, f: impl FnOnce(Pin<&mut Option<F>>) -> R) -> R {
-        // SAFETY: the future is not moved below: it is pinned again, and the value never was.
-        let Self { key, value, future } = unsafe { self.get_unchecked_mut() };
-        // SAFETY: pinned with the whole.
-        let future = unsafe { Pin::new_unchecked(future) };
-        match value {
-            Some(value) => frames::with_own(key.address(), value, || f(future)),
-            None => f(future),
-        }
-    }
-}
-
-impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
-    type Output = F::Output;
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        self.enter(|mut place| {
-            let future = place.as_mut().as_pin_mut();
-            let polled = future.expect("`TaskLocalFuture` was polled after its end").poll(cx);
-            if polled.is_ready() {
-                place.set(None);
-            }
-            polled
-        })
-    }
-}
-
-impl<T: 'static, F> Drop for TaskLocalFuture<T, F> {
-    fn drop(&mut self) {
-        if self.future.is_some() {
-            // SAFETY: not moved any more: this is its drop.
-            unsafe { Pin::new_unchecked(self) }.enter(|mut future| future.set(None));
-        }
-    }
-}
-
-impl<T: 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskLocalFuture").finish_non_exhaustive()
+        self.scope_mut().value.take()
     }
 }
 
@@ -266,11 +241,7 @@ impl<T: 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AccessError(());
 
-impl AccessError {
-    pub(super) fn new() -> Self {
-        Self(())
-    }
-}
+pub(super) const OUTSIDE: AccessError = AccessError(());
 
 impl fmt::Display for AccessError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

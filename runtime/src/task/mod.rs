@@ -1,6 +1,6 @@
 //! Spawned futures and the handles to them.
 //!
-//! A task is a future that the runtime polls until it is ready. [`spawn`](crate::spawn) returns a [`JoinHandle`] to its
+//! A task is a future that the runtime polls until it is ready. [`spawn`] returns a [`JoinHandle`] to its
 //! output; [`Builder`] names a task; a [`JoinSet`] awaits many. A panic in a task ends only that task, and its handle
 //! returns it.
 
@@ -12,9 +12,9 @@
 //   transition that sets SCHEDULED on an idle task, lies in a queue, and is consumed by running the task. It holds no
 //   reference: the owner's stands until the task is complete, and only the `Runnable` can complete it.
 // - `JoinHandle`, `AbortHandle` and wakers: a counted reference each.
-// - The owner (`OwnedTasks`, or the blocking pool): one counted reference until COMPLETE, even before the task is in the
-//   owner's list. A task that a worker spawns in a poll is listed when its first poll returns `Pending`; most end in that
-//   poll and are never listed.
+// - The owner (`OwnedTasks`, or the blocking pool): one counted reference until COMPLETE, even before the task is in
+//   the owner's list. A task that a worker spawns in a poll is listed when its first poll returns `Pending`; most end
+//   in that poll and are never listed.
 //
 // Only the thread that runs a task ever completes it. Aborting and shutting down set a flag and queue the task; the
 // worker that takes it drops the future. So a future is polled and dropped on workers only, never under a lock, and no
@@ -40,7 +40,7 @@ mod join_set;
 mod local;
 mod notes;
 mod owned;
-mod policy;
+pub(crate) mod policy;
 mod scoped;
 mod site;
 mod state;
@@ -71,18 +71,19 @@ pub use scoped::Scoped;
 pub use tracker::{TaskTracker, TaskTrackerToken, TaskTrackerWait};
 
 pub use crate::coop::{consume_budget, cooperative, has_budget_remaining, unconstrained};
-pub use crate::free::yield_now;
+pub use crate::free::{spawn, spawn_blocking, yield_now};
 pub use crate::in_place::block_in_place;
 pub use crate::local::{spawn_local, spawn_pinned};
 
-pub(crate) use frames::{Inherited, Joiner, inherited, run_job};
+pub(crate) use error::message;
+pub(crate) use frames::{Joiner, inherited, run_job};
 pub(crate) use header::{Header, Origin};
 pub(crate) use notes::{Before, Notes, PollMark, PollTime};
 pub(crate) use owned::{OwnedTasks, TaskRef};
 pub(crate) use policy::VISITED_TASKS;
 pub(crate) use site::SiteId;
 pub(crate) use state::Listing;
-pub(crate) use waits::{Waits, WokenBy};
+pub(crate) use waits::{Waits, Woken, WokenBy};
 pub(crate) use waker::{note_wait, poll_outside, time_poll, waker_vtable, wakes_polled_task};
 pub(crate) use watch_polls::WatchPolls;
 pub(crate) use windlass_sync::{drop_quietly, quietly};
@@ -123,8 +124,9 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
         unreachable!("this owner's tasks are bound when they are spawned");
     }
 
-    /// Adds a task with [`Listing::Late`] that has not been polled yet to the owner's list. Returns false if the owner refuses
-    /// further tasks; the task is then cancelled when it is run. Called by whoever has its `Runnable`, and the owner is alive.
+    /// Adds a task with [`Listing::Late`] that has not been polled yet to the owner's list. Returns false if the owner
+    /// refuses further tasks; the task is then cancelled when it is run. Called by the holder of its `Runnable`, while
+    /// the owner is alive.
     fn list(self, _task: NonNull<Header>) -> bool {
         unreachable!("this owner's tasks are bound when they are spawned");
     }
@@ -142,7 +144,7 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
     fn release(self, task: NonNull<Header>, end: End);
 }
 
-/// How a task has ended.
+/// The way in which a task has ended.
 #[derive(Clone, Copy)]
 pub(crate) struct End {
     /// True if it is in the owner's list, or was refused there when it was spawned.
@@ -223,8 +225,8 @@ impl Runnable {
         header.state.load().is_unlisted().then(|| (header.notes.site(), header.id))
     }
 
-    /// Adds a task that no list has, and that was not polled yet, to its owner's list, which is alive. Does nothing if that is
-    /// closed, or has the task.
+    /// Adds a task that no list has, and that was not polled yet, to its owner's list, which is alive. Does nothing if
+    /// that is closed, or has the task.
     pub(crate) fn list(&self, now: u64) {
         if self.unlisted().is_some() {
             // SAFETY: we are the `Runnable` of a task that is not bound.
@@ -259,14 +261,10 @@ impl fmt::Debug for Runnable {
     }
 }
 
-/// Futures larger than this are boxed before they are passed on, because in a build without
-/// optimisation each function that they pass through has a copy on its stack.
-pub(crate) const LARGE: usize = if cfg!(debug_assertions) { 2 << 10 } else { 16 << 10 };
-
 /// Evaluates an expression with a future, which is boxed first if it is large.
 macro_rules! boxed_if_large {
     ($future:ident => $spawn:expr) => {
-        if size_of_val(&$future) > crate::task::LARGE {
+        if size_of_val(&$future) > crate::task::policy::LARGE_FUTURE {
             let $future = Box::pin($future);
             $spawn
         } else {

@@ -4,13 +4,12 @@
 //! Nothing else is published with them, so they order nothing, and a reader may see an old value beside a new one.
 //!
 //! Times are kept in coarse units, so that they fit: see the constants. `what` is read together with `kind`: the
-//! descriptor, the deadline or the id of what the task waits for; and once the task has been woken, the time of that, if
-//! the wake-up is a sample.
+//! descriptor, the deadline or the id of what the task waits for; and once the task has been woken, the time of that,
+//! if the wake-up is a sample.
 
-use super::id::Id;
 use super::site::SiteId;
 use super::state::Listing;
-use super::waits::{WAKE_SHIFT, Waits, Woken, WokenBy};
+use super::waits::{Waits, WakeTime, Woken, WokenBy};
 use super::watch_polls::WatchPolls;
 use crate::primitives::plain::{AtomicU8, AtomicU32, Ordering};
 
@@ -22,17 +21,19 @@ const POLL_SHIFT: u32 = 20;
 const BUSY_SHIFT: u32 = 10;
 /// A deadline, in units of 2¹⁶ ns: up to three days from the start of the last poll.
 const DEADLINE_SHIFT: u32 = 16;
-/// How far a reader's clock may be behind, after it was set back with the machine, in ns: 18 minutes.
+/// The most by which a reader's clock may be behind, after it was set back with the machine, in ns: 18 minutes.
 const BEHIND: u64 = 1 << 40;
 
 /// Set from the begin of a poll that is timed until its end.
 const TIMED: u8 = 1 << 7;
 /// Set for good in a closure of the blocking pool.
 const BLOCKING: u8 = 1 << 6;
-/// Set from a wake-up that is a sample until the next poll. The rest is its origin then.
+/// Set from a wake-up that is a sample until the next poll. The rest is its origin and level then.
 const WOKEN: u8 = 1 << 5;
 /// What is left is the kind of wait, or of wake-up.
 const KIND: u8 = WOKEN - 1;
+/// As `NOTHING`, in a task that is not listed before it waits. A bit of its own, so that one look tells it and `WOKEN`.
+const NOTHING_UNLISTED: u8 = 1 << 4;
 
 const NOTHING: u8 = 0;
 const UNKNOWN: u8 = 1;
@@ -44,8 +45,7 @@ const JOIN_BLOCKING: u8 = 6;
 const EVENT: u8 = 7;
 const LATCH: u8 = 8;
 const CANCELLATION: u8 = 9;
-/// As `NOTHING`, in a task that is not listed before it waits.
-const UNLISTED: u8 = 10;
+const JOIN_SET: u8 = 10;
 
 /// The notes of a task before a poll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +53,11 @@ pub(crate) enum Before {
     /// It is in no list yet, and this is its first poll.
     Unlisted,
     Listed,
-    /// It is listed, and the wake-up that has led to the poll is a sample: [`Notes::take_woken`] has it.
-    Woken,
+    /// It is listed, and the wake-up that has led to the poll is a sample.
+    Woken(Woken),
 }
 
-/// When a poll begins, as far as a task notes it.
+/// The time at which a poll begins, as far as a task notes it.
 #[derive(Clone, Copy)]
 pub(crate) struct PollTime(u32);
 
@@ -68,14 +68,13 @@ impl PollTime {
     }
 }
 
-/// How a poll is to be marked when it begins.
+/// The mark that a poll gets when it begins.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct PollMark(u8);
-
-impl PollMark {
-    pub(crate) const PLAIN: Self = Self(UNKNOWN);
-    /// The poll's end has to be told to the scheduler.
-    pub(crate) const TIMED: Self = Self(UNKNOWN | TIMED);
+#[repr(u8)]
+pub(crate) enum PollMark {
+    Plain = UNKNOWN,
+    /// The poll's end has to be reported to the scheduler.
+    Timed = UNKNOWN | TIMED,
 }
 
 /// The notes of one task; see the head of this file.
@@ -93,7 +92,7 @@ pub(crate) struct Notes {
 impl Notes {
     #[inline]
     pub(crate) fn new(site: SiteId, listing: Listing) -> Self {
-        let kind = if listing == Listing::Late { UNLISTED } else { NOTHING };
+        let kind = if listing == Listing::Late { NOTHING_UNLISTED } else { NOTHING };
         Self {
             site,
             kind: AtomicU8::new(kind),
@@ -111,7 +110,7 @@ impl Notes {
         self.site
     }
 
-    /// The task is being spawned, at this time.
+    /// Notes that the task is being spawned at this time.
     #[inline]
     pub(crate) fn spawned(&self, now: u64) {
         let birth = now >> BIRTH_SHIFT;
@@ -119,13 +118,13 @@ impl Notes {
         self.birth_high.store((birth >> 32) as u8, Ordering::Relaxed);
     }
 
-    /// A task is listed that was not polled yet. Its age counts from now.
+    /// Notes that the task is listed before its first poll. Its age counts from now.
     pub(crate) fn listed(&self, now: u64) {
         self.kind.store(NOTHING, Ordering::Relaxed);
         self.spawned(now);
     }
 
-    /// The task is a closure of the blocking pool.
+    /// Notes that the task is a closure of the blocking pool.
     pub(crate) fn set_blocking(&self) {
         self.kind.store(BLOCKING, Ordering::Relaxed);
     }
@@ -135,39 +134,53 @@ impl Notes {
         self.kind.load(Ordering::Relaxed) & BLOCKING != 0
     }
 
-    /// A poll begins, at about this time.
-    #[inline]
+    /// Notes that a poll begins at about this time. Returns the notes from before it.
     pub(crate) fn begin_poll(&self, now: PollTime, mark: PollMark) -> Before {
         let before = self.kind.load(Ordering::Relaxed);
+        let woken = (before & WOKEN != 0).then(|| Woken::unpack(before, self.wake_time()));
+        self.begin(now, mark);
+        if let Some(woken) = woken {
+            return Before::Woken(woken);
+        }
+        if before == NOTHING_UNLISTED { Before::Unlisted } else { Before::Listed }
+    }
+
+    /// As [`begin_poll`](Self::begin_poll), of a poll that is not marked. Returns whether the task is listed; `None`,
+    /// and notes nothing, if the wake-up that has led to the poll is a sample.
+    #[inline(always)]
+    pub(crate) fn begin_plain_poll(&self, now: PollTime) -> Option<bool> {
+        let before = self.kind.load(Ordering::Relaxed);
+        // One look for most polls; the stores are in both branches, lest the compiler look twice.
+        if before & (WOKEN | NOTHING_UNLISTED) == 0 {
+            self.begin(now, PollMark::Plain);
+            return Some(true);
+        }
+        if before & WOKEN != 0 {
+            return None;
+        }
+        self.begin(now, PollMark::Plain);
+        Some(false)
+    }
+
+    #[inline(always)]
+    fn begin(&self, now: PollTime, mark: PollMark) {
         self.last_poll.store(now.0, Ordering::Relaxed);
         self.polls.store(self.polls.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
-        if before & WOKEN != 0 {
-            return Before::Woken;
-        }
-        self.kind.store(mark.0, Ordering::Relaxed);
-        if before == UNLISTED { Before::Unlisted } else { Before::Listed }
+        self.kind.store(mark as u8, Ordering::Relaxed);
     }
 
-    /// The poll that has begun was led to by a wake-up that is a sample.
-    pub(crate) fn take_woken(&self, mark: PollMark) -> Option<Woken> {
-        let before = self.kind.load(Ordering::Relaxed);
-        self.kind.store(mark.0, Ordering::Relaxed);
-        let by = WokenBy::ALL[usize::from(before & KIND) % WokenBy::ALL.len()];
-        (before & WOKEN != 0).then(|| Woken { by, at: self.what.load(Ordering::Relaxed) })
-    }
-
-    /// Returns true if the scheduler has to be told of the end of this poll.
+    /// Returns true if the end of this poll has to be reported to the scheduler.
     #[inline]
     pub(crate) fn is_timed(&self) -> bool {
         self.kind.load(Ordering::Relaxed) & TIMED != 0 || WatchPolls::is_on()
     }
 
-    /// The poll that is under way is to be timed.
+    /// Notes that the poll that is under way is to be timed.
     pub(crate) fn set_timed(&self) {
         self.kind.store(self.kind.load(Ordering::Relaxed) | TIMED, Ordering::Relaxed);
     }
 
-    /// The poll is over. Returns true if it was to be timed.
+    /// Notes that the poll is over. Returns true if it was to be timed.
     pub(crate) fn take_timed(&self) -> bool {
         let kind = self.kind.load(Ordering::Relaxed);
         self.kind.store(kind & !TIMED, Ordering::Relaxed);
@@ -181,24 +194,34 @@ impl Notes {
         self.busy.store(busy, Ordering::Relaxed);
     }
 
-    /// Notes that the task was woken, as a sample. Called by the thread that owns its `Runnable` since.
-    pub(crate) fn set_woken(&self, by: WokenBy, now: u64) {
-        self.what.store((now >> WAKE_SHIFT) as u32, Ordering::Relaxed);
-        self.kind.store(WOKEN | by as u8, Ordering::Relaxed);
+    /// Notes that the task was woken, as a sample of this level. Called by the thread that owns its `Runnable` since.
+    pub(crate) fn set_woken(&self, by: WokenBy, level: u8, now: u64) {
+        self.set_wake_time(WakeTime::new(now));
+        self.kind.store(WOKEN | Woken::pack(by, level), Ordering::Relaxed);
     }
 
     /// Notes when a closure of the blocking pool was queued.
     pub(crate) fn set_queued(&self, now: u64) {
-        self.what.store((now >> WAKE_SHIFT) as u32, Ordering::Relaxed);
+        self.set_wake_time(WakeTime::new(now));
         self.kind.store(BLOCKING | WOKEN, Ordering::Relaxed);
+    }
+
+    /// Until the poll that it leads to, a wake-up takes the place of the last poll's start, which nobody asks for then.
+    fn set_wake_time(&self, WakeTime { fine, coarse }: WakeTime) {
+        self.what.store(fine, Ordering::Relaxed);
+        self.last_poll.store(coarse, Ordering::Relaxed);
+    }
+
+    fn wake_time(&self) -> WakeTime {
+        let [fine, coarse] = [&self.what, &self.last_poll].map(|it| it.load(Ordering::Relaxed));
+        WakeTime { fine, coarse }
     }
 
     /// Returns how long a closure of the blocking pool has waited, if that was noted.
     pub(crate) fn take_queued(&self, now: u64) -> Option<u64> {
         let before = self.kind.load(Ordering::Relaxed);
         self.kind.store(BLOCKING, Ordering::Relaxed);
-        let woken = Woken { by: WokenBy::Foreign, at: self.what.load(Ordering::Relaxed) };
-        (before & WOKEN != 0).then(|| woken.until(now))
+        (before & WOKEN != 0).then(|| self.wake_time().until(now))
     }
 
     /// Notes what the task waits for, in a poll of it.
@@ -212,6 +235,7 @@ impl Notes {
             Waits::Timer(deadline) => (TIMER, self.pack_deadline(deadline)),
             Waits::Join(id) => (JOIN, id),
             Waits::JoinBlocking(id) => (JOIN_BLOCKING, id),
+            Waits::JoinSet(tasks) => (JOIN_SET, tasks),
             Waits::Event => (EVENT, 0),
             Waits::Latch => (LATCH, 0),
             Waits::Cancellation => (CANCELLATION, 0),
@@ -225,13 +249,13 @@ impl Notes {
         self.kind.store(before & (TIMED | BLOCKING) | kind, Ordering::Relaxed);
     }
 
-    /// A closure of the blocking pool begins, at about this time.
+    /// Notes that a closure of the blocking pool begins at about this time.
     pub(crate) fn begin_closure(&self, now: PollTime) {
         self.last_poll.store(now.0, Ordering::Relaxed);
         self.polls.store(1, Ordering::Relaxed);
     }
 
-    /// As a time after the start of the poll, because the reader knows that.
+    /// Packs a deadline as a time after the start of the poll, because the reader knows that.
     fn pack_deadline(&self, deadline: u64) -> u32 {
         let start = u64::from(self.last_poll.load(Ordering::Relaxed));
         let now = start << (POLL_SHIFT - DEADLINE_SHIFT);
@@ -253,6 +277,7 @@ impl Notes {
             }
             JOIN => Waits::Join(what),
             JOIN_BLOCKING => Waits::JoinBlocking(what),
+            JOIN_SET => Waits::JoinSet(what),
             EVENT => Waits::Event,
             LATCH => Waits::Latch,
             CANCELLATION => Waits::Cancellation,
@@ -291,11 +316,6 @@ impl Notes {
     }
 }
 
-/// Returns the lower half of an id, which is what a task notes that joins another.
-pub(crate) fn half(id: Id) -> u32 {
-    id.number() as u32
-}
-
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::panic::Location;
@@ -329,34 +349,17 @@ mod tests {
         let notes = notes();
         for start in [0u64, 5 * MINUTE + 3, 70 * 24 * 60 * MINUTE + 12_345] {
             for ahead in [0, 1_000_000, MINUTE, 70 * 60 * MINUTE] {
-                let _ = notes.begin_poll(PollTime::new(start), PollMark::PLAIN);
+                let _ = notes.begin_poll(PollTime::new(start), PollMark::Plain);
                 notes.set_waits(Waits::Timer(start + ahead));
                 let Waits::Timer(deadline) = notes.waits(start + 7_000_000) else { panic!() };
                 let off = deadline.abs_diff(start + ahead);
                 assert!(off < 100_000, "{start} + {ahead}: off by {off} ns");
             }
-            let _ = notes.begin_poll(PollTime::new(start), PollMark::PLAIN);
+            let _ = notes.begin_poll(PollTime::new(start), PollMark::Plain);
             notes.set_waits(Waits::Timer(u64::MAX));
             let Waits::Timer(deadline) = notes.waits(start) else { panic!() };
             assert!(deadline > start + 70 * 60 * MINUTE);
         }
-    }
-
-    #[test]
-    fn a_sampled_wake_up_survives_until_the_poll_and_no_longer() {
-        let notes = notes();
-        notes.set_woken(WokenBy::Timer, 5_000_000_000);
-        let before = notes.begin_poll(PollTime::new(5_000_100_000), PollMark::TIMED);
-        assert_eq!(before, Before::Woken);
-        let woken = notes.take_woken(PollMark::TIMED).unwrap();
-        assert_eq!(woken.by, WokenBy::Timer);
-        assert!(woken.until(5_000_100_000).abs_diff(100_000) <= 64);
-        notes.set_waits(Waits::Event);
-        assert!(notes.is_timed() && notes.take_timed());
-        assert_eq!(notes.waits(0), Waits::Event);
-        let before = notes.begin_poll(PollTime::new(5_000_200_000), PollMark::PLAIN);
-        assert_eq!(before, Before::Listed);
-        assert_eq!((notes.waits(0), notes.polls()), (Waits::Unknown, 2));
     }
 
     /// A task was two years old.
@@ -364,7 +367,7 @@ mod tests {
     fn a_reader_whose_clock_is_behind_sees_nothing_that_is_old() {
         let notes = notes();
         notes.spawned(10 * MINUTE);
-        let _ = notes.begin_poll(PollTime::new(10 * MINUTE), PollMark::PLAIN);
+        let _ = notes.begin_poll(PollTime::new(10 * MINUTE), PollMark::Plain);
         notes.set_waits(Waits::Timer(11 * MINUTE));
         for behind in [1, 1_000_000, MINUTE] {
             let now = 10 * MINUTE - behind;

@@ -40,13 +40,13 @@ impl TaskRef {
         Self(self.0)
     }
 
-    /// The part of the task that does not depend on its future.
+    /// Returns the part of the task that does not depend on its future.
     pub(crate) fn header(&self) -> &Header {
         // SAFETY: the reference keeps it alive.
         unsafe { self.0.as_ref() }
     }
 
-    /// The task, to be compared and not followed.
+    /// Returns a pointer to the task, to be compared and not followed.
     pub(crate) fn as_pointer(&self) -> NonNull<Header> {
         self.0
     }
@@ -96,8 +96,8 @@ impl OwnedTasks {
         worker * TASK_SHARDS + count as usize % TASK_SHARDS
     }
 
-    /// Returns the shard for a task that a foreign thread spawns.
-    pub(crate) fn foreign_shard(&self, spread: usize) -> usize {
+    /// Returns the shard for a task that an outside thread spawns.
+    pub(crate) fn outside_shard(&self, spread: usize) -> usize {
         self.shards.len() - 1 - spread % FOREIGN_TASK_SHARDS
     }
 
@@ -212,9 +212,10 @@ impl OwnedTasks {
 
 /// A walk over the tasks of a shard, in steps.
 ///
-/// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of the visited
-/// tasks that is still in it; if none is, they have all ended, and its first task has not been visited. Whoever has ended never
-/// comes back, so each visited task is asked once whether it has, and the walk takes no longer than there are tasks.
+/// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of the
+/// visited tasks that is still in it; if none is, they have all ended, and its first task has not been visited. A task
+/// that has ended never comes back, so each visited task is asked once whether it has, and the walk takes no longer
+/// than there are tasks.
 struct Walk<'a> {
     shard: &'a Mutex<List>,
     visited: Vec<TaskRef>,
@@ -295,7 +296,6 @@ fn for_each(list: &List, mut f: impl FnMut(NonNull<Header>)) {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::future::pending;
-    use std::panic::Location;
 
     use super::*;
     use crate::sched::Pool;
@@ -308,7 +308,7 @@ mod tests {
         let pool = Pool::for_tests(1);
         // They are spread over the shards for tasks of other threads.
         for _ in 0..TASKS * FOREIGN_TASK_SHARDS {
-            drop(pool.spawn(pending::<()>(), Origin::new(Location::caller(), None)));
+            drop(pool.spawn(pending::<()>(), Origin::caller()));
         }
         let owned = &pool.owned;
         let shard = owned.shards() - 1;

@@ -1,6 +1,5 @@
 //! A future that runs in a scope.
 
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,8 +10,8 @@ pub trait Enter: Unpin {
     fn enter<R>(&self, f: impl FnOnce() -> R) -> R;
 }
 
-/// A future that runs on an [`Account`](super::Account) or with the value of an [`InheritedKey`](super::InheritedKey).
-/// Returned by their methods `scope`.
+/// A future that runs on an [`Account`](super::Account), or with the value of a [`LocalKey`](super::LocalKey) or of an
+/// [`InheritedKey`](super::InheritedKey). Returned by their methods `scope`.
 ///
 /// Dropping it drops the future in the scope, and then what the scope holds.
 #[must_use = "futures do nothing unless polled"]
@@ -25,6 +24,12 @@ pub struct Scoped<E: Enter, F> {
 impl<E: Enter, F> Scoped<E, F> {
     pub(super) fn new(scope: E, future: F) -> Self {
         Self { scope, future: Some(future) }
+    }
+
+    /// Returns the scope, which is never pinned.
+    pub(super) fn scope_mut(self: Pin<&mut Self>) -> &mut E {
+        // SAFETY: the future is neither moved nor handed out.
+        unsafe { &mut self.get_unchecked_mut().scope }
     }
 
     /// Runs `f` on the future, in the scope.
@@ -61,8 +66,4 @@ impl<E: Enter, F> Drop for Scoped<E, F> {
     }
 }
 
-impl<E: Enter, F> fmt::Debug for Scoped<E, F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scoped").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!([E: Enter, F] Scoped<E, F>);

@@ -22,7 +22,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The tasks spawned here compute, and take long on purpose.
+    /// Notes that the tasks spawned here compute, and take long on purpose.
     pub(crate) fn set_computes(&self) {
         // Read first: callers at the same place share the cache line.
         if !self.computes() {
@@ -51,13 +51,13 @@ struct LocationKey {
 #[derive(Default)]
 struct Known {
     /// The sites of each place: one for each name, and one for tasks without a name.
-    places: HashMap<LocationKey, Vec<SiteId>>,
+    places: HashMap<LocationKey, HashMap<Option<&'static str>, SiteId>>,
     count: usize,
 }
 
-type Chunk = Box<[OnceLock<Site>]>;
+type SiteChunk = Box<[OnceLock<Site>]>;
 
-static SITES: [OnceLock<Chunk>; SITE_CHUNKS] = [const { OnceLock::new() }; SITE_CHUNKS];
+static SITES: [OnceLock<SiteChunk>; SITE_CHUNKS] = [const { OnceLock::new() }; SITE_CHUNKS];
 static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(|| {
     let mut known = Known::default();
     known.add(Location::caller(), None);
@@ -68,16 +68,19 @@ thread_local! {
     /// By the address of the place. Nothing is at address 0.
     static LATELY: [Cell<(usize, SiteId)>; REMEMBERED_SITES] =
         const { [const { Cell::new((0, SiteId(0))) }; REMEMBERED_SITES] };
+    /// The same of sites with a name, by place and name.
+    static LATELY_NAMED: [Cell<(usize, SiteId)>; REMEMBERED_SITES] =
+        const { [const { Cell::new((0, SiteId(0))) }; REMEMBERED_SITES] };
 }
 
 impl SiteId {
     /// Returns the site of a task that is being spawned.
     #[inline]
     pub(crate) fn of(location: &'static Location<'static>, name: Option<&str>) -> Self {
-        if name.is_some() {
-            return Self::look_up(location, name);
-        }
         let address = std::ptr::from_ref(location).addr();
+        if let Some(name) = name {
+            return Self::of_named(location, address, name);
+        }
         // Places are 24 bytes and lie side by side.
         LATELY.with(|lately| {
             let cell = &lately[(address >> 3) % REMEMBERED_SITES];
@@ -91,9 +94,28 @@ impl SiteId {
         })
     }
 
+    #[inline(never)]
+    fn of_named(location: &'static Location<'static>, address: usize, name: &str) -> Self {
+        // What tells names apart that are used together is their length or their end.
+        let mix = |sum: usize, &byte: &u8| sum.wrapping_mul(31).wrapping_add(byte.into());
+        let hash = name.as_bytes().iter().rev().take(8).fold(name.len(), mix);
+        LATELY_NAMED.with(|lately| {
+            let cell = &lately[(address >> 3).wrapping_add(hash) % REMEMBERED_SITES];
+            let (known, id) = cell.get();
+            if known == address && id.get().name.as_deref() == Some(name) {
+                return id;
+            }
+            let id = Self::look_up(location, Some(name));
+            cell.set((address, id));
+            id
+        })
+    }
+
     #[cold]
     #[inline(never)]
     fn look_up(location: &'static Location<'static>, name: Option<&str>) -> Self {
+        #[cfg(test)]
+        LOOK_UPS.set(LOOK_UPS.get() + 1);
         let known = KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some(id) = known.find(location, name) {
             return id;
@@ -142,7 +164,7 @@ impl LocationKey {
 impl Known {
     fn find(&self, location: &'static Location<'static>, name: Option<&str>) -> Option<SiteId> {
         let sites = self.places.get(&LocationKey::new(location))?;
-        let named = |name| sites.iter().copied().find(|id| id.get().name.as_deref() == name);
+        let named = |name: Option<&str>| sites.get(&name).copied();
         named(name).or_else(|| if sites.len() < SITE_NAMES { None } else { named(None) })
     }
 
@@ -155,16 +177,22 @@ impl Known {
         let name = name.filter(|_| sites.len() < SITE_NAMES);
         let chunk = SITES[index / CHUNK_SITES]
             .get_or_init(|| (0..CHUNK_SITES).map(|_| OnceLock::new()).collect::<Vec<_>>().into());
-        chunk[index % CHUNK_SITES].get_or_init(|| Site {
+        let site = chunk[index % CHUNK_SITES].get_or_init(|| Site {
             location,
             name: name.map(Into::into),
             computes: AtomicBool::new(false),
         });
         let id = SiteId(index as u16);
-        sites.push(id);
+        sites.insert(site.name.as_deref(), id);
         self.count += 1;
         id
     }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often this thread has asked the table.
+    static LOOK_UPS: Cell<usize> = const { Cell::new(0) };
 }
 
 #[cfg(all(test, not(loom)))]
@@ -188,6 +216,21 @@ mod tests {
         assert_eq!(named.get().name.as_deref(), Some("a"));
         assert_eq!(named.get().location, plain.get().location);
         assert_ne!(plain, here(None), "another place");
+    }
+
+    /// Each spawn with a name took the lock of the table, which all threads share.
+    #[test]
+    fn a_name_is_looked_up_once() {
+        let before = LOOK_UPS.get();
+        let names = ["request", "session", "flush"];
+        let spawn = |name: &str| here(Some(name));
+        let ids = names.map(spawn);
+        for _ in 0..1_000 {
+            assert_eq!(names.map(spawn), ids);
+        }
+        let look_ups = LOOK_UPS.get() - before;
+        assert!(look_ups <= names.len(), "{look_ups} of {} names", names.len());
+        assert_ne!(here(Some("request")), ids[0], "another place");
     }
 
     #[test]

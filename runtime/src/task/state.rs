@@ -49,8 +49,8 @@ const JOIN_INTEREST: usize = 1 << 4;
 /// it and wakes it. While it is clear, the waker's place belongs to the `JoinHandle`. Can't be
 /// set or cleared any more once COMPLETE is set.
 const JOIN_WAKER: usize = 1 << 5;
-/// Set from the spawn of a task that is not bound to its owner's list yet until somebody lists it in its queue, or the end of its first
-/// poll. Cleared by the runner only; can't be set while the task is idle.
+/// Set from the spawn of a task that is not bound to its owner's list yet until somebody lists it in its queue, or the
+/// end of its first poll. Cleared by the runner only; can't be set while the task is idle.
 const UNLISTED: usize = 1 << 6;
 /// One reference.
 const REFERENCE: usize = 1 << 7;
@@ -58,7 +58,7 @@ const REFERENCE: usize = 1 << 7;
 /// References that a runner has at its disposal when a poll begins.
 pub(crate) const LENDABLE: usize = 2;
 
-/// When a task is bound to its owner's list.
+/// The moment at which a task is bound to its owner's list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Listing {
     /// Before it is queued; the spawner sees to it.
@@ -67,7 +67,7 @@ pub(crate) enum Listing {
     Late,
 }
 
-/// What to do with a task taken from a queue.
+/// The duty of a thread that has taken a task from a queue.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Start {
@@ -79,7 +79,7 @@ pub(crate) enum Start {
     Cancel,
 }
 
-/// What to do after a poll that returned `Pending`.
+/// The duty of a runner after a poll that returned `Pending`.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EndPoll {
@@ -89,7 +89,7 @@ pub(crate) enum EndPoll {
     Requeue,
 }
 
-/// What to do after a task has completed, besides giving up the owner's reference.
+/// The duty of a runner after its task has completed, besides giving up the owner's reference.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Complete {
@@ -101,7 +101,7 @@ pub(crate) enum Complete {
     Nothing,
 }
 
-/// What to do after a task was notified or cancelled.
+/// The duty of a thread that has notified or cancelled a task.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Notify {
@@ -113,7 +113,7 @@ pub(crate) enum Notify {
     Free,
 }
 
-/// What the `JoinHandle` may do with the waker's place or the output.
+/// The permission of a `JoinHandle` to touch the waker's place or the output.
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum JoinStep {
@@ -128,12 +128,13 @@ pub(crate) enum JoinStep {
 pub(crate) struct Snapshot(usize);
 
 impl Snapshot {
-    /// Changed by the runner only, so for the runner this is no snapshot but the truth.
+    /// Returns true if the task is not in its owner's list. Only the runner changes that, so for the runner it is
+    /// certain.
     pub(crate) fn is_unlisted(self) -> bool {
         self.0 & UNLISTED != 0
     }
 
-    /// Queued or being polled.
+    /// Returns true if the task is queued or being polled.
     pub(crate) fn is_scheduled(self) -> bool {
         self.0 & SCHEDULED != 0
     }
@@ -142,7 +143,7 @@ impl Snapshot {
         self.0 & COMPLETE != 0
     }
 
-    /// Once false, false for ever.
+    /// Returns true if there is a `JoinHandle`. Once false, it stays false.
     pub(crate) fn has_join_interest(self) -> bool {
         self.0 & JOIN_INTEREST != 0
     }
@@ -156,7 +157,7 @@ impl Snapshot {
 pub(crate) struct State(AtomicUsize);
 
 impl State {
-    /// A new task: scheduled (its first `Runnable` exists), joined, owned.
+    /// Creates the state of a new task: scheduled (its first `Runnable` exists), joined, owned.
     #[inline]
     pub(crate) fn new(listing: Listing) -> Self {
         let unlisted = if listing == Listing::Late { UNLISTED } else { 0 };
@@ -164,14 +165,14 @@ impl State {
         Self(AtomicUsize::new(SCHEDULED | JOIN_INTEREST | unlisted | references))
     }
 
-    /// Acquire pairs with the Release in `complete`, so that a reader that sees COMPLETE may read
-    /// the output.
+    /// Loads the word. Acquire pairs with the Release in `complete`, so that a reader that sees COMPLETE may read the
+    /// output.
     #[inline]
     pub(crate) fn load(&self) -> Snapshot {
         Snapshot(self.0.load(Ordering::Acquire))
     }
 
-    /// A poll begins, says the holder of the `Runnable`.
+    /// Begins a poll. Called by the holder of the `Runnable`.
     ///
     /// The queue has shown it the word as the pusher left it, or something newer. A wake-up that is newer
     /// than what is read here has set NOTIFIED, and the end of this poll can't miss that.
@@ -192,14 +193,14 @@ impl State {
         }
     }
 
-    /// The task is bound to its owner's list before its first poll, says the holder of the `Runnable`.
+    /// Notes that the task is bound to its owner's list before its first poll. Called by the holder of the `Runnable`.
     pub(crate) fn listed(&self) {
         // Relaxed: the next to ask is the one to whom the `Runnable` is handed on.
         let before = self.0.fetch_and(!UNLISTED, Ordering::Relaxed);
         debug_assert_eq!(before & (SCHEDULED | COMPLETE | UNLISTED), SCHEDULED | UNLISTED);
     }
 
-    /// SCHEDULED → idle, or back into the queue if a wake-up came since the poll began. Of the lendable
+    /// Ends a poll: SCHEDULED → idle, or back into the queue if a wake-up came since the poll began. Of the lendable
     /// references, `left` are left.
     #[inline]
     pub(crate) fn end_poll(&self, left: usize) -> EndPoll {
@@ -233,7 +234,7 @@ impl State {
         }
     }
 
-    /// SCHEDULED → COMPLETE, after the output was stored.
+    /// Completes the task, after the output was stored: SCHEDULED → COMPLETE.
     #[inline]
     pub(crate) fn complete(&self) -> Complete {
         // Release pairs with the Acquire in `load` and in the join transitions (the output).
@@ -249,8 +250,8 @@ impl State {
         }
     }
 
-    /// SCHEDULED → COMPLETE for a task that nobody joins, together with giving up the owner's reference
-    /// and what is left of the lendable ones. True if those were the last.
+    /// Completes a task that nobody joins, SCHEDULED → COMPLETE, and gives up the owner's reference and what is left of
+    /// the lendable ones in the same step. Returns true if those were the last.
     #[must_use]
     #[inline]
     pub(crate) fn complete_and_release(&self, left: usize) -> bool {
@@ -261,12 +262,12 @@ impl State {
         before & !(REFERENCE - 1) == owners
     }
 
-    /// A wake-up that keeps its reference.
+    /// Wakes the task and keeps the waker's reference.
     pub(crate) fn notify(&self) -> Notify {
         self.wake_up(0, 0)
     }
 
-    /// A wake-up that gives up its reference.
+    /// Wakes the task and gives up the waker's reference.
     pub(crate) fn notify_and_release(&self) -> Notify {
         self.wake_up(0, REFERENCE)
     }
@@ -316,13 +317,13 @@ impl State {
         self.join_transition(|now| now & !JOIN_WAKER)
     }
 
-    /// The `JoinHandle` goes away: gives up the output and takes the waker's place back.
+    /// Gives up the output, and takes the waker's place back, for a `JoinHandle` that is dropped.
     pub(crate) fn drop_join_interest(&self) -> JoinStep {
         self.join_transition(|now| now & !(JOIN_INTEREST | JOIN_WAKER))
     }
 
-    /// The `JoinHandle` goes away before it registered a waker, and gives up its reference in the
-    /// same step. False if it has to go the long way.
+    /// Gives up the output and the reference of a `JoinHandle` in one step, if it has not registered a waker. Returns
+    /// false if the handle has to go the long way.
     #[must_use]
     #[inline]
     pub(crate) fn detach(&self) -> bool {

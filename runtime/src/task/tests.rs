@@ -6,8 +6,8 @@ use super::state::State;
 
 const CHILD: &str = "WINDLASS_TEST_CHILD";
 
-/// Wakers that are cloned and forgotten until the count of references would wrap end the process, as with `Arc`: a count
-/// that wrapped would free a task in use.
+/// Wakers that are cloned and forgotten until the count of references would wrap end the process,
+/// as with `Arc`: a count that wrapped would free a task in use.
 #[test]
 fn too_many_references_end_the_process() {
     if std::env::var_os(CHILD).is_some() {

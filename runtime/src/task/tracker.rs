@@ -2,22 +2,22 @@
 //!
 //! # Protocol
 //!
-//! The word is twice the number of tracked tasks, plus one while the tracker is closed. The thread that makes it 1, which
-//! means closed and empty, takes the waiters' wakers under the lock and wakes them after it. A waiter stores its waker
-//! under the lock and reads the word again there: if it does not see 1, the word becomes 1 later, and the thread that
-//! makes it so finds the waker. `passed` counts how often that has happened, so that a waiter that was woken knows it
-//! even if more tasks are tracked by then.
+//! The word is twice the number of tracked tasks, plus one while the tracker is closed. The thread that makes it 1,
+//! which means closed and empty, takes the waiters' wakers under the lock and wakes them after it. A waiter stores its
+//! waker under the lock and reads the word again there: if it does not see 1, the word becomes 1 later, and the thread
+//! that makes it so finds the waker. `passed` counts how often that has happened, so that a waiter that was woken
+//! knows it even if more tasks are tracked by then.
+
+mod spawns;
 
 use std::fmt;
 use std::future::Future;
 use std::mem;
-use std::panic::Location;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
-use super::{JoinHandle, Origin, boxed_if_large};
-use crate::context;
-use crate::handle::Handle;
+use super::waits::Waits;
+use super::{quietly, waker};
 use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
 
 /// Set while the tracker is closed.
@@ -29,8 +29,8 @@ const ONE: usize = 2;
 /// connections at shutdown.
 ///
 /// [`wait`](Self::wait) returns when the tracker is both [closed](Self::close) and empty. Unlike a
-/// [`JoinSet`](super::JoinSet), a tracker keeps nothing of a task that has ended, and dropping it cancels no task. Clones
-/// share the same tracker.
+/// [`JoinSet`](super::JoinSet), a tracker keeps nothing of a task that has ended, and dropping it cancels no task.
+/// Clones share the same tracker.
 ///
 /// # Examples
 ///
@@ -80,76 +80,6 @@ impl TaskTracker {
         Self::default()
     }
 
-    /// Spawns a tracked task on the current runtime, or on the global one outside of any, as [`spawn`](crate::spawn) does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # windlass::block_on(async {
-    /// let tracker = windlass::task::TaskTracker::new();
-    /// assert_eq!(tracker.spawn(async { 7 }).await.unwrap(), 7);
-    /// # });
-    /// ```
-    #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        let origin = Origin::new(Location::caller(), None);
-        let future = self.track_future(future);
-        boxed_if_large!(future => context::with_pool(|pool| pool.spawn(future, origin)))
-    }
-
-    /// Spawns a tracked task on the runtime of the handle.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// let runtime = windlass::Runtime::new()?;
-    /// let tracker = windlass::task::TaskTracker::new();
-    /// tracker.spawn_on(async {}, runtime.handle());
-    /// tracker.close();
-    /// runtime.block_on(tracker.wait());
-    /// # Ok::<(), std::io::Error>(())
-    /// ```
-    #[track_caller]
-    pub fn spawn_on<F>(&self, future: F, handle: &Handle) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        let origin = Origin::new(Location::caller(), None);
-        let future = self.track_future(future);
-        boxed_if_large!(future => handle.pool().spawn(future, origin))
-    }
-
-    /// Runs a tracked closure that blocks, as [`spawn_blocking`](crate::spawn_blocking) does.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # windlass::block_on(async {
-    /// let tracker = windlass::task::TaskTracker::new();
-    /// tracker.spawn_blocking(|| std::fs::read("Cargo.toml"));
-    /// tracker.close();
-    /// tracker.wait().await;
-    /// # });
-    /// ```
-    #[track_caller]
-    pub fn spawn_blocking<F, T>(&self, f: F) -> JoinHandle<T>
-    where
-        F: FnOnce() -> T + Send + 'static,
-        T: Send + 'static,
-    {
-        let token = self.token();
-        crate::spawn_blocking(move || {
-            let result = f();
-            drop(token);
-            result
-        })
-    }
-
     /// Returns a future that is tracked until it is ready or dropped.
     ///
     /// # Examples
@@ -189,8 +119,23 @@ impl TaskTracker {
         TaskTrackerToken(self.clone())
     }
 
-    /// Closes the tracker, so that [`wait`](Self::wait) returns once it is empty. Returns true if it was open. Tasks can
-    /// still be added.
+    /// Returns true if both are clones of the same tracker.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::task::TaskTracker;
+    ///
+    /// let tracker = TaskTracker::new();
+    /// assert!(TaskTracker::ptr_eq(&tracker, &tracker.clone()));
+    /// assert!(!TaskTracker::ptr_eq(&tracker, &TaskTracker::new()));
+    /// ```
+    pub fn ptr_eq(one: &Self, other: &Self) -> bool {
+        Arc::ptr_eq(&one.0, &other.0)
+    }
+
+    /// Closes the tracker, so that [`wait`](Self::wait) returns once it is empty. Returns true if it was open. Tasks
+    /// can still be added.
     ///
     /// # Examples
     ///
@@ -264,8 +209,8 @@ impl TaskTracker {
         self.len() == 0
     }
 
-    /// Waits until the tracker is closed and empty at the same time, even if only for a moment. Dropping the future has no
-    /// effect.
+    /// Waits until the tracker is closed and empty at the same time, even if only for a moment. Dropping
+    /// the future has no effect.
     ///
     /// # Examples
     ///
@@ -304,12 +249,20 @@ impl Shared {
         waiters.passed += 1;
         let wakers = mem::take(&mut waiters.wakers);
         drop(waiters);
-        wakers.into_iter().for_each(|(_, waker)| waker.wake());
+        // One that panics keeps no other waiting.
+        wakers.into_iter().for_each(|(_, waker)| quietly(|| waker.wake()));
     }
 }
 
-/// Counts as a task of a [`TaskTracker`] until it is dropped. Returned by [`TaskTracker::token`].
+/// Counts as a task of a [`TaskTracker`] until it is dropped. Returned by [`TaskTracker::token`]. A
+/// clone counts as another one.
 pub struct TaskTrackerToken(TaskTracker);
+
+impl Clone for TaskTrackerToken {
+    fn clone(&self) -> Self {
+        self.0.token()
+    }
+}
 
 impl Drop for TaskTrackerToken {
     fn drop(&mut self) {
@@ -321,11 +274,7 @@ impl Drop for TaskTrackerToken {
     }
 }
 
-impl fmt::Debug for TaskTrackerToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskTrackerToken").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!([] TaskTrackerToken);
 
 /// The future of [`TaskTracker::wait`].
 #[must_use = "futures do nothing unless polled"]
@@ -363,6 +312,7 @@ impl Future for TaskTrackerWait<'_> {
         };
         drop(waiters);
         drop(old);
+        waker::note_wait(Waits::Latch);
         Poll::Pending
     }
 }
@@ -378,8 +328,4 @@ impl Drop for TaskTrackerWait<'_> {
     }
 }
 
-impl fmt::Debug for TaskTrackerWait<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TaskTrackerWait").finish_non_exhaustive()
-    }
-}
+windlass_sync::opaque_debug!(['a] TaskTrackerWait<'a>);

@@ -82,7 +82,7 @@ pub(super) fn polled_id() -> Option<Id> {
     unsafe { STOCK.with(Cell::get).task.as_ref() }.map(|task| task.id)
 }
 
-/// Has the end of the current poll told to the task's scheduler.
+/// Has the end of the current poll reported to the task's scheduler.
 pub(crate) fn time_poll() {
     let _ = with_polled(|task| task.notes.set_timed());
 }
@@ -109,7 +109,7 @@ pub(crate) fn poll_outside<R>(notes: &Notes, now: PollTime, poll: impl FnOnce() 
     }
     let _restore = Restore(OUTSIDE.with(|cell| cell.replace(notes)));
     if with_polled(|task| task.notes.set_waits(Waits::Unknown)).is_none() {
-        let _ = notes.begin_poll(now, PollMark::PLAIN);
+        let _ = notes.begin_poll(now, PollMark::Plain);
     }
     poll()
 }
@@ -176,8 +176,8 @@ fn raw(header: NonNull<Header>) -> RawWaker {
 
 static VTABLE: RawWakerVTable = RawWakerVTable::new(clone, wake, wake_by_ref, drop_waker);
 
-/// The vtable of all wakers of tasks. Dropping a waker never panics: when the last reference is dropped, the future
-/// and its output are gone, and a panic in the drop of a joiner's waker is discarded.
+/// Returns the vtable of all wakers of tasks. Dropping a waker never panics: when the last reference is dropped, the
+/// future and its output are gone, and a panic in the drop of a joiner's waker is discarded.
 pub(crate) fn waker_vtable() -> &'static RawWakerVTable {
     &VTABLE
 }

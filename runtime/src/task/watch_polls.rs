@@ -1,8 +1,8 @@
-//! The switch that has the end of every poll told to its scheduler.
+//! The switch that has the end of every poll reported to its scheduler.
 
 use crate::primitives::plain::{AtomicUsize, Ordering};
 
-/// How many monitors see a worker stuck in a poll. While there are any, the ends of all polls are told to their
+/// How many monitors see a worker stuck in a poll. While there are any, the ends of all polls are reported to their
 /// schedulers.
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 

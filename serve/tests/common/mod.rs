@@ -13,7 +13,7 @@ use windlass_runtime::Builder;
 use windlass_sync::CancellationToken;
 
 /// Nothing here takes longer unless something hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Runs a test on a runtime of its own; panics if it does not end in time.
 pub(crate) fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {

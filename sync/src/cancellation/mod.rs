@@ -65,8 +65,8 @@ impl CancellationToken {
         Self { node: Node::root() }
     }
 
-    /// Creates a token that is cancelled when this one is, and can also be cancelled alone. If this token is cancelled, so
-    /// is the child.
+    /// Creates a token that is cancelled when this one is, and can also be cancelled alone. If this token
+    /// is cancelled, so is the child.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -88,7 +88,7 @@ impl CancellationToken {
     ///
     /// # Panics
     ///
-    /// If a waiter's waker panics. All tokens are cancelled and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. All tokens are cancelled and all other waiters are woken nevertheless.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -189,15 +189,15 @@ impl CancellationToken {
         DropGuard { token: Some(self) }
     }
 
-    /// Runs `future` until it completes or the token is cancelled. If the token is cancelled, drops `future` and returns
-    /// `None`.
+    /// Runs `future` until it completes or the token is cancelled. If the token is cancelled, drops
+    /// `future` and returns `None`.
     ///
     /// If both happen between two polls, the result is `None`. If the token is cancelled from the start, `future` is
     /// never polled.
     ///
     /// # Panics
     ///
-    /// If `future` panics.
+    /// Panics if `future` panics.
     ///
     /// ```
     /// use windlass::{block_on, sync::CancellationToken};
@@ -219,6 +219,28 @@ impl CancellationToken {
             }
         })
         .await
+    }
+
+    /// Like [`run_until_cancelled`](Self::run_until_cancelled), but the future owns the token, so that it
+    /// can be spawned.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `future` panics.
+    ///
+    /// ```
+    /// use windlass::sync::CancellationToken;
+    ///
+    /// # windlass::block_on(async {
+    /// let token = CancellationToken::new();
+    /// let work = std::future::pending::<()>();
+    /// let task = windlass::spawn(token.clone().run_until_cancelled_owned(work));
+    /// token.cancel();
+    /// assert_eq!(task.await.unwrap(), None);
+    /// # });
+    /// ```
+    pub async fn run_until_cancelled_owned<F: Future>(self, future: F) -> Option<F::Output> {
+        self.run_until_cancelled(future).await
     }
 }
 
@@ -285,8 +307,8 @@ wait_future! {
 }
 
 wait_future! {
-    /// The future returned by [`CancellationToken::cancelled_owned`]. Dropping it drops its clone of the token, which has
-    /// no other effect.
+    /// The future returned by [`CancellationToken::cancelled_owned`]. Dropping it drops its clone of the token, which
+    /// has no other effect.
     pub struct CancelledOwned(CancellationToken);
 }
 

@@ -15,8 +15,8 @@
 //! has been cancelled is alone.
 //!
 //! Lock order: the tree's lock, then the lock of an event's queue. No foreign code runs under either. The wakers are
-//! collected, and woken at the end. The whole subtree is cancelled in one critical section, so a child that is created at
-//! the same time is either found there or sees that its parent is cancelled.
+//! collected, and woken at the end. The whole subtree is cancelled in one critical section, so a child that is created
+//! at the same time is either found there or sees that its parent is cancelled.
 
 use std::marker::PhantomPinned;
 use std::ptr;
@@ -47,8 +47,8 @@ impl Link {
 ///
 /// # Safety
 ///
-/// For each function: the caller holds the tree's lock (or no other thread can reach the links yet). The links passed to
-/// it, and all others in their rings, are alive and have been isolated once.
+/// For each function: the caller holds the tree's lock (or no other thread can reach the links yet). The links passed
+/// to it, and all others in their rings, are alive and have been isolated once.
 mod ring {
     use super::{Ends, Link};
     use std::ptr;
@@ -127,8 +127,8 @@ pub(super) struct Node {
     _pinned: PhantomPinned,
 }
 
-// SAFETY: the links are accessed only under the tree's lock, except while the node is created. All other fields are `Send`
-// and `Sync`.
+// SAFETY: the links are accessed only under the tree's lock, except while the node is created. All other fields are
+// `Send` and `Sync`.
 unsafe impl Send for Node {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Node {}

@@ -1,4 +1,4 @@
-//! What models run on: loom's primitives.
+//! The primitives that models run on: loom's.
 
 pub use loom::cell::UnsafeCell;
 pub use loom::hint;

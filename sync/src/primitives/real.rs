@@ -1,4 +1,4 @@
-//! What programs run on: `std`'s primitives.
+//! The primitives that programs run on: `std`'s.
 
 pub use std::hint;
 pub use std::sync::Arc;

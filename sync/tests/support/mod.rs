@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 /// A deadline that ends a test that hangs. Nothing here takes that long, even on a busy machine.
-pub(crate) const LONG: Duration = Duration::from_secs(60);
+pub(crate) const LONG: Duration = Duration::from_secs(120);
 
 /// Counts how often it was woken.
 #[derive(Default)]

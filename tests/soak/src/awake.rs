@@ -1,7 +1,8 @@
 //! A clock that stands still while the process does.
 //!
-//! A process that is stopped, or starved by others, is not one that hangs. So whatever takes too long is measured with this
-//! clock, which a thread moves: by the time that has passed since it last ran, and by no more than [`STEP`].
+//! A process that is stopped, or starved by others, is not one that hangs. So whatever takes too
+//! long is measured with this clock, which a thread moves: by the time that has passed since it
+//! last ran, and by no more than [`STEP`].
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;

@@ -258,7 +258,8 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Waits for the task, and returns whether it ran to its end. What the handle says has to agree with what the task did.
+    /// Waits for the task, and returns whether it ran to its end. What the handle says has to agree
+    /// with what the task did.
     pub(crate) async fn join(self) -> bool {
         let Self { house, record, handle } = self;
         let result = handle.await;
@@ -270,7 +271,9 @@ impl Watched {
             Err(error) if error.is_panic() => outcome == THROWN,
             Err(_) => outcome == RUNNING,
         };
-        house.always(agrees, "a handle tells another end than the task's");
+        if !agrees {
+            fail(&format!("a handle tells {result:?} of a task whose own account is {outcome}"));
+        }
         result.is_ok()
     }
 

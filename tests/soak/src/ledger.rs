@@ -47,6 +47,7 @@ ledger! {
     datagrams: "datagrams that came back as they were sent",
     connections: "TCP connections",
     timers: "timers, none of them early",
+    wakers: "calls of wakers that block, and may throw",
     virtual_hours: "hours of virtual time",
     computations: "computations, with the right result",
     blocking: "closures on blocking threads",

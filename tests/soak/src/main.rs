@@ -4,14 +4,14 @@
 //! windlass-soak [MINUTES] [SEED] [FIRST ROUND]
 //! ```
 //!
-//! A round has one to three runtimes side by side, each of which is kept busy with a random choice of activities (tasks,
-//! sockets, timers, fork-join, calls that block, aborts, panics, futures dropped at an await) and ended in a random way. While
-//! they run, everything is counted that must not get lost: each task ends once, and as its handle says; each byte comes back;
-//! no timer is early; each computation has the right result. After each round the process has to be as it was: no
-//! thread, no descriptor and no memory is left.
+//! A round has one to three runtimes side by side, each of which is kept busy with a random choice of activities
+//! (tasks, sockets, timers, fork-join, calls that block, aborts, panics, futures dropped at an await) and ended
+//! in a random way. While they run, everything is counted that must not get lost: each task ends once, and as its
+//! handle says; each byte comes back; no timer is early; each computation has the right result. After each round
+//! the process has to be as it was: no thread, no descriptor and no memory is left.
 //!
-//! The choices of a round follow from the seed and its number; what the threads make of them does not. Whatever is wrong ends
-//! the process, with the seed and the number of the round.
+//! The choices of a round follow from the seed and its number; what the threads make of them does not. Whatever
+//! is wrong ends the process, with the seed and the number of the round.
 
 mod activities;
 mod awake;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 /// A generator of numbers (splitmix64).
 ///
-/// [`fork`](Self::fork) makes another one. With one each, activities that run concurrently make the same choices in whatever order they run.
+/// [`fork`](Self::fork) makes another one. With one each, activities that run concurrently make the
+/// same choices in whatever order they run.
 #[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 

@@ -19,6 +19,9 @@ const NO_HURRY: Duration = Duration::from_secs(24 * 3600);
 /// More spares than there are tasks that block at once.
 const MANY: usize = 64;
 
+/// Many more workers than CPUs, now and then.
+const CROWD: usize = 64;
+
 /// Runs one to three runtimes side by side until all of them are gone.
 pub(crate) fn run(mut random: Random) {
     let threads: Vec<_> = (0..random.within(1..4))
@@ -45,7 +48,7 @@ fn one(mut random: Random) {
 
 fn builder(random: &mut Random) -> Builder {
     Builder::new()
-        .workers(random.within(1..5))
+        .workers(if random.chance(2) { CROWD } else { random.within(1..5) })
         .max_blocking(random.within(1..9))
         .stuck_after(random.micros(1000..12_000))
         .blocking_keep_alive(random.micros(0..50_000))

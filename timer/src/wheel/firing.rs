@@ -15,7 +15,7 @@ impl Wheel {
         batch: &mut Batch<'_, impl Fn(&Waker) -> bool>,
     ) -> bool {
         while let Some(index) = self.slots.first(list) {
-            if !batch.takes(self.entries[index].waker.as_ref()) {
+            if !batch.accept(self.entries[index].waker.as_ref()) {
                 return false;
             }
             self.fire(index, batch);
@@ -58,7 +58,7 @@ impl Wheel {
         // Stable: equal times stay in the order of arming.
         due.sort_by_key(|(deadline, _)| *deadline);
         for &(_, index) in &*due {
-            if batch.takes(self.entries[index].waker.as_ref()) {
+            if batch.accept(self.entries[index].waker.as_ref()) {
                 self.fire(index, batch);
             } else {
                 self.unlink(index);
@@ -68,8 +68,8 @@ impl Wheel {
         Scan::Due
     }
 
-    /// Moves the timers of a slot whose time has come to lower levels, in order, up to `most`. Returns false if more are
-    /// left.
+    /// Moves the timers of a slot whose time has come to lower levels, in order, up to `most`.
+    /// Returns false if more are left.
     pub(super) fn cascade(&mut self, list: usize, most: &mut usize) -> bool {
         let floor = if level_of(list) <= BASE_LEVEL { 0 } else { BASE_LEVEL };
         while let Some(index) = self.slots.first(list) {

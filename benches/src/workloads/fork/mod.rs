@@ -98,6 +98,10 @@ fn fibonacci<P: ForkPeer, const N: u32>(budget: &Budget) -> Metrics {
     })
 }
 
+/// A tree whose levels lie in memory one after the other, each from left to right. Peers differ in which
+/// closure of a join they run first. Here a walk from the left goes forwards through each level, and one
+/// from the right backwards, which takes as long; a tree that is allocated in the order of one of these
+/// walks would measure that order, and not the joins.
 struct Node {
     value: u64,
     children: Option<[Box<Node>; 2]>,
@@ -105,8 +109,15 @@ struct Node {
 
 impl Node {
     fn new(levels: u32) -> Box<Node> {
-        let children = (levels > 1).then(|| [Node::new(levels - 1), Node::new(levels - 1)]);
-        Box::new(Node { value: levels.into(), children })
+        let leaf = || Box::new(Node { value: 1, children: None });
+        let mut level: Vec<Box<Node>> = (0..1_usize << (levels - 1)).map(|_| leaf()).collect();
+        for height in 2..=levels {
+            let mut below = level.into_iter();
+            let pairs = std::iter::from_fn(|| Some([below.next()?, below.next()?]));
+            let parent = |pair| Box::new(Node { value: height.into(), children: Some(pair) });
+            level = pairs.map(parent).collect();
+        }
+        level.pop().expect("one level at least")
     }
 }
 

@@ -21,7 +21,7 @@ use windlass_runtime::{Builder, spawn};
 use windlass_tokio::BuilderExt;
 
 /// Nothing here takes longer unless something hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 pub(crate) type Serving = JoinHandle<std::io::Result<DrainReport>>;
 
@@ -107,11 +107,15 @@ pub(crate) type Sender = hyper::client::conn::http2::SendRequest<Full<Bytes>>;
 
 /// A client of HTTP/2.
 pub(crate) async fn http2(address: SocketAddr) -> Sender {
-    let stream = Io::new(connect(address).await);
-    let (sender, connection) =
-        hyper::client::conn::http2::handshake(Executor, stream).await.unwrap();
+    try_http2(connect(address).await).await.unwrap()
+}
+
+/// A client of HTTP/2 on a connection, unless that ends.
+pub(crate) async fn try_http2(stream: TcpStream) -> Option<Sender> {
+    let handshake = hyper::client::conn::http2::handshake(Executor, Io::new(stream));
+    let (sender, connection) = handshake.await.ok()?;
     drop(spawn(connection));
-    sender
+    Some(sender)
 }
 
 pub(crate) fn request(path: &str) -> Request<Full<Bytes>> {

@@ -13,9 +13,7 @@ use windlass_runtime::timer::timeout;
 
 use super::race::{interleaved, race};
 use crate::Io;
-
-/// How long an address may take before the next one is tried as well; what RFC 8305 recommends.
-const NEXT_AFTER: Duration = Duration::from_millis(250);
+use crate::policy::NEXT_ADDRESS;
 
 /// Connects hyper-util's client.
 ///
@@ -113,7 +111,7 @@ impl Connector {
         let (host, port) = self.target(&uri)?;
         let connecting = async {
             let addresses = interleaved(resolve((host, port)).await?);
-            race(addresses, NEXT_AFTER, TcpStream::connect).await
+            race(addresses, NEXT_ADDRESS, TcpStream::connect).await
         };
         let stream = match self.connect_timeout {
             Some(limit) => timeout(limit, connecting).await.map_err(|_| timed_out(&uri))??,
@@ -123,7 +121,7 @@ impl Connector {
         Ok(Io::new(stream))
     }
 
-    /// Where to connect to.
+    /// Returns where to connect to.
     fn target<'a>(&self, uri: &'a Uri) -> io::Result<(&'a str, u16)> {
         let scheme = uri.scheme_str().unwrap_or("http");
         if scheme != "http" && !self.any_scheme {

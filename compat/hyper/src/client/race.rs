@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use windlass_runtime::timer::sleep;
 
-/// The addresses with the families taking turns. The first stays the first: the resolver has put it there.
+/// Returns the addresses with the families taking turns. The first stays the first, because the resolver has put it
+/// there.
 pub(super) fn interleaved(addresses: impl Iterator<Item = SocketAddr>) -> VecDeque<SocketAddr> {
     let mut addresses = addresses.peekable();
     let first_is_v6 = addresses.peek().is_some_and(SocketAddr::is_ipv6);

@@ -1,4 +1,4 @@
-//! What can go wrong with a connection.
+//! The errors of a connection.
 
 use std::fmt;
 use std::io;
@@ -27,9 +27,10 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        // The error itself is what is displayed, so a report of all causes goes on with what is behind it.
         match self {
-            Self::Http(error) => Some(error),
-            Self::Io(error) => Some(error),
+            Self::Http(error) => error.source(),
+            Self::Io(error) => error.source(),
             Self::HeaderTimeout => None,
         }
     }
@@ -44,5 +45,51 @@ impl From<hyper::Error> for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct Deep;
+
+    impl fmt::Display for Deep {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("deep down")
+        }
+    }
+
+    impl std::error::Error for Deep {}
+
+    #[derive(Debug)]
+    struct Outer(Deep);
+
+    impl fmt::Display for Outer {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("on the surface")
+        }
+    }
+
+    impl std::error::Error for Outer {
+        fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+            Some(&self.0)
+        }
+    }
+
+    #[test]
+    fn a_report_of_all_causes_has_each_of_them_once() {
+        let error = Error::Io(io::Error::other(Outer(Deep)));
+        let mut report = vec![error.to_string()];
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            report.push(error.to_string());
+            cause = error.source();
+        }
+        assert_eq!(report, ["on the surface", "deep down"]);
+        assert!(Error::HeaderTimeout.source().is_none());
     }
 }

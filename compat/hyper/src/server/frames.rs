@@ -1,4 +1,4 @@
-//! Where the frames of a WebSocket begin and end (RFC 6455, section 5.2).
+//! Finds the beginning and the end of the frames of a WebSocket (RFC 6455, section 5.2).
 
 /// The opcode of a close frame.
 const CLOSE: u8 = 0x8;
@@ -29,12 +29,13 @@ impl Frames {
         }
     }
 
-    /// True between two frames. A control frame may come here, also in the middle of a message of several frames.
+    /// Returns true between two frames. A control frame may come here, also in the middle of a message of several
+    /// frames.
     pub(super) fn is_between(&self) -> bool {
         self.have == 0 && self.rest == 0
     }
 
-    /// True if there was a close frame.
+    /// Returns true if there was a close frame.
     pub(super) fn has_closed(&self) -> bool {
         self.has_closed
     }

@@ -1,18 +1,18 @@
 //! The end of a WebSocket whose handler knows nothing of the server's end.
 //!
-//! The handler's library speaks the protocol, and here it is bytes. But it is known where frames begin and end, so a close
-//! frame can be put between two of them. Of the two directions, the one *to the handler* is the right one: the library
-//! takes the frame for the client's, answers it with a close frame of the same code, which the client gets, tells the
-//! handler, and lets nothing more be sent. If the frame were put into the other direction, the handler would
+//! The handler's library speaks the protocol, and here it is bytes. But it is known where frames begin and end, so a
+//! close frame can be put between two of them. Of the two directions, the one *to the handler* is the right one: the
+//! library takes the frame for the client's, answers it with a close frame of the same code, which the client gets,
+//! tells the handler, and lets nothing more be sent. If the frame were put into the other direction, the handler would
 //! not know, and its next message would come after the close frame, which the protocol forbids.
 //!
 //! 1. A drain begins. A handler that minds the server's end says goodbye by itself, and is left alone: nothing happens
 //!    for the time that idle connections of HTTP/1 have, too.
-//! 2. When a read finds nothing, between two frames, the handler gets the close frame. Messages that have arrived come before
-//!    it, unless they never end.
-//! 3. When the handler has dropped the connection, a task sees to it that the client gets a close frame, if the handler has
-//!    not sent one, and waits for the client's. Closed at once, the connection might be reset by what the client
-//!    has sent meanwhile, and the close frame with it.
+//! 2. When a read finds nothing, between two frames, the handler gets the close frame. Messages that have arrived come
+//!    before it, unless they never end.
+//! 3. When the handler has dropped the connection, a task sees to it that the client gets a close frame, if the
+//!    handler has not sent one, and waits for the client's. Closed at once, the connection might be reset by what the
+//!    client has sent meanwhile, and the close frame with it.
 
 use std::future::poll_fn;
 use std::io;
@@ -20,10 +20,10 @@ use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use windlass_runtime::Handle;
+use windlass_runtime::task::has_budget_remaining;
 use windlass_runtime::timer::timeout;
 
 use super::activity::Activity;
@@ -31,16 +31,12 @@ use super::frames::Frames;
 use super::told::Told;
 use super::upgrade::Upgrade;
 use crate::io::read_seen;
+use crate::policy::{FAREWELL, LAST_READS};
 
 /// The close frame that the handler gets: "going away", 1001, masked with zeros as it comes from a client.
 const TO_HANDLER: &[u8] = &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9];
 /// The same for the client.
 const TO_CLIENT: &[u8] = &[0x88, 0x02, 0x03, 0xe9];
-/// How many reads may find something before the handler gets its frame all the same: a client that never pauses should not
-/// hold up the end, and a few messages that have arrived should not be lost.
-const LAST_READS: u32 = 64;
-/// How long the client may take to answer the close frame: some round trips.
-const FAREWELL: Duration = Duration::from_secs(1);
 
 /// The two directions of a WebSocket, and how far its goodbye is.
 #[derive(Debug)]
@@ -77,7 +73,7 @@ impl Goodbye {
     ) -> Poll<io::Result<()>> {
         if self.frame.is_none() {
             // Asked before the read, so that the task is woken in any case.
-            let is_due = self.due.is_told(cx);
+            let is_due = self.due.check(cx);
             if !is_due || self.last_reads < LAST_READS || !self.may_begin() {
                 let received = &mut self.received;
                 let read = read_seen(Pin::new(io), cx, cursor, |bytes| received.note(bytes))?;
@@ -86,6 +82,11 @@ impl Goodbye {
                 }
                 if read.is_ready() || !is_due || !self.may_begin() {
                     return read.map(Ok);
+                }
+                // The read was perhaps cut short by the budget, and has not looked at what has arrived.
+                if !has_budget_remaining() {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
                 }
             }
         }
@@ -141,7 +142,7 @@ impl Goodbye {
     }
 }
 
-/// What was sent: the head of the response that upgrades the connection, and frames.
+/// Everything that was sent: the head of the response that upgrades the connection, and frames.
 #[derive(Debug, Default)]
 struct Sent {
     /// How many bytes of the empty line that ends the head have come.

@@ -2,36 +2,39 @@
 
 use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use http_body::Body;
 use hyper::body::Incoming;
-use hyper::rt::bounds::Http2ServerConnExec;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
-use hyper::service::{HttpService, Service};
+use hyper::service::Service;
 use hyper::{Request, Response};
 use windlass_sync::CancellationToken;
 
 use super::Error;
 use super::activity::Activity;
+use super::drive::drive;
+use super::gathered::Gathered;
 use super::observed::Observed;
 use super::service::Counted;
 use super::told::Told;
 use super::version::{Version, read_version};
 use super::watch::{Limits, Overdue, Watch};
+use crate::policy::{HEADER_TIMEOUT, IDLE_TIMEOUT, LINGER, WRITE_TIMEOUT};
 use crate::{Executor, Timer};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
 /// Serves HTTP connections: HTTP/1 with upgrades, and HTTP/2, known by its first bytes.
 ///
-/// A connection is closed if the head of a request takes longer than 30 seconds to arrive, the first one of
-/// it counted from the start, or if it is idle for 75 seconds between two requests. A connection of HTTP/2 is idle from its
-/// start to its first request, and is told with GOAWAY.
+/// A connection is closed if the head of a request takes longer than 30 seconds to arrive, the first one of it
+/// counted from the start, or if it is idle for 75 seconds between two requests. A connection of HTTP/2 is idle from
+/// its start to its first request, and is told with GOAWAY. A connection whose client reads nothing for 60 seconds, when
+/// there is something to write to it, is closed too.
 ///
 /// # Examples
 ///
@@ -70,9 +73,10 @@ impl Http {
         // With it, clients may ask for WebSockets.
         http2.timer(Timer).enable_connect_protocol();
         let limits = Limits {
-            header: Some(Duration::from_secs(30)),
-            idle: Some(Duration::from_secs(75)),
-            linger: Duration::from_millis(250),
+            header: Some(HEADER_TIMEOUT),
+            idle: Some(IDLE_TIMEOUT),
+            linger: LINGER,
+            write: Some(WRITE_TIMEOUT),
         };
         Self { limits, only: None, http1, http2 }
     }
@@ -108,11 +112,29 @@ impl Http {
         self
     }
 
+    /// Sets how long a write may wait for a client that reads nothing, 60 seconds by default. `None` sets no limit.
+    ///
+    /// The time counts anew from each byte that the client, or the buffers on the way to it, have taken. A
+    /// connection of HTTP/1 that was upgraded has no such limit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// let http = windlass_hyper::server::Http::new().write_timeout(Duration::from_secs(20));
+    /// # drop(http);
+    /// ```
+    pub fn write_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.limits.write = timeout.into();
+        self
+    }
+
     /// Sets how long an idle connection of HTTP/1 is kept once it is told to end, 250 milliseconds by default. A
     /// WebSocket has as long to say goodbye by itself.
     ///
-    /// Clients that send another request within that time learn from the answer that it is the last one. Those that send
-    /// it when the connection is being closed have to send it again.
+    /// Clients that send another request within that time learn from the answer that it is the last one. Those that
+    /// send it when the connection is being closed have to send it again.
     ///
     /// # Examples
     ///
@@ -153,8 +175,8 @@ impl Http {
         self
     }
 
-    /// Returns hyper's settings of HTTP/1. Leave its `header_read_timeout` alone: [`header_timeout`](Self::header_timeout)
-    /// does that.
+    /// Returns hyper's settings of HTTP/1. Leave its `header_read_timeout` alone:
+    /// [`header_timeout`](Self::header_timeout) does that.
     ///
     /// # Examples
     ///
@@ -181,18 +203,22 @@ impl Http {
     /// Serves a connection to its end. When `drain` is cancelled, it ends as soon as no request is lost by
     /// that; see the [module](crate::server).
     ///
-    /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and this
-    /// future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the extended
-    /// CONNECT of RFC 8441. In both cases no time-out closes the connection any more.
+    /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and
+    /// this future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the
+    /// extended CONNECT of RFC 8441. In both cases the connection may be idle for any time, with HTTP/2 even when the
+    /// stream is over; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client is gone. With
+    /// HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force.
     ///
-    /// An upgraded connection has left HTTP, and the protocol that it speaks has its own way to say goodbye, so the task should
-    /// mind `drain` by itself. A WebSocket of HTTP/1 that has not ended after the [`linger`](Self::linger) gets help: at the
-    /// next pause between two frames, the task reads a close frame with the code 1001, "going away", as if the client had sent
-    /// it. Libraries for WebSockets answer it with a frame of the same code, which tells the client. If the task drops the
-    /// connection without an answer, the client gets the frame then.
+    /// An upgraded connection has left HTTP, and the protocol that it speaks has its own way to say
+    /// goodbye, so the task should mind `drain` by itself. A WebSocket of HTTP/1 that has not ended
+    /// after the [`linger`](Self::linger) gets help: at the next pause between two frames, the task
+    /// reads a close frame with the code 1001, "going away", as if the client had sent it. Libraries
+    /// for WebSockets answer it with a frame of the same code, which tells the client. If the task
+    /// drops the connection without an answer, the client gets the frame then. A client that sends frames together with
+    /// its request, before it knows the answer, does not get that help.
     ///
-    /// Dropping the future closes the connection, whatever it is doing. If it was upgraded, all reads and writes of it fail
-    /// from then on, those that are waiting included.
+    /// Dropping the future closes the connection, whatever it is doing. If it was upgraded, all reads and writes of
+    /// it fail from then on, those that are waiting included.
     ///
     /// # Errors
     ///
@@ -252,7 +278,7 @@ impl Http {
     {
         let activity = Arc::new(Activity::new(drain.clone()));
         let mut watch = Watch::new(self.limits, activity.clone(), Told::new(drain.clone()));
-        let mut io = Observed::new(io, activity.clone());
+        let mut io = Observed::new(io, activity.clone(), self.limits.write);
         let version = match self.only {
             Some(version) => version,
             None => match version_in_time(&mut io, &mut watch).await? {
@@ -269,6 +295,7 @@ impl Http {
             }
             Version::Http2 => {
                 let connection = self.http2.serve_connection(io, service);
+                let connection = Gathered::new(connection, activity.clone());
                 drive(pin!(connection), watch, true).await
             }
         };
@@ -302,87 +329,4 @@ async fn version_in_time<I: Read + Write + Unpin + Send + 'static>(
         })
     })
     .await
-}
-
-/// Drives a connection to its end. One that `closes_at_once` knows by its protocol how to do that without losing
-/// anything.
-async fn drive<C: Connection>(
-    mut connection: Pin<&mut C>,
-    mut watch: Watch,
-    closes_at_once: bool,
-) -> Result<(), Error> {
-    let mut closing = Closing::No;
-    let ended = poll_fn(|cx| {
-        if closes_at_once && closing == Closing::No && watch.is_told(cx) {
-            closing = Closing::Drained;
-            connection.as_mut().graceful_shutdown();
-        }
-        loop {
-            let mut polled = connection.as_mut().poll(cx);
-            if polled.is_pending() && watch.is_unsure() {
-                polled = connection.as_mut().poll(cx);
-            }
-            if let Poll::Ready(result) = polled {
-                return Poll::Ready(result.map_err(Error::Http));
-            }
-            match closing {
-                Closing::No => {}
-                // It takes as long as its streams do.
-                Closing::Drained => return Poll::Pending,
-                Closing::Overdue => return watch.poll_closed(cx).map(Ok),
-            }
-            match watch.poll_overdue(cx) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Overdue::Head) => return Poll::Ready(Err(Error::HeaderTimeout)),
-                Poll::Ready(Overdue::Request) => {
-                    closing = Closing::Overdue;
-                    watch.close();
-                    connection.as_mut().graceful_shutdown();
-                }
-            }
-        }
-    });
-    ended.await
-}
-
-/// Whether a connection was told to close, and why.
-#[derive(PartialEq)]
-enum Closing {
-    No,
-    /// The server ends.
-    Drained,
-    /// It has been idle for too long.
-    Overdue,
-}
-
-/// A connection of hyper's, of either version.
-trait Connection: Future<Output = hyper::Result<()>> {
-    fn graceful_shutdown(self: Pin<&mut Self>);
-}
-
-impl<I, S, B> Connection for http1::UpgradeableConnection<I, S>
-where
-    I: Read + Write + Unpin + Send + 'static,
-    S: HttpService<Incoming, ResBody = B>,
-    S::Error: Into<BoxError>,
-    B: Body + 'static,
-    B::Error: Into<BoxError>,
-{
-    fn graceful_shutdown(self: Pin<&mut Self>) {
-        http1::UpgradeableConnection::graceful_shutdown(self);
-    }
-}
-
-impl<I, S, B> Connection for http2::Connection<I, S, Executor>
-where
-    I: Read + Write + Unpin + 'static,
-    S: HttpService<Incoming, ResBody = B>,
-    S::Error: Into<BoxError>,
-    B: Body + 'static,
-    B::Error: Into<BoxError>,
-    Executor: Http2ServerConnExec<S::Future, B>,
-{
-    fn graceful_shutdown(self: Pin<&mut Self>) {
-        http2::Connection::graceful_shutdown(self);
-    }
 }

@@ -17,18 +17,26 @@
 //! A WebSocket that has not ended by itself gets a close frame, "going away"; `goodbye` has how.
 //!
 //! What is left is a request that is on its way, over the network, to a connection that was idle for the whole
-//! while. Clients see it closed without an answer, and try again on another.
+//! time. Clients see it closed without an answer, and try again on another.
 //!
 //! # How it works
 //!
-//! `Activity` is what the parts of a connection know of each other: the I/O, `Observed`, notes which bytes came, of which `Unread` tells
-//! those of a body from those of the next head; the service notes when a request begins and when its response is over; and
-//! `Watch` computes from these when the connection's time is up. There is one timer a connection. It is moved only to an
-//! earlier time; when it fires early, `Watch` finds that out and arms it again. So a request costs no timer.
+//! `Activity` is what the parts of a connection know of each other: the I/O, `Observed`, notes which bytes came,
+//! of which `Unread` tells those of a body from those of the next head; the service notes when a request begins
+//! and when its response is over; and `Watch` computes from these when the connection's time is up. There is one
+//! timer for each connection. It is moved only to an earlier time; when it fires early, `Watch` finds that out and arms
+//! it again. So a request costs no timer; and when a response is over and the timer fires in time, it is not even looked
+//! at.
+//!
+//! `Writes` has the time-out of writes, whose timer is armed only while one has to wait.
+//!
+//! `Gathered` has a connection of HTTP/2 wait for the answers of its streams, and write them together.
 
 mod activity;
+mod drive;
 mod error;
 mod frames;
+mod gathered;
 mod goodbye;
 mod http;
 mod observed;
@@ -38,6 +46,7 @@ mod unread;
 mod upgrade;
 mod version;
 mod watch;
+mod writes;
 
 pub use error::Error;
 pub use http::Http;

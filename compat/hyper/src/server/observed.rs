@@ -4,12 +4,14 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 
 use super::activity::Activity;
 use super::goodbye::{Closing, Goodbye};
 use super::upgrade::Cut;
+use super::writes::Writes;
 use crate::io::read_seen;
 
 /// The connection's I/O. Notes what hyper does with it, and begins with the bytes that were read before.
@@ -22,6 +24,7 @@ pub(super) struct Observed<I: Read + Write + Unpin + Send + 'static> {
     /// The last bytes that were read of HTTP.
     tail: [u8; 4],
     pub(super) activity: Arc<Activity>,
+    writes: Writes,
     /// After an upgrade to a WebSocket.
     goodbye: Option<Box<Goodbye>>,
     /// Two, because an upgraded connection may be read by one task and written by another.
@@ -30,13 +33,14 @@ pub(super) struct Observed<I: Read + Write + Unpin + Send + 'static> {
 }
 
 impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
-    pub(super) fn new(io: I, activity: Arc<Activity>) -> Self {
+    pub(super) fn new(io: I, activity: Arc<Activity>, write_limit: Option<Duration>) -> Self {
         Self {
             io: Some(io),
             head: Vec::new(),
             taken: 0,
             tail: [0; 4],
             activity,
+            writes: Writes::new(write_limit),
             goodbye: None,
             cut_reading: Cut::default(),
             cut_writing: Cut::default(),
@@ -48,11 +52,17 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
     }
 
     /// Notes a write, and returns an error if there are to be no more.
+    #[inline]
     fn note_write(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         self.activity.note_write();
         if self.activity.upgrade().is_none() {
             return Ok(());
         }
+        self.check_upgraded_write(cx)
+    }
+
+    #[cold]
+    fn check_upgraded_write(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         self.follow();
         match self.activity.upgrade() {
             Some(upgrade) => self.cut_writing.check(upgrade, cx),
@@ -60,8 +70,9 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
         }
     }
 
-    /// Follows the frames of a WebSocket, from the first read or write after the upgrade on. If hyper has read more than the
-    /// head of the request, which no client should have sent, it is not known where they begin, and they are left alone.
+    /// Follows the frames of a WebSocket, from the first read or write after the upgrade on. If hyper has
+    /// read more than the head of the request, which no client should have sent, it is not known where they
+    /// begin, and they are left alone.
     fn follow(&mut self) {
         if self.goodbye.is_some() || &self.tail != b"\r\n\r\n" {
             return;
@@ -71,14 +82,47 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
         }
     }
 
+    /// Reads again what was read before.
+    #[cold]
+    fn read_head(&mut self, cursor: &mut ReadBufCursor<'_>) {
+        let head = &self.head[self.taken..];
+        let count = head.len().min(cursor.remaining());
+        cursor.put_slice(&head[..count]);
+        note_tail(&mut self.tail, &head[..count]);
+        self.taken += count;
+        if self.taken == self.head.len() {
+            self.head = Vec::new();
+            self.taken = 0;
+        }
+        self.activity.note_bytes();
+    }
+
+    /// Notes, and passes on, the result of a write or a flush, or an error if it has waited too long. After an upgrade
+    /// there is no limit.
+    #[inline]
+    fn in_time<T>(
+        &mut self,
+        cx: &mut Context<'_>,
+        result: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if self.activity.upgrade().is_some() {
+            return result;
+        }
+        let result = self.writes.limit(cx, result);
+        self.activity.note_waiting(result.is_pending());
+        result
+    }
+
     /// Notes what was written of some bytes.
+    #[inline]
     fn note_written<'a>(
         &mut self,
         written: &Poll<io::Result<usize>>,
         buffers: impl IntoIterator<Item = &'a [u8]>,
     ) {
-        let (Some(goodbye), Poll::Ready(Ok(count))) = (&mut self.goodbye, written) else { return };
-        let mut count = *count;
+        let Poll::Ready(Ok(mut count)) = *written else { return };
+        self.activity.note_written(count);
+        let Some(goodbye) = &mut self.goodbye else { return };
         for buffer in buffers {
             let part = count.min(buffer.len());
             goodbye.note_sent(&buffer[..part]);
@@ -123,17 +167,8 @@ impl<I: Read + Write + Unpin + Send + 'static> Read for Observed<I> {
         mut cursor: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        let head = &this.head[this.taken..];
-        if !head.is_empty() {
-            let count = head.len().min(cursor.remaining());
-            cursor.put_slice(&head[..count]);
-            note_tail(&mut this.tail, &head[..count]);
-            this.taken += count;
-            if this.taken == this.head.len() {
-                this.head = Vec::new();
-                this.taken = 0;
-            }
-            this.activity.note_bytes();
+        if !this.head.is_empty() {
+            this.read_head(&mut cursor);
             return Poll::Ready(Ok(()));
         }
         if let Some(upgrade) = this.activity.upgrade() {
@@ -168,12 +203,13 @@ impl<I: Read + Write + Unpin + Send + 'static> Write for Observed<I> {
         self.note_write(cx)?;
         let written = Pin::new(self.io()).poll_write(cx, bytes);
         self.note_written(&written, [bytes]);
-        written
+        self.in_time(cx, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.note_write(cx)?;
-        Pin::new(self.io()).poll_flush(cx)
+        let flushed = Pin::new(self.io()).poll_flush(cx);
+        self.in_time(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -192,6 +228,6 @@ impl<I: Read + Write + Unpin + Send + 'static> Write for Observed<I> {
         self.note_write(cx)?;
         let written = Pin::new(self.io()).poll_write_vectored(cx, buffers);
         self.note_written(&written, buffers.iter().map(|buffer| &**buffer));
-        written
+        self.in_time(cx, written)
     }
 }

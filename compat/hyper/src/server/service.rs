@@ -35,11 +35,14 @@ where
     type Future = Answering<S::Future>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let exchange = Exchange::begin(&self.activity, !request.body().is_end_stream());
         let kind = Kind {
             is_1: request.version() < Version::HTTP_2,
             is_connect: request.method() == Method::CONNECT,
         };
+        // The body is asked apart from the head: what something points to has to be copied to be handed on.
+        let (head, body) = request.into_parts();
+        let exchange = Exchange::begin(&self.activity, !body.is_end_stream());
+        let request = Request::from_parts(head, body);
         Answering { future: self.service.call(request), exchange: Some(exchange), kind }
     }
 }
@@ -54,7 +57,7 @@ pin_project! {
     }
 }
 
-/// What a request has to do with its connection.
+/// The properties of a request that matter to its connection.
 #[derive(Clone, Copy)]
 struct Kind {
     /// It has the connection to itself, and is no stream of HTTP/2.
@@ -86,20 +89,30 @@ where
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
-        let mut response = ready!(this.future.poll(cx))?;
+        let response = ready!(this.future.poll(cx))?;
         let exchange = this.exchange.take();
+        let mut is_last = false;
         if let Some(exchange) = &exchange {
             match (this.kind.is_1, this.kind.is_handed_over(response.status())) {
                 (true, true) => exchange.hand_over_connection(is_websocket(response.headers())),
                 (false, true) => exchange.hand_over_stream(),
-                (true, false) if exchange.is_draining() => {
-                    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-                }
-                (_, false) => {}
+                (true, false) => is_last = exchange.is_draining(),
+                (false, false) => {}
             }
         }
-        Poll::Ready(Ok(response.map(|body| CountedBody { body, _exchange: exchange })))
+        let counted = |body| CountedBody { body, _exchange: exchange };
+        if is_last {
+            return Poll::Ready(Ok(close_after(response.map(counted))));
+        }
+        Poll::Ready(Ok(response.map(counted)))
     }
+}
+
+/// Tells the client that the connection is closed after this response.
+#[cold]
+fn close_after<B>(mut response: Response<B>) -> Response<B> {
+    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    response
 }
 
 pin_project! {

@@ -6,8 +6,8 @@ use std::task::{Context, Waker};
 
 use windlass_sync::{CancellationToken, CancelledOwned};
 
-/// Whether a token is cancelled, for a task that asks at each poll. The token may be shared by all connections, so the wait in
-/// it is renewed only if another task asks.
+/// A token for a task that checks at each poll whether it is cancelled. All connections may share the token, so the wait
+/// in it is renewed only if another task asks.
 #[derive(Debug)]
 pub(super) struct Told {
     token: CancellationToken,
@@ -20,12 +20,18 @@ impl Told {
         Self { cancelled: Box::pin(token.clone().cancelled_owned()), token, asked_by: None }
     }
 
-    /// True once the token is cancelled. Until then, the task is woken when that happens.
-    pub(super) fn is_told(&mut self, cx: &mut Context<'_>) -> bool {
+    /// Returns true if this is the task that has asked last.
+    #[inline]
+    pub(super) fn is_asked_by(&self, waker: &Waker) -> bool {
+        self.asked_by.as_ref().is_some_and(|asked_by| asked_by.will_wake(waker))
+    }
+
+    /// Returns true once the token is cancelled. Until then, it has the task woken when that happens.
+    pub(super) fn check(&mut self, cx: &mut Context<'_>) -> bool {
         if self.token.is_cancelled() {
             return true;
         }
-        if self.asked_by.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
+        if self.is_asked_by(cx.waker()) {
             return false;
         }
         self.asked_by = Some(cx.waker().clone());

@@ -1,21 +1,25 @@
-//! Whether hyper holds bytes of a head that has not become a request yet.
+//! Tracks whether hyper holds bytes of a head that has not become a request yet.
 //!
-//! hyper does not tell, but its calls do. It reads for three purposes:
+//! hyper does not expose that, but its calls show it. It reads for three purposes:
 //!
-//! 1. While a request is being answered, for its body, and to notice that the peer is gone: only if its buffer is empty.
+//! 1. While a request is being answered, for its body, and to notice that the peer is gone: only if
+//!    its buffer is empty.
 //! 2. For a head, of which the buffer may hold the beginning. Then it writes or flushes before it reads again.
 //! 3. Once between the two, if its last read found something and all of that is used up: the buffer is empty.
 //!
-//! So the buffer is empty if a read finds nothing (a) while a request is being answered, or (b) directly after another read
-//! that found nothing, because that one was of the third kind. What arrives after the response, or in one read with the end of
-//! a body, is doubtful until hyper has been polled once more: either (b) happens, or the bytes belong to a head.
+//! So the buffer is empty if a read finds nothing (a) while a request is being answered, or (b)
+//! directly after another read that found nothing, because that one was of the third kind. What
+//! arrives after the response, or in one read with the end of a body, is doubtful until hyper has
+//! been polled once more: either (b) happens, or the bytes belong to a head.
 //!
-//! hyper may be set up not to flush while it holds bytes (`pipeline_flush`), and (b) is then wrong. It is used only when there
-//! is doubt, and an error costs little: the time for an idle connection counts, rather than that for a head.
+//! hyper may be set up not to flush while it holds bytes (`pipeline_flush`), and (b) is then wrong.
+//! It is used only when there is doubt, and an error costs little: the time for an idle connection
+//! counts, rather than that for a head.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// What hyper has read of an HTTP/1 connection and not used. All calls are from one task, so the orderings are relaxed.
+/// The bytes that hyper has read of an HTTP/1 connection and not used. All calls are from one task, so the orderings
+/// are relaxed.
 #[derive(Debug, Default)]
 pub(super) struct Unread {
     some: AtomicBool,
@@ -30,14 +34,16 @@ pub(super) struct Unread {
 }
 
 impl Unread {
-    /// True if hyper holds bytes of a head.
+    /// Returns true if hyper holds bytes of a head.
+    #[inline]
     pub(super) fn is_some(&self) -> bool {
         self.some.load(Relaxed)
     }
 
-    /// True if hyper has to be polled once more before `is_some` is right. Called when it has been polled, and answers no
-    /// request.
-    pub(super) fn is_unsure(&self) -> bool {
+    /// Returns true if hyper has to be polled once more before `is_some` is right. Called once after each poll, while
+    /// no request is being answered.
+    #[inline]
+    pub(super) fn settle_doubt(&self) -> bool {
         if !self.doubtful.load(Relaxed) {
             return false;
         }
@@ -51,6 +57,7 @@ impl Unread {
     }
 
     /// Notes that bytes have arrived.
+    #[inline]
     pub(super) fn note_bytes(&self) {
         self.some.store(true, Relaxed);
         self.found_nothing.store(false, Relaxed);
@@ -58,6 +65,7 @@ impl Unread {
     }
 
     /// Notes that a read has found nothing, while a request is being answered or not.
+    #[inline]
     pub(super) fn note_nothing(&self, answering: bool) {
         let after_another = self.found_nothing.load(Relaxed) && self.doubtful.load(Relaxed);
         if answering || after_another {
@@ -67,11 +75,13 @@ impl Unread {
     }
 
     /// Notes that hyper writes or flushes.
+    #[inline]
     pub(super) fn note_write(&self) {
         self.found_nothing.store(false, Relaxed);
     }
 
     /// Notes that a head has become a request. There may be more bytes after it.
+    #[inline]
     pub(super) fn note_request(&self, has_body: bool) {
         self.doubtful.store(true, Relaxed);
         self.has_body.store(has_body, Relaxed);

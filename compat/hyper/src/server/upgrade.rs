@@ -1,8 +1,9 @@
 //! A connection of HTTP/1 that goes on as another protocol, in the hands of whatever upgraded it.
 //!
-//! hyper's future is over then, and the connection's I/O is somewhere else. Three tokens tie the two together: the I/O cancels
-//! one when it is dropped, so the server knows how long the connection lasts; the server cancels another when it waits no
-//! longer, and the I/O fails from then on; and the third when it is time for a WebSocket to say goodbye, see `goodbye`.
+//! hyper's future is over then, and the connection's I/O is somewhere else. Three tokens tie the two
+//! together: the I/O cancels one when it is dropped, so the server knows how long the connection lasts;
+//! the server cancels another when it waits no longer, and the I/O fails from then on; and the third when
+//! it is time for a WebSocket to say goodbye, see `goodbye`.
 
 use std::io;
 use std::task::Context;
@@ -74,15 +75,15 @@ impl Drop for CutOnDrop<'_> {
     }
 }
 
-/// Whether the I/O is cut, as the one that reads sees it, or the one that writes.
+/// Tells a reader or a writer whether the I/O is cut.
 #[derive(Debug, Default)]
 pub(super) struct Cut(Option<Told>);
 
 impl Cut {
-    /// An error if the I/O is cut. Otherwise the task is woken when that happens.
+    /// Returns an error if the I/O is cut. Otherwise, it has the task woken when that happens.
     pub(super) fn check(&mut self, upgrade: &Upgrade, cx: &mut Context<'_>) -> io::Result<()> {
         let told = self.0.get_or_insert_with(|| Told::new(upgrade.cut.clone()));
-        match told.is_told(cx) {
+        match told.check(cx) {
             true => Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server has ended")),
             false => Ok(()),
         }

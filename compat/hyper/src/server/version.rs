@@ -1,4 +1,4 @@
-//! Which protocol a connection speaks: known by its first bytes, which are read again after that.
+//! Detects the protocol of a connection by its first bytes, which are read again after that.
 
 use std::future::poll_fn;
 use std::io;
@@ -9,11 +9,10 @@ use std::task::{Poll, ready};
 use hyper::rt::{Read, ReadBuf, Write};
 
 use super::observed::Observed;
+use crate::policy::FIRST_READ;
 
-/// What a client of HTTP/2 says first. No request of HTTP/1 begins like that.
+/// The first bytes of a client of HTTP/2. No request of HTTP/1 begins like that.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// How much is read at a time: most requests in one go.
-const CHUNK: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
@@ -31,7 +30,7 @@ pub(super) async fn read_version<I: Read + Write + Unpin + Send + 'static>(
             return Ok(Some(if is_2 { Version::Http2 } else { Version::Http1 }));
         }
         let count = poll_fn(|cx| {
-            let mut room = [MaybeUninit::uninit(); CHUNK];
+            let mut room = [MaybeUninit::uninit(); FIRST_READ];
             let mut buf = ReadBuf::uninit(&mut room);
             ready!(Pin::new(io.io()).poll_read(cx, buf.unfilled()))?;
             io.head.extend_from_slice(buf.filled());

@@ -1,6 +1,7 @@
-//! When a connection's time is up.
+//! Decides when a connection's time is up.
 
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -11,11 +12,9 @@ use windlass_runtime::timer::{self, Sleep, sleep_until};
 use super::activity::Activity;
 use super::told::Told;
 use super::version::Version;
+use crate::policy::{CLOSING, KEPT_ARMED, PROGRESS};
 
-/// How long a connection that was told to close may take to write out what it has, and to answer what has begun meanwhile.
-const CLOSING: Duration = Duration::from_secs(5);
-
-/// How long a connection may be without what.
+/// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// Without the rest of a head that has begun, or, unless it is of HTTP/2, without a first request.
@@ -24,9 +23,11 @@ pub(super) struct Limits {
     pub(super) idle: Option<Duration>,
     /// Without a request once it is to end.
     pub(super) linger: Duration,
+    /// Without progress of a write.
+    pub(super) write: Option<Duration>,
 }
 
-/// What a connection has waited for too long.
+/// The thing for which a connection has waited too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overdue {
     /// A head that is on its way.
@@ -45,9 +46,15 @@ pub(super) struct Watch {
     head_since: Option<Instant>,
     /// When it was told to close because it was idle.
     closing_since: Option<Instant>,
+    /// The bytes that were written by the last look since then.
+    written: usize,
     sleep: Sleep,
     /// When the timer fires, if it is armed.
     fires_at: Option<Instant>,
+    /// The timer wakes the task that `drain` was asked by.
+    is_timer_asked: bool,
+    /// When the last response was over, as of the last look.
+    idle_since: Instant,
 }
 
 impl Watch {
@@ -55,14 +62,17 @@ impl Watch {
         let sleep = sleep_until(activity.started());
         Self {
             limits,
-            activity,
             version: None,
             drain,
             told_at: None,
             head_since: None,
             closing_since: None,
+            written: 0,
             sleep,
             fires_at: None,
+            is_timer_asked: false,
+            idle_since: activity.started(),
+            activity,
         }
     }
 
@@ -70,27 +80,32 @@ impl Watch {
         self.version = Some(version);
     }
 
-    /// True once the connection is to end. Until then it is woken when that happens.
-    pub(super) fn is_told(&mut self, cx: &mut Context<'_>) -> bool {
+    /// Returns true once the connection is to end. Until then, it has the connection woken when that happens.
+    pub(super) fn check_end(&mut self, cx: &mut Context<'_>) -> bool {
         if self.told_at.is_some() {
             return true;
         }
-        let told = self.drain.is_told(cx);
+        let told = self.drain.check(cx);
         if told {
             self.told_at = Some(timer::now());
         }
         told
     }
 
-    /// True if the connection has to be polled once more before `poll_overdue` knows what it waits for.
-    pub(super) fn is_unsure(&self) -> bool {
-        self.version == Some(Version::Http1) && self.activity.is_unsure()
+    /// Returns true if the connection has to be polled once more before `poll_overdue` knows what it waits for. Called
+    /// once after each poll.
+    pub(super) fn settle_doubt(&self) -> bool {
+        self.version == Some(Version::Http1) && self.activity.settle_doubt()
     }
 
     /// Ready when the connection has waited for something too long. To be polled after the connection, which
     /// may have found what it waits for.
     pub(super) fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
-        self.is_told(cx);
+        self.is_timer_asked &= self.drain.is_asked_by(cx.waker());
+        self.check_end(cx);
+        if self.is_just_idle() {
+            return Poll::Pending;
+        }
         loop {
             let Some((deadline, overdue)) = self.next() else {
                 // Whatever ends this wakes the connection, or the timer that is still armed does.
@@ -101,6 +116,7 @@ impl Watch {
                 self.fires_at = Some(deadline);
             }
             if Pin::new(&mut self.sleep).poll(cx).is_pending() {
+                self.is_timer_asked = true;
                 return Poll::Pending;
             }
             self.fires_at = None;
@@ -110,6 +126,31 @@ impl Watch {
         }
     }
 
+    /// Returns true if a response of HTTP/1 was over since the last look, and the timer need not be looked at: it was
+    /// not due then, fires in time for the next request, and wakes the task that asks. So end most polls.
+    fn is_just_idle(&mut self) -> bool {
+        let since = self.activity.idle_since();
+        // The clock was read for `since` in this very poll, and no earlier reading is used.
+        if mem::replace(&mut self.idle_since, since) == since
+            || !self.is_timer_asked
+            || self.told_at.is_some()
+            || self.version != Some(Version::Http1)
+            || self.activity.is_busy()
+            || self.activity.is_head_under_way()
+        {
+            return false;
+        }
+        let deadline = self.limits.idle.and_then(|limit| since.checked_add(limit));
+        let is_in_time = match (self.fires_at, deadline) {
+            (Some(fires_at), Some(deadline)) => since < fires_at && fires_at <= deadline,
+            _ => false,
+        };
+        if is_in_time {
+            self.head_since = None;
+        }
+        is_in_time
+    }
+
     /// Notes that the connection was told to close because it was idle.
     pub(super) fn close(&mut self) {
         self.closing_since = Some(timer::now());
@@ -117,8 +158,14 @@ impl Watch {
     }
 
     /// Ready when the connection takes too long to close. With HTTP/2, a request may have crossed the message that
-    /// closes the connection. It is answered, and the time counts from its end.
+    /// closes the connection. It is answered, and the time counts from its end. An answer of HTTP/2 that waits for the
+    /// client's window is neither in flight nor being written, so the time also counts anew if enough bytes have gone
+    /// out since the last look.
     pub(super) fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.fires_at.is_none() {
+            // The first call. What was written so far is what tells the client.
+            self.written = self.activity.written();
+        }
         loop {
             let now = timer::now();
             let since = match self.activity.is_busy() {
@@ -127,6 +174,11 @@ impl Watch {
             };
             let deadline = since + CLOSING;
             if deadline <= now {
+                let written = self.activity.written();
+                if written.wrapping_sub(mem::replace(&mut self.written, written)) >= PROGRESS {
+                    self.closing_since = Some(now);
+                    continue;
+                }
                 return Poll::Ready(());
             }
             // The deadline only moves to later times, so when the timer fires it is early at worst.
@@ -144,7 +196,8 @@ impl Watch {
     /// With HTTP/2, the last response may be over without the connection being polled. So the timer goes on.
     fn keep_armed(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
         if self.version == Some(Version::Http2) {
-            let period = self.limits.idle.unwrap_or(Duration::MAX).min(Duration::from_secs(3600));
+            let period = self.limits.idle.unwrap_or(Duration::MAX);
+            let period = period.clamp(KEPT_ARMED.0, KEPT_ARMED.1);
             while self.fires_at.is_none() || Pin::new(&mut self.sleep).poll(cx).is_ready() {
                 let next = timer::now() + period;
                 self.sleep.reset(next);
@@ -154,7 +207,7 @@ impl Watch {
         Poll::Pending
     }
 
-    /// What the connection waits for, and until when it may. `None` if it is for the service or the peer to
+    /// Returns what the connection waits for, and the deadline. `None` if it is for the service or the peer to
     /// go on, or if there is no limit.
     fn next(&mut self) -> Option<(Instant, Overdue)> {
         let activity = &self.activity;
@@ -162,8 +215,8 @@ impl Watch {
             self.head_since = None;
             return None;
         }
-        // An idle connection of HTTP/2 gets frames that are no requests. It has shown what it is by its first frames, so
-        // before the first request it is idle, as it is after it.
+        // An idle connection of HTTP/2 gets frames that are no requests. It has shown what it is by its first
+        // frames, so before the first request it is idle, as it is after it.
         let is_2 = self.version == Some(Version::Http2);
         let head_begun = activity.is_head_under_way() && !is_2;
         if head_begun || !(activity.has_served() || is_2) {

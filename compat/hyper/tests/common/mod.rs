@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
+pub(crate) mod frames;
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::net::SocketAddr;
@@ -20,7 +22,7 @@ use windlass_runtime::{Builder, spawn};
 use windlass_sync::CancellationToken;
 
 /// Nothing here takes longer unless something hangs.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(60);
+pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
 /// Runs a test on a runtime of its own; panics if it does not end in time.
 pub(crate) fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 'static) {
@@ -33,6 +35,12 @@ pub(crate) fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 
         Err(mpsc::RecvTimeoutError::Timeout) => panic!("the test hangs"),
         _ => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
     }
+}
+
+/// Longer and longer limits, the first one short: for what has to be done before one is over, on a machine that stands
+/// still now and then.
+pub(crate) fn limits() -> impl Iterator<Item = Duration> {
+    [20, 60, 200, 600, 2_000, 6_000].into_iter().map(Duration::from_millis)
 }
 
 /// Two ends of a TCP connection.

@@ -1,9 +1,10 @@
 //! rayon's own code on two cores: its own, and the one that windlass puts in its place.
 //!
-//! One program cannot have both, because the replacement has the name of what it replaces. So there are two programs with
-//! the same kernels: `genuine` in this package, and the one of the package in `windlass/`. `scripts/rayon-figures` builds
-//! both and has the second compare them: it starts a process for each kernel, core and round, in turns, so that a slow
-//! moment of the machine hits both, and prints the medians of the ratios within a round.
+//! One program cannot have both, because the replacement has the name of what it replaces. So there are
+//! two programs with the same kernels: `genuine` in this package, and the one of the package in
+//! `windlass/`. `scripts/rayon-figures` builds both and has the second compare them: it starts a process
+//! for each kernel, core and round, in turns, so that a slow moment of the machine hits both, and prints
+//! the medians of the ratios within a round.
 //!
 //! Nothing here judges a time.
 

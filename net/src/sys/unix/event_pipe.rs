@@ -1,10 +1,11 @@
 //! An auto-reset event that is a pipe: for systems without eventfd.
 //!
-//! Writing adds bytes, whose values do not matter. An event is set if its pipe is not empty. A taker reads until the pipe is
-//! empty, and holds a lock meanwhile, so that however often the event was set, exactly one taker in this process gets the
-//! signal.
+//! Writing adds bytes, whose values do not matter. An event is set if its pipe is not empty. A taker reads until the
+//! pipe is empty, and holds a lock meanwhile, so that however often the event was set, exactly one taker in this
+//! process gets the signal.
 //!
-//! A user event of kqueue would work within the process, but other processes could not set it; they can write to a pipe.
+//! A user event of kqueue would work within the process, but other processes could not set it; they can
+//! write to a pipe.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

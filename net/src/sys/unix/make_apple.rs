@@ -1,7 +1,8 @@
-//! Creation of descriptors that are non-blocking and closed on `exec`, and sends that raise no signal, on systems whose calls
-//! have no flags for it, so that further calls are needed.
+//! Creation of descriptors that are non-blocking and closed on `exec`, and sends that raise no
+//! signal, on systems whose calls have no flags for it, so that further calls are needed.
 //!
-//! A process that forks and executes between two of these calls passes the descriptor on. macOS has no way to prevent it.
+//! A process that forks and executes between two of these calls passes the descriptor on. macOS has
+//! no way to prevent it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

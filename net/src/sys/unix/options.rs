@@ -43,6 +43,12 @@ pub(crate) mod option {
     pub(crate) const SEND_BUFFER: SocketOption = of_socket(libc::SO_SNDBUF);
     pub(crate) const RECV_BUFFER: SocketOption = of_socket(libc::SO_RCVBUF);
     pub(crate) const KEEPALIVE: SocketOption = of_socket(libc::SO_KEEPALIVE);
+    pub(crate) const TOS_V4: Option<SocketOption> =
+        Some(SocketOption { level: libc::IPPROTO_IP, name: libc::IP_TOS });
+    #[cfg(target_os = "linux")]
+    pub(crate) const QUICK_ACK: Option<SocketOption> = of_tcp(libc::TCP_QUICKACK);
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) const QUICK_ACK: Option<SocketOption> = None;
 
     // OpenBSD has these only for all sockets together.
     #[cfg(target_os = "openbsd")]
@@ -135,4 +141,40 @@ pub(crate) fn set_linger(socket: Descriptor<'_>, linger: Option<Duration>) -> io
     let seconds = linger.unwrap_or_default().as_secs();
     let l_linger = c_int::try_from(seconds).unwrap_or(c_int::MAX);
     set(socket, LINGER, libc::linger { l_onoff: linger.is_some().into(), l_linger })
+}
+
+/// The option whose value is the name of an interface, of which Linux cuts long ones.
+#[cfg(target_os = "linux")]
+const DEVICE: SocketOption = SocketOption::of_socket(libc::SO_BINDTODEVICE);
+
+#[cfg(target_os = "linux")]
+pub(crate) fn device(socket: Descriptor<'_>) -> io::Result<Option<Vec<u8>>> {
+    let mut name = [0_u8; libc::IFNAMSIZ];
+    let mut len = name.len() as socklen_t;
+    let pointer = name.as_mut_ptr().cast();
+    let SocketOption { level, name: option } = DEVICE;
+    // SAFETY: pointer and length describe `name`.
+    check(unsafe { libc::getsockopt(socket.as_raw_fd(), level, option, pointer, &mut len) })?;
+    let name = name.split(|byte| *byte == 0).next().unwrap_or(&[]);
+    Ok((!name.is_empty()).then(|| name.to_vec()))
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) fn bind_device(socket: Descriptor<'_>, interface: Option<&[u8]>) -> io::Result<()> {
+    let name = interface.unwrap_or(&[]);
+    let SocketOption { level, name: option } = DEVICE;
+    let (pointer, len) = (name.as_ptr().cast(), name.len() as socklen_t);
+    // SAFETY: pointer and length describe `name`, which the OS copies.
+    check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, pointer, len) })?;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn device(_socket: Descriptor<'_>) -> io::Result<Option<Vec<u8>>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn bind_device(_socket: Descriptor<'_>, _interface: Option<&[u8]>) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }

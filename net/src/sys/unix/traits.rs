@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
 use crate::{Async, OsEvent, TcpSocket};
 
-/// Implements the conversions to descriptors, for a type with a method that borrows what has the descriptor, and one that
-/// takes it out.
+/// Implements the conversions to descriptors, for a type with a method that borrows what has the descriptor, and one
+/// that takes it out.
 macro_rules! into_descriptor {
     ($type:ty, $borrow:ident, $take:ident) => {
         impl std::os::fd::AsFd for $type {
@@ -67,9 +67,9 @@ impl<T: Into<OwnedFd>> From<Async<T>> for OwnedFd {
     }
 }
 
-/// Returns the descriptor for foreign code that signals the event: a `write` of an eight-byte number above zero sets it. On
-/// Linux, foreign code can also wait for the signal with `poll` and take it with `read`. On other systems it is the writing
-/// end of a pipe.
+/// Returns the descriptor for foreign code that signals the event: a `write` of an eight-byte number above zero sets
+/// it. On Linux, foreign code can also wait for the signal with `poll` and take it with `read`. On other systems it
+/// is the writing end of a pipe.
 impl AsFd for OsEvent {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.event().setter()

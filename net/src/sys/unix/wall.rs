@@ -47,8 +47,8 @@ impl WallClock {
         }
     }
 
-    /// Succeeds if the time has come or the clock was set, and returns `WouldBlock` otherwise. After a success the timer has
-    /// to be set again.
+    /// Succeeds if the time has come or the clock was set, and returns `WouldBlock` otherwise. After a success
+    /// the timer has to be set again.
     pub(crate) fn take(&self) -> io::Result<()> {
         let mut count = [0; 8];
         // SAFETY: pointer and length describe `count`.

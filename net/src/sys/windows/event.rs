@@ -1,5 +1,5 @@
-//! An auto-reset event that is an object of the OS: an event object, which is reset by the wait that it lets through. So
-//! however often it is set, exactly one waiter takes the signal.
+//! An auto-reset event that is an object of the OS: an event object, which is reset by the wait
+//! that it lets through. So however often it is set, exactly one waiter takes the signal.
 
 use std::io;
 use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, FromRawHandle, OwnedHandle};

@@ -29,6 +29,9 @@ pub(crate) mod option {
     pub(crate) const SEND_BUFFER: SocketOption = of_socket(ws::SO_SNDBUF);
     pub(crate) const RECV_BUFFER: SocketOption = of_socket(ws::SO_RCVBUF);
     pub(crate) const KEEPALIVE: SocketOption = of_socket(ws::SO_KEEPALIVE);
+    /// The OS ignores it.
+    pub(crate) const TOS_V4: Option<SocketOption> = None;
+    pub(crate) const QUICK_ACK: Option<SocketOption> = None;
     /// In seconds.
     pub(crate) const KEEPALIVE_IDLE: Option<SocketOption> = of_tcp(ws::TCP_KEEPIDLE);
     /// In seconds.
@@ -87,4 +90,12 @@ pub(crate) fn set_linger(socket: Descriptor<'_>, linger: Option<Duration>) -> io
     let seconds = linger.unwrap_or_default().as_secs();
     let l_linger = u16::try_from(seconds).unwrap_or(u16::MAX);
     set(socket, LINGER, ws::LINGER { l_onoff: linger.is_some().into(), l_linger })
+}
+
+pub(crate) fn device(_socket: Descriptor<'_>) -> io::Result<Option<Vec<u8>>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(crate) fn bind_device(_socket: Descriptor<'_>, _interface: Option<&[u8]>) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }

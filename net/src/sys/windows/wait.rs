@@ -14,9 +14,9 @@ use super::event::take;
 
 /// Makes any handle that can be waited for awaitable: a process, a thread, an event, a waitable timer.
 ///
-/// Waiting has the usual effect on the handle: none on a process, a thread or a manual-reset event. It takes the signal of an
-/// auto-reset event or of a synchronization timer, and one unit of a semaphore. Mutexes are not useful: they would belong to
-/// a thread of the OS's pool.
+/// Waiting has the usual effect on the handle: none on a process, a thread or a manual-reset event. It takes the signal
+/// of an auto-reset event or of a synchronization timer, and one unit of a semaphore. Mutexes are not useful: they
+/// would belong to a thread of the OS's pool.
 ///
 /// Any number of tasks can wait. Windows only.
 ///
@@ -77,14 +77,14 @@ impl<T: AsHandle> WaitHandle<T> {
 
     /// Waits until the handle is signalled.
     ///
-    /// The OS waits for a duplicate of the handle, so it never waits for one that was closed. Dropping the future ends the
-    /// wait and closes the duplicate. A signal that the OS has taken by then (see above) is lost; for an event that must not
-    /// lose a signal use [`Event`](crate::OsEvent), which puts it back.
+    /// The OS waits for a duplicate of the handle, so it never waits for one that was closed. Dropping the future ends
+    /// the wait and closes the duplicate. A signal that the OS has taken by then (see above) is lost; for an event that
+    /// must not lose a signal use [`Event`](crate::OsEvent), which puts it back.
     ///
     /// # Errors
     ///
-    /// Returns an error if the handle can't be waited for or duplicated, if the OS has no resources for the wait, or if the
-    /// runtime shuts down.
+    /// Returns an error if the handle can't be waited for or duplicated, if the OS has no resources for the wait, or if
+    /// the runtime shuts down.
     pub async fn wait(&self) -> io::Result<()> {
         match take(self.inner.as_handle()) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}

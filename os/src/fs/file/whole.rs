@@ -1,15 +1,17 @@
 //! The operations of a [`File`] that do not use its cursor.
 
-use std::fs::{self, Metadata, Permissions};
+use std::fs::{self, FileTimes, Metadata, Permissions};
 use std::io;
+use std::time::SystemTime;
 
-use super::{AT_ONCE, File};
+use super::File;
 use crate::blocking::run;
+use crate::policy::COPIED_AT_ONCE;
 use crate::sys;
 
 impl File {
-    /// Reads some bytes at `offset`, and returns how many. The cursor does not move, except on Windows, where it moves behind
-    /// the bytes.
+    /// Reads some bytes at `offset`, and returns how many. The cursor does not move, except on
+    /// Windows, where it moves behind the bytes.
     ///
     /// # Errors
     ///
@@ -31,7 +33,7 @@ impl File {
     /// # }).unwrap();
     /// ```
     pub async fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize> {
-        let len = buf.len().min(AT_ONCE);
+        let len = buf.len().min(COPIED_AT_ONCE);
         if let Some(n) = sys::read_cached(&self.std, &mut buf[..len], Some(offset)) {
             windlass_runtime::task::consume_budget().await;
             return Ok(n);
@@ -48,8 +50,8 @@ impl File {
         Ok(bytes.len())
     }
 
-    /// Writes some bytes at `offset`, and returns how many. The cursor does not move, except on Windows, where it moves behind
-    /// the bytes.
+    /// Writes some bytes at `offset`, and returns how many. The cursor does not move, except on
+    /// Windows, where it moves behind the bytes.
     ///
     /// Dropping the future does not undo the write.
     ///
@@ -79,8 +81,8 @@ impl File {
     ///
     /// # Errors
     ///
-    /// Returns the OS's error, which may be that of an earlier write that was not returned yet, or an error if the runtime
-    /// shuts down.
+    /// Returns the OS's error, which may be that of an earlier write that was not returned yet, or
+    /// an error if the runtime shuts down.
     ///
     /// # Examples
     ///
@@ -197,8 +199,8 @@ impl File {
     ///
     /// # Errors
     ///
-    /// Returns the OS's error, which may be that of an earlier write that was not returned yet, or an error if the runtime
-    /// shuts down.
+    /// Returns the OS's error, which may be that of an earlier write that was not returned yet, or
+    /// an error if the runtime shuts down.
     ///
     /// # Examples
     ///
@@ -216,5 +218,135 @@ impl File {
     pub async fn try_clone(&self) -> io::Result<Self> {
         self.stream.lock().await.unread().await?;
         self.with(fs::File::try_clone).await.map(Self::from_std)
+    }
+
+    /// Reads at `offset` until `buf` is full. The cursor does not move, except on Windows.
+    ///
+    /// # Errors
+    ///
+    /// Returns `UnexpectedEof` if the file ends first; otherwise the same errors as [`read_at`](Self::read_at).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-exact-at-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.write_all(b"some text").await?;
+    /// let mut word = [0; 4];
+    /// file.read_exact_at(&mut word, 5).await?;
+    /// assert_eq!(&word, b"text");
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn read_exact_at(&self, mut buf: &mut [u8], mut offset: u64) -> io::Result<()> {
+        while !buf.is_empty() {
+            match self.read_at(buf, offset).await {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(n) => {
+                    buf = &mut buf[n..];
+                    offset += n as u64;
+                }
+                // A file on a network may have a signal end the call half-way.
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all of `buf` at `offset`. The cursor does not move, except on Windows.
+    ///
+    /// Dropping the future does not undo a write that has started.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`write_at`](Self::write_at).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-all-at-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.write_all_at(b"some text", 2).await?;
+    /// assert_eq!(fs::read(&path).await?, b"\0\0some text");
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn write_all_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
+        let (file, bytes) = (self.std.clone(), buf.to_owned());
+        run(move || {
+            let (mut rest, mut offset) = (&bytes[..], offset);
+            while !rest.is_empty() {
+                match sys::write_at(&file, rest, offset) {
+                    Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                    Ok(n) => {
+                        rest = &rest[n..];
+                        offset += n as u64;
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Sets the times of the last access and modification.
+    ///
+    /// # Errors
+    ///
+    /// Returns the OS's error, or an error if the runtime shuts down.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::fs::FileTimes;
+    /// use std::time::{Duration, SystemTime};
+    ///
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-times-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+    /// file.set_times(FileTimes::new().set_modified(then)).await?;
+    /// assert_eq!(file.metadata().await?.modified()?, then);
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
+        self.settle().await?;
+        self.with(move |file| file.set_times(times)).await
+    }
+
+    /// Sets the time of the last modification.
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`set_times`](Self::set_times).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::SystemTime;
+    ///
+    /// # use windlass::fs::{self, File};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-file-modified-{}", std::process::id()));
+    /// # let file = File::create_new(&path).await?;
+    /// file.set_modified(SystemTime::now()).await?;
+    /// # fs::remove_file(&path).await?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
+        self.set_times(FileTimes::new().set_modified(time)).await
     }
 }

@@ -1,7 +1,7 @@
 //! Starting a child process, and waiting for it.
 
 use std::io;
-use std::process::{ExitStatus, Output, Stdio};
+use std::process::{self, ExitStatus, Output, Stdio};
 
 use super::Command;
 use crate::process::Child;
@@ -11,8 +11,9 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// Returns the OS's error, such as `NotFound` if there is no such program, or an error if the runtime is shutting down. If the
-    /// child was started and its pipes can't be registered, it is killed.
+    /// Returns the OS's error, such as `NotFound` if there is no such program, or an
+    /// error if the runtime is shutting down. If the child was started and its pipes
+    /// can't be registered, it is killed.
     ///
     /// # Examples
     ///
@@ -26,6 +27,30 @@ impl Command {
     /// ```
     pub fn spawn(&mut self) -> io::Result<Child> {
         Child::start(self.std.spawn()?, self.kill_on_drop)
+    }
+
+    /// Starts the child by a function of your own, which is called with std's command, such as one that starts it in
+    /// another session or job; otherwise like [`spawn`](Self::spawn).
+    ///
+    /// # Errors
+    ///
+    /// Returns the function's error, and the same errors as [`spawn`](Self::spawn).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::process::Command;
+    /// # windlass::block_on(async {
+    /// let mut child = Command::new("sh").args(["-c", "exit 0"]).spawn_with(|std| std.spawn())?;
+    /// assert!(child.wait().await?.success());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn spawn_with(
+        &mut self,
+        spawn: impl FnOnce(&mut process::Command) -> io::Result<process::Child>,
+    ) -> io::Result<Child> {
+        Child::start(spawn(&mut self.std)?, self.kill_on_drop)
     }
 
     /// Starts the child, waits for its end, and returns its status.

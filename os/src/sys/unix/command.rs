@@ -73,8 +73,8 @@ impl Command {
     ///
     /// # Safety
     ///
-    /// The requirements are those of std's `pre_exec`: the closure runs after a fork, where code that allocates or takes a lock
-    /// must not be called.
+    /// The requirements are those of std's `pre_exec`: the closure runs after a fork, where code
+    /// that allocates or takes a lock must not be called.
     ///
     /// # Examples
     ///

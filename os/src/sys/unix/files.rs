@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, DirEntryExt, FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Reads at a position of the file, without moving its cursor.
@@ -34,7 +34,7 @@ pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -
     None
 }
 
-/// The number of descriptors that the process may have open, if there is a limit.
+/// Returns the number of descriptors that the process may have open, if there is a limit.
 pub(crate) fn descriptor_limit() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is a place that the call writes to.
@@ -102,6 +102,27 @@ impl crate::fs::OpenOptions {
     pub fn custom_flags(&mut self, flags: i32) -> &mut Self {
         self.as_std_mut().custom_flags(flags);
         self
+    }
+}
+
+impl crate::fs::DirEntry {
+    /// Returns the number of the entry's inode. Unix only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::fs;
+    /// # windlass::block_on(async {
+    /// use std::os::unix::fs::MetadataExt;
+    ///
+    /// let mut entries = fs::read_dir("src").await?;
+    /// let entry = entries.next_entry().await?.unwrap();
+    /// assert_eq!(entry.ino(), entry.metadata().await?.ino());
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn ino(&self) -> u64 {
+        self.std.ino()
     }
 }
 

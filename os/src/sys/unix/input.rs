@@ -1,5 +1,5 @@
-//! The standard input. It stays in blocking mode, because other processes share it. The poller reports when there is something
-//! to read, and a blocking thread reads it.
+//! The standard input. It stays in blocking mode, because other processes share it. The poller
+//! reports when there is something to read, and a blocking thread reads it.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -42,7 +42,7 @@ impl StandardInput {
         self.file.clone()
     }
 
-    /// Ready when there is something to read, as far as the OS can tell.
+    /// Polls until there is something to read, as far as the OS can tell.
     pub(crate) fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(file) = &self.file.0 else { return Poll::Ready(Ok(())) };
         if let Polled::Unknown = self.watch {

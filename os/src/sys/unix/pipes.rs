@@ -2,15 +2,15 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::pin::Pin;
-use std::process::{self, Stdio};
+use std::process::{self as std_process, Stdio};
 use std::task::{Context, Poll};
 
 use futures_io::{AsyncRead, AsyncWrite};
 use windlass_net::unix::pipe::{Receiver, Sender};
 
-use super::check;
+use crate::process;
 
 /// The pipe that a child reads from.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(crate) struct ChildStdin {
 }
 
 impl ChildStdin {
-    pub(crate) fn new(pipe: process::ChildStdin) -> io::Result<Self> {
+    pub(crate) fn new(pipe: std_process::ChildStdin) -> io::Result<Self> {
         Sender::from_std(file(pipe)).map(|pipe| Self { pipe })
     }
 
@@ -45,7 +45,7 @@ impl ChildStdin {
     }
 
     pub(crate) fn into_stdio(self) -> io::Result<Stdio> {
-        into_stdio(self.pipe.into_std()?)
+        self.pipe.into_blocking_fd().map(Stdio::from)
     }
 }
 
@@ -56,11 +56,11 @@ pub(crate) struct ChildOutput {
 }
 
 impl ChildOutput {
-    pub(crate) fn stdout(pipe: process::ChildStdout) -> io::Result<Self> {
+    pub(crate) fn stdout(pipe: std_process::ChildStdout) -> io::Result<Self> {
         Receiver::from_std(file(pipe)).map(|pipe| Self { pipe })
     }
 
-    pub(crate) fn stderr(pipe: process::ChildStderr) -> io::Result<Self> {
+    pub(crate) fn stderr(pipe: std_process::ChildStderr) -> io::Result<Self> {
         Receiver::from_std(file(pipe)).map(|pipe| Self { pipe })
     }
 
@@ -81,7 +81,7 @@ impl ChildOutput {
     }
 
     pub(crate) fn into_stdio(self) -> io::Result<Stdio> {
-        into_stdio(self.pipe.into_std()?)
+        self.pipe.into_blocking_fd().map(Stdio::from)
     }
 }
 
@@ -89,11 +89,64 @@ fn file(pipe: impl Into<OwnedFd>) -> File {
     File::from(pipe.into())
 }
 
-/// Makes the pipe blocking, as a child that gets it expects.
-fn into_stdio(pipe: File) -> io::Result<Stdio> {
-    // SAFETY: the descriptor is open; F_GETFL takes no pointer.
-    let flags = check(unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_GETFL) })?;
-    // SAFETY: as above; F_SETFL takes a number.
-    check(unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETFL, flags & !libc::O_NONBLOCK) })?;
-    Ok(pipe.into())
+/// # Panics
+///
+/// Panics if the pipe was closed through [`AsyncWrite`].
+impl AsFd for process::ChildStdin {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.open().expect("the pipe is open").pipe.as_fd()
+    }
 }
+
+impl AsFd for process::ChildStdout {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe().pipe.as_fd()
+    }
+}
+
+impl AsFd for process::ChildStderr {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe().pipe.as_fd()
+    }
+}
+
+/// Defines the conversions to descriptors, and their method.
+macro_rules! descriptors {
+    ($($type:ident)*) => {
+        $(
+            impl AsRawFd for process::$type {
+                fn as_raw_fd(&self) -> RawFd {
+                    self.as_fd().as_raw_fd()
+                }
+            }
+
+            impl process::$type {
+                /// Ends the registration, and returns the descriptor in blocking mode. Unix only.
+                ///
+                /// # Errors
+                ///
+                /// Returns an error if the OS refuses, or if the pipe was closed.
+                ///
+                /// # Examples
+                ///
+                /// ```
+                /// use std::process::Stdio;
+                ///
+                /// # use windlass::process::Command;
+                /// # windlass::block_on(async {
+                /// let mut child = Command::new("echo").stdout(Stdio::piped()).spawn()?;
+                /// let descriptor = child.stdout.take().unwrap().into_owned_fd()?;
+                /// # child.wait().await?;
+                /// # drop(descriptor);
+                /// # Ok::<(), std::io::Error>(())
+                /// # }).unwrap();
+                /// ```
+                pub fn into_owned_fd(self) -> io::Result<OwnedFd> {
+                    self.into_pipe()?.pipe.into_blocking_fd()
+                }
+            }
+        )*
+    };
+}
+
+descriptors!(ChildStdin ChildStdout ChildStderr);

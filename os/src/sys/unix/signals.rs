@@ -9,16 +9,16 @@
 //! # The listeners
 //!
 //! An inlet is a pair of sockets: the handler writes to one, and the other is registered with a runtime's poller.
-//! All listeners of a runtime share one. A listener remembers the last count that it has seen, and has received a signal if the
-//! count is different now. So a signal that arrives between two waits, or before the first, is not lost, and several that arrive
-//! before the listener checks become one, as in the OS itself.
+//! All listeners of a runtime share one. A listener remembers the last count that it has seen, and has received a
+//! signal if the count is different now. So a signal that arrives between two waits, or before the first, is not
+//! lost, and several that arrive before the listener checks become one, as in the OS itself.
 //!
-//! The count is incremented before the byte is written, and [`Registration::until`] checks it after the waiter is in the list. A
-//! listener that wakes up empties the socket before it checks. The bytes that it removed may include one that the poller had not
-//! noticed yet, and that other listeners wait for, so it makes all of them check again.
+//! The count is incremented before the byte is written, and [`Registration::until`] checks it after the waiter is in
+//! the list. A listener that wakes up empties the socket before it checks. The bytes that it removed may include one
+//! that the poller had not noticed yet, and that other listeners wait for, so it makes all of them check again.
 //!
-//! Sockets outlive their runtimes, and are reused by the next one. A byte from an earlier time, or from the handler of a forked
-//! child, finds the count unchanged and causes a wake-up without effect.
+//! Sockets outlive their runtimes, and are reused by the next one. A byte from an earlier time, or from the handler
+//! of a forked child, finds the count unchanged and causes a wake-up without effect.
 
 use std::io::{self, Read};
 use std::mem::MaybeUninit;

@@ -10,7 +10,7 @@ use super::{Items, join};
 ///
 /// # Panics
 ///
-/// If `f` does. Results that are there already are dropped.
+/// Panics if `f` panics. Results that are there already are dropped.
 ///
 /// # Examples
 ///
@@ -48,7 +48,7 @@ where
     R: Send,
     F: Fn(I::Item) -> R + Sync,
 {
-    if !splitter.splits(items.length()) {
+    if !splitter.split(items.length()) {
         let mut filled = Filled { places, length: 0 };
         for item in items.each() {
             filled.places[filled.length].write(f(item));

@@ -23,13 +23,13 @@ pub(super) mod parts {
         /// The items that closures get.
         type Item;
 
-        /// How many there are.
+        /// Returns how many there are.
         fn length(&self) -> usize;
 
-        /// The first half and the rest.
+        /// Returns the first half and the rest.
         fn halves(self) -> (Self, Self);
 
-        /// The items, one after the other.
+        /// Calls a closure with each item, one after the other.
         fn each(self) -> impl Iterator<Item = Self::Item>;
     }
 }

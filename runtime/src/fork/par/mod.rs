@@ -7,13 +7,13 @@
 //!
 //! # These functions, or rayon
 //!
-//! Take these for slices and ranges in new code: they need no further crate, a thread outside the runtime takes part in its own
-//! call, and a loop over many items is interrupted for tasks that wait.
+//! Take these for slices and ranges in new code: they need no further crate, a thread outside the runtime takes part
+//! in its own call, and a loop over many items is interrupted for tasks that wait.
 //!
-//! Take [rayon](https://docs.rs/rayon) if the program has it already, or for more: chains of adapters, parallel iterators over
-//! maps and strings, stable sorts. With this repository's `rayon-core` in the place of its own, its iterators run on the
-//! workers of this runtime, and tasks that wait are polled between two of their pieces. `docs/rayon.md` says how. Both
-//! may be mixed.
+//! Take [rayon](https://docs.rs/rayon) if the program has it already, or for more: chains of adapters, parallel
+//! iterators over maps and strings, stable sorts. With this repository's `rayon-core` in the place of its own, its
+//! iterators run on the workers of this runtime, and tasks that wait are polled between two of their pieces.
+//! `docs/rayon.md` says how. Both may be mixed.
 //!
 //! # Panics
 //!
@@ -34,8 +34,8 @@
 //! assert_eq!(texts, ["0", "1", "2", "3"]);
 //! ```
 
-// Each function knows its caller, down to the first `join`: on a thread that is no worker, that is where the task comes from
-// which a shutdown may have to name.
+// Each function knows its caller, down to the first `join`: on a thread that is no worker, that is where the task
+// comes from which a shutdown may have to name.
 
 mod collect;
 mod items;
@@ -79,7 +79,7 @@ where
     I: Parts,
     F: Fn(I::Item) + Sync,
 {
-    if splitter.splits(items.length()) {
+    if splitter.split(items.length()) {
         let (left, right) = items.halves();
         join(|| each(left, f, splitter), || each(right, f, splitter));
     } else {
@@ -110,7 +110,7 @@ where
 ///
 /// # Panics
 ///
-/// If `size` is 0, or if `f` panics.
+/// Panics if `size` is 0, or if `f` panics.
 ///
 /// # Examples
 ///
@@ -175,7 +175,7 @@ where
     M: Fn(I::Item) -> R + Sync,
     F: Fn(R, R) -> R + Sync,
 {
-    if !splitter.splits(items.length()) {
+    if !splitter.split(items.length()) {
         return items.each().map(map).reduce(reduce);
     }
     let (left, right) = items.halves();

@@ -15,7 +15,7 @@ use crate::fork::split::split_here;
 ///
 /// # Panics
 ///
-/// If comparing does, or if `T`'s order is not total; the slice has all of its items then, in some
+/// Panics if a comparison panics, or if `T`'s order is not total; the slice has all of its items then, in some
 /// order.
 ///
 /// # Examples

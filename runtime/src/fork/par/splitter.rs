@@ -19,7 +19,7 @@ impl Splitter {
     }
 
     /// Returns true if work of this many items is to be divided, and counts that.
-    pub(super) fn splits(&mut self, items: usize) -> bool {
+    pub(super) fn split(&mut self, items: usize) -> bool {
         if items < 2 {
             return false;
         }
@@ -42,7 +42,7 @@ impl Splitter {
     }
 }
 
-/// How many workers there are here, and which one this is.
+/// Returns how many workers there are here, and which one this is.
 fn place() -> (usize, Option<usize>) {
     context::with_forker(|worker| match worker {
         Some(worker) => (worker.pool().config.workers, Some(worker.index())),

@@ -9,9 +9,11 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::CpuTimes;
+use super::policy::{EPOLL_EVENTS, SHORT_SLICE};
 use crate::poller::source::Readiness;
 use crate::primitives::plain::{AtomicBool, Ordering as Plain};
 
+pub(crate) use super::cpu_clock::cpu_time_of_thread;
 pub(crate) use super::fd::{number, peer};
 
 /// A borrowed file descriptor.
@@ -23,9 +25,6 @@ pub type RawDescriptor = RawFd;
 pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
     fd.as_raw_fd()
 }
-
-/// The largest number of events taken in one wait.
-const EVENTS: usize = 256;
 
 /// The tokens that are no source's.
 const KICK: u64 = u64::MAX;
@@ -68,7 +67,7 @@ impl Selector {
 
     pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         events.len = 0;
-        let (room, most) = (events.buffer.as_mut_ptr().cast(), EVENTS as libc::c_int);
+        let (room, most) = (events.buffer.as_mut_ptr().cast(), EPOLL_EVENTS as libc::c_int);
         // SAFETY: there is room for `most` events from `room` on, and the kernel writes no more.
         let taken = unsafe { self.wait_into(room, most, timeout) };
         match usize::try_from(taken) {
@@ -158,7 +157,7 @@ pub(crate) struct Events {
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { buffer: vec![const { MaybeUninit::uninit() }; EVENTS].into(), len: 0 }
+        Self { buffer: vec![const { MaybeUninit::uninit() }; EPOLL_EVENTS].into(), len: 0 }
     }
 
     pub(crate) fn clear(&mut self) {
@@ -258,8 +257,20 @@ pub(crate) fn keep_time() {
     let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
-/// The shortest time slice that the kernel grants, in nanoseconds.
-const SHORT_SLICE: u64 = 100_000;
+/// Calls `f`, in which the current thread may wait, and has the kernel wake it on time meanwhile. The thread belongs to
+/// the program, so it gets its own timer slack back.
+pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: no pointers are passed.
+    let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
+    keep_time();
+    let result = f();
+    // None where the kernel knows none, as for threads with real-time priority. Zero would be its default.
+    if let Ok(slack @ 1..) = libc::c_ulong::try_from(slack) {
+        // SAFETY: no pointers are passed.
+        let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack) };
+    }
+    result
+}
 
 /// Has the kernel divide the current thread's share of the CPU into many short time slices instead of a few long ones.
 /// A thread with shorter slices gets a CPU sooner when it is woken, and others wait for less time behind it. Kernels
@@ -275,7 +286,7 @@ pub(crate) fn take_short_slices() {
     };
     // With another policy the field means something else.
     if got == 0 && attributes.sched_policy == libc::SCHED_OTHER as u32 {
-        attributes.sched_runtime = SHORT_SLICE;
+        attributes.sched_runtime = SHORT_SLICE.as_nanos() as u64;
         // SAFETY: reads the struct, which tells its size.
         unsafe {
             libc::syscall(libc::SYS_sched_setattr, this_thread, &raw const attributes, 0_u32)
@@ -292,8 +303,8 @@ impl RunDelay {
         Self(File::open("/proc/thread-self/schedstat").ok())
     }
 
-    /// Returns the CPU time that all threads of the process have had, in nanoseconds. The accounts of threads lag behind
-    /// by up to a tick while a thread runs; this one does not.
+    /// Returns the CPU time that all threads of the process have had, in nanoseconds. The accounts of threads lag
+    /// behind by up to a tick while a thread runs; this one does not.
     pub(crate) fn cpu_time_of_process() -> Option<u64> {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
         // SAFETY: `time` outlives the call.
@@ -311,7 +322,7 @@ impl RunDelay {
     }
 }
 
-/// A time-out as the kernel wants it; one that it can't express is cut to the longest.
+/// Returns a time-out in the kernel's form. One that can't be expressed is cut to the longest.
 fn timespec(timeout: Duration) -> libc::timespec {
     // Well within the range of every clock of the kernel, which adds it to the time of day.
     const LONGEST: u64 = i32::MAX as u64;

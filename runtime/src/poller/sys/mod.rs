@@ -20,13 +20,15 @@
 //!   readable, when the time is over. The next call replaces it, `None` takes it back, and `wait` with a
 //!   time-out may do so too. Called by the one thread that waits, in a manual loop only;
 //! - `keep_time()`: called once by each thread before it waits; has the OS wake it as punctually as it can;
+//! - `keeping_time(f)`: the same for what `f` waits for, on a thread of the program's own;
 //! - `take_short_slices()`: has the OS divide the current thread's share of the CPU into many short time slices,
 //!   where it can: it runs sooner when it is woken, and others wait for less behind it;
 //! - `RunDelay::of_this_thread()` and `read(&self) -> Option<CpuTimes>`: how long the thread has run, and how long it
 //!   has waited for a CPU; and `RunDelay::cpu_time_of_process() -> Option<u64>`: how long all threads have run, in
-//!   nanoseconds; `None` where the OS does not tell;
+//!   nanoseconds; `None` where the OS does not report it;
+//! - `cpu_time_of_thread() -> Option<Duration>`: how long the current thread has run, to this moment;
 //! - `number(RawDescriptor) -> u32` and `peer(u32) -> Option<SocketAddr>`: what a list of tasks calls a descriptor, and
-//!   to whom it is connected.
+//!   the address that it is connected to.
 //!
 //! On Windows there are no events to take, because callbacks bring them to the sources. What differs there is in
 //! `windows/push.rs`; all other backends share `push.rs`.
@@ -56,7 +58,10 @@ mod backend;
 #[path = "windows/mod.rs"]
 mod backend;
 #[cfg(all(not(loom), unix))]
+mod cpu_clock;
+#[cfg(all(not(loom), unix))]
 mod fd;
+mod policy;
 #[cfg(any(loom, not(windows)))]
 pub(crate) mod push;
 #[cfg(all(test, not(loom), unix))]
@@ -85,7 +90,8 @@ compile_error!(
 pub(crate) use backend::push;
 pub use backend::{Descriptor, RawDescriptor};
 pub(crate) use backend::{
-    Events, RunDelay, Selector, keep_time, number, peer, raw, take_short_slices,
+    Events, RunDelay, Selector, cpu_time_of_thread, keep_time, keeping_time, number, peer, raw,
+    take_short_slices,
 };
 pub(crate) use push::DROP_GRACE;
 

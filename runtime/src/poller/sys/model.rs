@@ -27,11 +27,20 @@ pub(crate) fn number(descriptor: RawDescriptor) -> u32 {
     descriptor as u32
 }
 
+/// A model takes no time.
+pub(crate) fn cpu_time_of_thread() -> Option<Duration> {
+    None
+}
+
 pub(crate) fn peer(_number: u32) -> Option<SocketAddr> {
     None
 }
 
 pub(crate) fn keep_time() {}
+
+pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
 
 pub(crate) fn take_short_slices() {}
 
@@ -81,7 +90,7 @@ impl Selector {
         state.ready.retain(|&(ready, _)| ready != descriptor);
     }
 
-    /// A descriptor becomes readable: what the OS does.
+    /// Makes a descriptor readable, as the OS does.
     pub(crate) fn raise(&self, descriptor: RawDescriptor) {
         let mut state = self.state.lock();
         let event = state.registered.iter().find(|&&(registered, _)| registered == descriptor);

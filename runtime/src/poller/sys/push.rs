@@ -10,8 +10,8 @@ use super::{Descriptor, RawDescriptor, Selector};
 use crate::poller::source::Source;
 use crate::primitives::Arc;
 
-/// True if the backend tells the sources of events and wakes their tasks by itself. Then there are no events to take,
-/// and no worker takes the seat.
+/// True if the backend passes events to their sources and wakes their tasks by itself. Then there are no events to
+/// take, and no worker takes the seat.
 pub(crate) const PUSHES: bool = false;
 
 /// The time for which the drop of a runtime waits for threads that have nothing left to do but end. `None`: it waits
@@ -33,7 +33,7 @@ pub(crate) fn deregister(selector: &Selector, descriptor: RawDescriptor, _token:
     selector.deregister(descriptor);
 }
 
-/// Where the OS has a thread pool of its own: an event that is set by way of that pool's queue.
+/// Returns an event that is set by way of the queue of the OS's thread pool, if the OS has one.
 pub(crate) fn resume(_selector: &Selector) -> Option<io::Result<Arc<ManualResetEvent>>> {
     None
 }

@@ -3,9 +3,18 @@
 //!
 //! - `ThreadMark`: where a thread can be reached; with `new()` for nobody, `set()`, called by the thread itself, and
 //!   `clear()`;
-//! - `stack_of(&ThreadMark) -> Option<Vec<usize>>`: the program counter of the thread that has left the mark and its
-//!   return addresses, innermost first. Takes some seconds if that does not answer. Called on a thread that may wait;
-//! - `name_frames(&[usize]) -> Vec<StackFrame>`: the names of the functions at these addresses, as far as they are known.
+//! - `stack_of(&ThreadMark) -> Option<Vec<CodeAddress>>`: where the thread that has left the mark is, innermost first. It
+//!   takes some seconds if that thread does not answer, so it is called on a thread that may wait;
+//! - `name_frames(&[CodeAddress]) -> Vec<StackFrame>`: the names of the functions there, as far as they are known.
+
+/// Where a function continues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CodeAddress {
+    pub(crate) address: usize,
+    /// The function has called another, which returns to this address: the call is before it. Otherwise it was
+    /// interrupted here.
+    pub(crate) is_return: bool,
+}
 
 #[cfg(all(
     feature = "stack-traces",

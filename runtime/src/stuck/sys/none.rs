@@ -1,6 +1,7 @@
 //! For systems on which no other thread's stack can be had, and without the feature `stack-traces`.
 
-use crate::stuck::trace::StackFrame;
+use super::CodeAddress;
+use crate::stuck::stack_trace::StackFrame;
 
 /// Nothing: no thread is ever asked.
 #[derive(Default)]
@@ -16,10 +17,10 @@ impl ThreadMark {
     pub(crate) fn clear(&self) {}
 }
 
-pub(crate) fn stack_of(_thread: &ThreadMark) -> Option<Vec<usize>> {
+pub(crate) fn stack_of(_thread: &ThreadMark) -> Option<Vec<CodeAddress>> {
     None
 }
 
-pub(crate) fn name_frames(addresses: &[usize]) -> Vec<StackFrame> {
-    addresses.iter().map(|&address| StackFrame::new(address)).collect()
+pub(crate) fn name_frames(addresses: &[CodeAddress]) -> Vec<StackFrame> {
+    addresses.iter().map(|code| StackFrame::new(code.address)).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{self, AtomicIsize, Ordering};
 
 use super::schedule;
 
-/// A fence: a step, because all threads see the newest values anyway.
+/// Takes a step, and nothing more, because all threads see the newest values anyway.
 pub fn fence(_order: Ordering) {
     schedule::step();
 }

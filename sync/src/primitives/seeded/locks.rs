@@ -1,6 +1,7 @@
 //! Locks and condition variables that pass the turn on where those of `std` would block.
 //!
-//! A thread that is no part of a model, such as one that runs the destructors of its thread-locals, uses those of `std`.
+//! A thread that is no part of a model, such as one that runs the destructors of its thread-locals,
+//! uses those of `std`.
 
 use std::ptr;
 use std::sync::TryLockError;

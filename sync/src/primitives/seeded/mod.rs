@@ -1,16 +1,17 @@
 //! A seeded scheduler for models that are too large for loom.
 //!
-//! With `--cfg loom --cfg windlass_seeded` the atomics, locks and threads of [`primitives`](super) come from here, and all
-//! that the tree has for loom's sake (a clock that stands still, a stand-in for the OS, the doors of the models) serves this
-//! scheduler too. The threads of a model are threads of the OS of which one runs at a time. Before each access of a shared
-//! word a random number decides whether another takes its place.
+//! With `--cfg loom --cfg windlass_seeded` the atomics, locks and threads of [`primitives`](super) come from
+//! here, and all that the tree has for loom's sake (a clock that stands still, a stand-in for the OS, the doors
+//! of the models) serves this scheduler too. The threads of a model are threads of the OS of which one runs at
+//! a time. Before each access of a shared word a random number decides whether another takes its place.
 //!
-//! loom tries all interleavings of a small model, and knows which old values a load may see. This one tries some thousand
-//! interleavings of a model of any size, and every load sees the newest value: a lost wake-up, a wrong count or a deadlock
-//! is found, an ordering that is too weak is not. They complement each other.
+//! loom tries all interleavings of a small model, and knows which old values a load may see. This one tries
+//! some thousand interleavings of a model of any size, and every load sees the newest value: a lost wake-up, a
+//! wrong count or a deadlock is found, an ordering that is too weak is not. They complement each other.
 //!
-//! A model fails if it panics anywhere, if no thread can go on, or if it has no end. The message names the seed, and with
-//! the same seed the same threads run in the same order. The threads of a model that has failed are left where they stand.
+//! A model fails if it panics anywhere, if no thread can go on, or if it has no end. The message names the
+//! seed, and with the same seed the same threads run in the same order. The threads of a model that has failed
+//! are left where they stand.
 //!
 //! - `schedule`: whose turn it is.
 //! - `atomics`, `locks`, `threads`: stand-ins for those of `std`, which ask it.

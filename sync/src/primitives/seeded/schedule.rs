@@ -1,8 +1,8 @@
 //! Whose turn it is: one thread of a model runs at a time, and random numbers decide which.
 //!
-//! Each thread has a condition variable of its own, on which it waits for its turn. It passes the turn on when it waits for
-//! something, when it ends, and now and then in between. One that waits is made ready again by the thread that does what
-//! it waits for.
+//! Each thread has a condition variable of its own, on which it waits for its turn. It passes the
+//! turn on when it waits for something, when it ends, and now and then in between. One that waits
+//! is made ready again by the thread that does what it waits for.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -20,14 +20,14 @@ pub(super) fn current() -> Option<(Arc<Run>, usize)> {
     CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
 }
 
-/// A step of the current thread: another may run in its place.
+/// Takes a step of the current thread: another may run in its place.
 pub(super) fn step() {
     if let Some((run, thread)) = current() {
         run.step(thread);
     }
 }
 
-/// What a thread waits for, by address or number.
+/// The thing that a thread waits for, by address or number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum On {
     Lock(usize),
@@ -60,7 +60,7 @@ struct State {
 }
 
 impl State {
-    /// The next random number (xorshift64*).
+    /// Returns the next random number (xorshift64*).
     fn random(&mut self) -> u64 {
         self.random ^= self.random >> 12;
         self.random ^= self.random << 25;
@@ -135,7 +135,7 @@ impl Run {
         self.lock().threads[thread].0 == Status::Ended
     }
 
-    /// Another thread may run now.
+    /// Lets another thread run now, perhaps.
     fn step(&self, thread: usize) {
         let mut state = self.lock();
         self.count_step(&mut state);
@@ -146,7 +146,7 @@ impl Run {
         self.run_instead(state, thread, next);
     }
 
-    /// Another thread runs now, if one is ready.
+    /// Lets another thread run now, if one is ready.
     pub(super) fn yield_now(&self, thread: usize) {
         let mut state = self.lock();
         self.count_step(&mut state);
@@ -181,7 +181,7 @@ impl Run {
         }
     }
 
-    /// The model has failed, in the current thread. It stays at its next step.
+    /// Notes that the model has failed, in the current thread. It stays at its next step.
     pub(super) fn fail(&self, message: &str) {
         self.note_failure(&mut self.lock(), message);
     }

@@ -55,7 +55,7 @@ pub mod thread {
         }
     }
 
-    /// How a thread is started.
+    /// The settings of a new thread.
     #[derive(Debug)]
     pub struct Builder(std::thread::Builder);
 

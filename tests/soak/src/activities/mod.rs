@@ -11,6 +11,7 @@ mod handing;
 mod streams;
 mod tasks;
 mod timers;
+mod wakers;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -33,8 +34,7 @@ activities! {
     tasks::trees,
     tasks::aborts,
     tasks::throwers,
-    tasks::foreign_threads,
-    tasks::wakers,
+    tasks::outside_threads,
     tasks::pinned,
     streams::echo,
     streams::storm,
@@ -42,6 +42,8 @@ activities! {
     datagrams::ping_pong,
     sys::pair,
     sys::pipe,
+    wakers::of_handles,
+    wakers::that_block,
     timers::sleeps,
     timers::resets,
     timers::intervals,

@@ -1,17 +1,11 @@
-//! Tasks that spawn, wake, abort and throw.
+//! Tasks that spawn, abort and throw.
 
-use std::future::{pending, poll_fn};
-use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::task::{Context, Poll, Wake, Waker};
+use std::future::pending;
 use std::thread;
 
 use windlass::timer::sleep;
 
-use super::abandon::abandon;
 use crate::house::{House, Watched, throw};
-use crate::ledger::{LEDGER, count};
 use crate::random::Random;
 
 /// A tree of tasks, each of which awaits what it has spawned.
@@ -111,7 +105,7 @@ pub(crate) async fn throwers(house: House, mut random: Random) {
 }
 
 /// Threads outside of the pool that spawn tasks and wait for them.
-pub(crate) async fn foreign_threads(house: House, mut random: Random) {
+pub(crate) async fn outside_threads(house: House, mut random: Random) {
     let threads: Vec<_> = (0..random.within(1..4))
         .map(|_| {
             let (ours, mut random) = (house.clone(), random.fork());
@@ -129,60 +123,10 @@ pub(crate) async fn foreign_threads(house: House, mut random: Random) {
         .collect();
     let waiting = house.spawn_blocking(move || {
         for thread in threads {
-            thread.join().unwrap_or_else(|_| crate::ledger::fail("a foreign thread has panicked"));
+            thread.join().unwrap_or_else(|_| crate::ledger::fail("an outside thread has panicked"));
         }
     });
     waiting.join().await;
-}
-
-/// A waker that counts, and sometimes throws.
-struct Hostile {
-    woken: AtomicUsize,
-    throws: bool,
-}
-
-impl Wake for Hostile {
-    fn wake(self: Arc<Self>) {
-        self.woken.fetch_add(1, SeqCst);
-        if self.throws {
-            throw();
-        }
-    }
-}
-
-/// Handles that are polled with wakers of our own, and given up.
-pub(crate) async fn wakers(house: House, mut random: Random) {
-    for _ in 0..random.within(5..50) {
-        let pause = random.micros(0..300);
-        let mut handle = house.spawn(async move { sleep(pause).await }).into_handle();
-        let hostile = Arc::new(Hostile { woken: AtomicUsize::new(0), throws: random.chance(50) });
-        let waker = Waker::from(hostile.clone());
-        let poll = Pin::new(&mut handle).poll(&mut Context::from_waker(&waker));
-        if poll.is_pending() && random.chance(50) {
-            // The waker of the last poll counts.
-            let again = abandon(&mut handle, random.within(0..3)).await;
-            count(&LEDGER.abandoned, usize::from(again.is_none()));
-        }
-        drop(handle);
-        let most = hostile.woken.load(SeqCst);
-        house.always(most <= 1, "a joiner's waker was woken twice");
-    }
-    // A task that wakes itself runs once more for each poll, no more.
-    let turns = random.within(1..100);
-    let mut polls = 0;
-    let again = house.clone();
-    let task = house.spawn(poll_fn(move |cx| {
-        polls += 1;
-        again.always(polls <= turns, "a task is polled after its end");
-        if polls == turns {
-            return Poll::Ready(());
-        }
-        cx.waker().wake_by_ref();
-        // Twice is once.
-        cx.waker().wake_by_ref();
-        Poll::Pending
-    }));
-    task.join().await;
 }
 
 /// Tasks that stay on one thread.

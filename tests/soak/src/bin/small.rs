@@ -1,7 +1,8 @@
 //! A small program with a bit of everything, for `scripts/faults`: one of its system calls fails each time it is run.
 //!
-//! It ends in one of three ways: everything was right (0), something failed with an error that says what (3), or something
-//! is wrong (any other status): a result, a panic, a thread or a descriptor that is left.
+//! It ends in one of three ways: everything was right (0), something failed with an
+//! error that says what (3), or something is wrong (any other status): a result, a
+//! panic, a thread or a descriptor that is left.
 
 use std::io;
 use std::process::ExitCode;
@@ -31,7 +32,7 @@ fn main() -> ExitCode {
 fn threaded() -> io::Result<()> {
     let runtime = Builder::new().workers(2).max_blocking(2).build()?;
     let result = runtime.block_on(everything());
-    let report = runtime.shutdown(Duration::from_secs(10));
+    let report = runtime.shutdown(Duration::from_secs(30));
     assert!(report.is_clean(), "{report}");
     result
 }
@@ -116,7 +117,7 @@ fn manual() -> io::Result<()> {
     let spawner = std::thread::Builder::new().spawn(move || handle.spawn(async { 1 }))?;
     let start = Instant::now();
     while !sleeps.is_finished() || !spawner.is_finished() {
-        assert!(start.elapsed() < Duration::from_secs(10), "a manual loop comes to no end");
+        assert!(start.elapsed() < Duration::from_secs(30), "a manual loop comes to no end");
         match tasks.ready_tasks(Some(Duration::from_millis(10))) {
             Ok(ready) => ready.for_each(windlass::manual::Runnable::run),
             // Told once; what is ready comes again.
@@ -137,7 +138,7 @@ fn census() -> (usize, usize) {
 fn wait_until(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
-        assert!(start.elapsed() < Duration::from_secs(10), "{what}");
+        assert!(start.elapsed() < Duration::from_secs(30), "{what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }

@@ -82,12 +82,12 @@ impl File {
         self.inner.set_permissions(permissions).await
     }
 
-    pub async fn set_times(&self, _times: FileTimes) -> io::Result<()> {
-        crate::missing("`File::set_times`")
+    pub async fn set_times(&self, times: FileTimes) -> io::Result<()> {
+        self.inner.set_times(times).await
     }
 
-    pub async fn set_modified(&self, _time: SystemTime) -> io::Result<()> {
-        crate::missing("`File::set_modified`")
+    pub async fn set_modified(&self, time: SystemTime) -> io::Result<()> {
+        self.inner.set_modified(time).await
     }
 
     pub async fn try_clone(&self) -> io::Result<Self> {

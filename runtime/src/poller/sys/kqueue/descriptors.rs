@@ -1,4 +1,4 @@
-//! The descriptors that are in a queue, because a kqueue does not tell.
+//! The descriptors that are in a queue, which a kqueue cannot list.
 
 use std::io;
 use std::mem::MaybeUninit;

@@ -70,8 +70,8 @@ pub(super) fn may_stop_short(_event: &Event) -> bool {
     true
 }
 
-/// The epoll instance behind a queue: the one that waits for the other end of the queue's pipe to
-/// become readable. (A thread of libkqueue's waits for it, too, but only for its being closed.)
+/// Returns the epoll instance behind a queue: the one that waits for the other end of the queue's pipe to become
+/// readable. (A thread of libkqueue's waits for it, too, but only for its being closed.)
 pub(super) fn pollable(queue: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     let pipe = std::fs::read_link(format!("/proc/self/fd/{}", queue.as_raw_fd()))?;
     let inode = pipe.to_str().and_then(|pipe| pipe.strip_prefix("pipe:[")?.strip_suffix(']'));

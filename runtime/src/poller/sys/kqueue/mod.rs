@@ -1,7 +1,7 @@
 //! kqueue: one queue with the sources, the alarm and the kick.
 //!
-//! - A source is two entries, one a direction, both `EV_CLEAR`: every change is
-//!   reported once. `udata` is the token, generation included, so it takes pointers of 64 bits.
+//! - A source is two entries, one for each direction, both `EV_CLEAR`: every change is
+//!   reported once. `udata` is the token, generation included, which takes pointers of 64 bits.
 //! - The alarm is an `EVFILT_TIMER`, in nanoseconds where there are such timers.
 //! - Kicks are user events, or bytes in a pipe where the OS has none (see [`kick`]).
 //!
@@ -10,7 +10,7 @@
 //!
 //! Unlike epoll, a kqueue takes a descriptor twice (the second registration takes the place of the
 //! first), takes regular files (and reports nothing at their end), and says that a pipe is broken by
-//! refusing it. None of it shows: see [`Selector::register`].
+//! refusing it. None of this is visible to callers: see [`Selector::register`].
 
 #[cfg(not(target_pointer_width = "64"))]
 compile_error!(
@@ -37,9 +37,11 @@ use queue::{Filter, Queue};
 pub(crate) use super::Untold as RunDelay;
 pub use wall::WallClock;
 
+use super::policy::KQUEUE_EVENTS;
 use crate::poller::source::Readiness;
 use crate::primitives::Mutex;
 
+pub(crate) use super::cpu_clock::cpu_time_of_thread;
 pub(crate) use super::fd::{number, peer};
 
 /// A borrowed file descriptor.
@@ -55,10 +57,11 @@ pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
 /// Has the OS wake the current thread as punctually as it can: these do without being asked.
 pub(crate) fn keep_time() {}
 
-pub(crate) fn take_short_slices() {}
+pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
 
-/// The largest number of events taken in one wait. A source has one for each direction.
-const EVENTS: usize = 512;
+pub(crate) fn take_short_slices() {}
 
 /// The tokens that are no source's.
 const KICK: u64 = u64::MAX;
@@ -155,7 +158,7 @@ impl Selector {
     }
 }
 
-/// The two entries of a descriptor.
+/// Returns the two entries of a descriptor.
 fn entries(fd: RawFd, flags: Flags, token: u64) -> [Event; 2] {
     [Filter::Write, Filter::Read].map(|filter| queue::entry(fd, filter, flags, token))
 }
@@ -186,7 +189,7 @@ unsafe impl Sync for Events {}
 
 impl Events {
     pub(crate) fn new() -> Self {
-        Self { buffer: (0..EVENTS).map(|_| MaybeUninit::uninit()).collect(), len: 0 }
+        Self { buffer: (0..KQUEUE_EVENTS).map(|_| MaybeUninit::uninit()).collect(), len: 0 }
     }
 
     fn filled(&self) -> impl Iterator<Item = &Event> + '_ {

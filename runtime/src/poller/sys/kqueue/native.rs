@@ -43,7 +43,7 @@ pub(super) fn empty() -> Event {
     unsafe { std::mem::zeroed() }
 }
 
-/// A kqueue can be watched by another, and by `poll`.
+/// Returns the kqueue itself, which can be watched by another, and by `poll`.
 pub(super) fn pollable(_queue: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     Ok(None)
 }

@@ -14,7 +14,7 @@ pub(super) enum Filter {
     Write,
 }
 
-/// A change of the entry for a descriptor and a filter.
+/// Returns a change of the entry for a descriptor and a filter.
 pub(super) fn entry(fd: RawFd, filter: Filter, flags: Flags, token: u64) -> Event {
     let mut event = native::empty();
     event.ident = fd as usize;
@@ -27,12 +27,12 @@ pub(super) fn entry(fd: RawFd, filter: Filter, flags: Flags, token: u64) -> Even
     event
 }
 
-/// A change of a timer, named by its token, which goes off after some time.
+/// Returns a change of a timer, named by its token, that goes off after some time.
 pub(super) fn timer(flags: Flags, time: Duration, token: u64) -> Event {
     timer_at(flags, 0, time.min(LONGEST), token)
 }
 
-/// A change of a timer that goes off at a time, given as that since 1970, if `absolute` says so.
+/// Returns a change of a timer that goes off at a time, counted from 1970 if `absolute` says so.
 pub(super) fn timer_at(flags: Flags, absolute: u32, time: Duration, token: u64) -> Event {
     let (fflags, unit) = native::TIMER_UNIT;
     let units = time.as_nanos().div_ceil(unit.into());
@@ -123,7 +123,8 @@ impl Queue {
         })
     }
 
-    /// Returns the descriptor that becomes readable when there are events, to be watched by another queue, or by `poll`.
+    /// Returns the descriptor that becomes readable when there are events, to be watched by another
+    /// queue, or by `poll`.
     pub(super) fn as_pollable(&self) -> BorrowedFd<'_> {
         self.pollable.as_ref().unwrap_or(&self.fd).as_fd()
     }
@@ -133,7 +134,7 @@ impl Queue {
 /// counts milliseconds in an `int`.
 const LONGEST: Duration = Duration::from_secs(2_000_000);
 
-/// A time-out as the kernel wants it; one that it can't express is cut to the longest.
+/// Returns a time-out in the kernel's form. One that can't be expressed is cut to the longest.
 fn timespec(timeout: Duration) -> libc::timespec {
     let timeout = timeout.min(LONGEST);
     libc::timespec {

@@ -3,7 +3,7 @@
 //!
 //! One timer is for the time itself, by the wall clock, where the system has such timers. Whether it goes off
 //! sooner when that clock is put forward differs from system to system, and from version to version;
-//! none tells that the clock was set. So a second one goes off every minute while there is more than that
+//! none reports that the clock was set. So a second one goes off every minute while there is more than that
 //! to wait for, and has the caller look at the clock: a step is noticed a minute late at worst. A
 //! clock that was put back needs nothing: the caller looks, and sets the timer again.
 
@@ -14,9 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::native::{self, EV_ADD, EV_DELETE, EV_ONESHOT};
 use super::queue::{self, Queue};
-
-/// The longest time between two looks at the clock.
-const LONGEST: Duration = Duration::from_secs(60);
+use crate::poller::sys::policy::WALL_LOOK;
 
 /// Names of the timers in the queue.
 const LOOK: u64 = 0;
@@ -32,7 +30,7 @@ impl WallClock {
     ///
     /// # Errors
     ///
-    /// If descriptors have run out.
+    /// Returns an error if descriptors have run out.
     pub fn new() -> io::Result<Self> {
         Ok(Self { queue: Queue::new()? })
     }
@@ -41,7 +39,7 @@ impl WallClock {
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the error of the OS.
     pub fn set(&self, time: SystemTime) -> io::Result<()> {
         // Not all systems set a timer anew that is there already.
         for timer in [LOOK, TIME] {
@@ -49,8 +47,8 @@ impl WallClock {
         }
         let left = time.duration_since(SystemTime::now()).unwrap_or_default();
         let flags = EV_ADD | EV_ONESHOT;
-        self.queue.change(&[queue::timer(flags, left.min(LONGEST), LOOK)])?;
-        if let (Some(absolute), true) = (native::TIMER_ABSOLUTE, left <= LONGEST) {
+        self.queue.change(&[queue::timer(flags, left.min(WALL_LOOK), LOOK)])?;
+        if let (Some(absolute), true) = (native::TIMER_ABSOLUTE, left <= WALL_LOOK) {
             let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
             self.queue.change(&[queue::timer_at(flags, absolute, since, TIME)])?;
         }
@@ -61,7 +59,7 @@ impl WallClock {
     ///
     /// # Errors
     ///
-    /// What the OS says.
+    /// Returns the error of the OS.
     pub fn take(&self) -> io::Result<()> {
         let mut room = [const { MaybeUninit::uninit() }; 2];
         match self.queue.wait(&mut room, Some(Duration::ZERO))? {

@@ -45,7 +45,7 @@ impl ClockWait {
         Ok(Self { timer, _notice: notice })
     }
 
-    /// No callback becomes due from now on.
+    /// Makes sure that no callback becomes due from now on.
     pub(super) fn disarm(&self) {
         // SAFETY: the timer is open; no time stops it.
         unsafe { SetThreadpoolTimer(self.timer, ptr::null(), 0, 0) };

@@ -46,7 +46,7 @@ impl HandleWait {
         Ok(Self { wait, _notice: notice })
     }
 
-    /// No callback becomes due from now on, and the handle may be closed.
+    /// Makes sure that no callback becomes due from now on. The handle may be closed then.
     pub(super) fn disarm(&self) {
         // SAFETY: the wait is open; without a handle it stands by for nothing.
         unsafe { SetThreadpoolWait(self.wait, ptr::null_mut(), ptr::null()) };

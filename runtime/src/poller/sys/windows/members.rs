@@ -13,10 +13,8 @@ use super::socket_wait::SocketWait;
 use super::threadpool::Threadpool;
 use super::{Descriptor, RawDescriptor, ended};
 use crate::poller::source::Source;
+use crate::poller::sys::policy::SPARE_WAITS;
 use crate::primitives::Arc;
-
-/// So many waits are kept for the sockets to come.
-const MOST_SPARE: usize = 1024;
 
 #[derive(Default)]
 pub(super) struct Members {
@@ -88,21 +86,21 @@ impl Members {
 
     /// Keeps a wait that serves no socket, or returns it to be closed.
     pub(super) fn keep(&mut self, wait: SocketWait) -> Option<SocketWait> {
-        if self.spare.len() >= MOST_SPARE {
+        if self.spare.len() >= SPARE_WAITS {
             return Some(wait);
         }
         self.spare.push(wait);
         None
     }
 
-    /// Nobody gets in any more, and no handle is touched any more by what is left. Waits for nothing.
+    /// Lets no more members in, and has what is left touch no handle any more. Waits for nothing.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.registered.values().for_each(Member::disarm);
     }
 
-    /// What is to be settled between the end and `left`, and not under the lock: a callback that is due may
-    /// have to wait for a thread of the pool, and that for a waker.
+    /// Returns what is to be settled between the end and `left`, and not under the lock: a callback that is due may
+    /// have to wait for a thread of the pool, and that for the lock.
     pub(super) fn to_settle(&self) -> Vec<Arc<HandleWait>> {
         let handles = self.registered.values().filter_map(|member| match member {
             Member::Handle(wait) => Some(wait.clone()),
@@ -111,9 +109,9 @@ impl Members {
         handles.collect()
     }
 
-    /// All that is closed with the pool's group, when nobody is leaving any more. To be dropped when the
-    /// group is closed, and not before. A callback that finds its registration gone puts back the signal that it
-    /// does not want, so all is settled: what the OS has taken, the sources know.
+    /// Returns all that is closed with the pool's group, when nobody is leaving any more. To be dropped when the group
+    /// is closed, and not before. A callback that finds its registration gone puts back the signal that it does not
+    /// want, so all is settled: what the OS has taken, the sources know.
     pub(super) fn left(&mut self) -> (HashMap<u64, Member>, Vec<SocketWait>) {
         (std::mem::take(&mut self.registered), std::mem::take(&mut self.spare))
     }

@@ -3,7 +3,7 @@
 //! There are no events to take here, so no worker blocks on the OS: the OS pushes. A socket's network events
 //! (`WSAEventSelect`) set an event object, for which a thread-pool wait stands by; its callback asks
 //! what has happened, tells the source, stands by again, and wakes the tasks, which go into the
-//! pool's fast lane. The poller's thread is left with what else it does: it watches over the workers,
+//! pool's lane. The poller's thread is left with what else it does: it watches over the workers,
 //! and waits for the next deadline, which is a thread-pool timer's. See [`socket_wait`], [`handle_wait`] and
 //! [`clock_wait`] for the callbacks, [`threadpool`] for the pool and its end.
 //!
@@ -16,6 +16,7 @@
 //! - `FD_CONNECT` and `FD_CLOSE` come once.
 
 mod clock_wait;
+mod cpu_clock;
 mod event;
 mod handle_wait;
 mod members;
@@ -41,6 +42,7 @@ use crate::poller::source::Readiness;
 use crate::primitives::{Arc, Condvar, Mutex, MutexGuard};
 
 pub(crate) use super::Untold as RunDelay;
+pub(crate) use cpu_clock::cpu_time_of_thread;
 
 use event::Event;
 use members::Members;
@@ -105,6 +107,10 @@ pub(crate) fn peer(number: u32) -> Option<SocketAddr> {
 /// The OS's clock ticks every 15.6 ms or less, as long as somebody asks for less. That is for programs
 /// to decide (`timeBeginPeriod`), since it costs power.
 pub(crate) fn keep_time() {}
+
+pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
+    f()
+}
 
 pub(crate) fn take_short_slices() {}
 

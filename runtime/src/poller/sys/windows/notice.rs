@@ -28,14 +28,14 @@ impl Notice {
         Arc::new(Self { source: source.clone(), callbacks: pool.callbacks().clone() })
     }
 
-    /// The callback's context, which does not count as a reference.
+    /// Returns the callback's context, which does not count as a reference.
     pub(super) fn context(self: &Arc<Self>) -> *mut c_void {
         Arc::as_ptr(self).cast_mut().cast()
     }
 }
 
-/// All that such a callback does. It may be called for something that has ended, as long as the notice
-/// lives: then it tells a source that nobody looks at.
+/// Does the work of such a callback. It may be called for something that has ended, as long as the notice lives: then
+/// it tells a source that nobody looks at.
 ///
 /// # Safety
 ///

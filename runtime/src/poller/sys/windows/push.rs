@@ -7,14 +7,14 @@ use windlass_sync::ManualResetEvent;
 
 use super::{Descriptor, RawDescriptor, Selector, Shared};
 use crate::poller::source::Source;
+use crate::poller::sys::policy::{CALLBACK_RETURN, DROP_WAIT};
 use crate::primitives::{Arc, thread};
 
 /// There are no events to take.
 pub(crate) const PUSHES: bool = true;
 
-/// No thread of the process can start or end while one runs the destructors of its thread-locals. A
-/// runtime that is dropped by such a destructor would wait for its threads in vain, and everybody with it.
-pub(crate) const DROP_GRACE: Option<Duration> = Some(Duration::from_millis(250));
+/// A runtime may be dropped where none of its threads can end.
+pub(crate) const DROP_GRACE: Option<Duration> = Some(DROP_WAIT);
 
 /// Registers a descriptor; its events go to the source.
 pub(crate) fn register(
@@ -43,17 +43,14 @@ pub(crate) fn deregister(selector: &Selector, descriptor: RawDescriptor, token: 
     shared.look_if_quiet(&members);
 }
 
-/// An event that is set by a work item of the thread pool.
+/// Returns an event that is set by a work item of the thread pool.
 pub(crate) fn resume(selector: &Selector) -> Option<io::Result<Arc<ManualResetEvent>>> {
     Some(super::resume::submit(&selector.shared))
 }
 
-/// A callback that has nothing to do but to return gets so long for it, whatever the deadline.
-const END_GRACE: Duration = Duration::from_millis(250);
-
-/// Ends the callbacks: when this says true none runs, not even in a waker, and none will run. False if one
-/// is still in a waker at the deadline, or is due and has no thread to run on; and on a callback's own thread, which
-/// would wait for itself. Another thread goes on waiting then.
+/// Ends the callbacks. Returns true once no callback runs or will run. Returns false if one is still in a waker at the
+/// deadline, or is due and has no thread to run on, and on a callback's own thread, which would wait for itself.
+/// Another thread continues to wait then.
 pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
     let shared = &selector.shared;
     if !shared.begin_end() {
@@ -63,7 +60,7 @@ pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
         let _ = finish_elsewhere(shared);
         return false;
     }
-    // No thread of the pool is held up, and callbacks that come now find nobody to wake: it takes a moment. But the OS
+    // No thread of the pool is blocked, and callbacks that come now find nobody to wake: it takes a moment. But the OS
     // knows no deadline, and a callback that is due may have no thread to begin on, as in the destructor of a
     // thread-local, where none can start.
     let finished = finish_elsewhere(shared);
@@ -77,7 +74,7 @@ pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
 }
 
 fn with_grace(deadline: Option<Instant>) -> Option<Instant> {
-    let grace = Instant::now() + END_GRACE;
+    let grace = Instant::now() + CALLBACK_RETURN;
     deadline.map(|deadline| deadline.max(grace))
 }
 

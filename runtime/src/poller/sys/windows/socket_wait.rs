@@ -75,7 +75,7 @@ impl SocketWait {
         Ok(())
     }
 
-    /// No callback touches the socket or stands by for it from now on, nor tells its source.
+    /// Makes sure that, from now on, no callback touches the socket, stands by for it, or tells its source.
     pub(super) fn release(&self) {
         let mut served = self.inner.served.lock();
         let Some(Served { socket, source }) = served.take() else { return };

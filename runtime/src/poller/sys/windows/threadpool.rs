@@ -2,7 +2,7 @@
 //!
 //! The pool's waits and its timers are members of a cleanup group, which ends them all and waits for
 //! their callbacks. Its threads run nothing but callbacks of the poller, so they keep the role of the
-//! poller's thread for life: what they wake goes into the fast lane.
+//! poller's thread for life: what they wake goes into the lane.
 
 use std::ffi::c_void;
 use std::io;
@@ -61,12 +61,12 @@ impl Threadpool {
         Ok(this)
     }
 
-    /// Where callbacks of members of the group run.
+    /// Returns where callbacks of members of the group run.
     pub(super) fn of_group(&self) -> TP_CALLBACK_ENVIRON_V3 {
         self.environment(self.group)
     }
 
-    /// Where callbacks run that end by themselves.
+    /// Returns where callbacks run that end by themselves.
     pub(super) fn of_pool(&self) -> TP_CALLBACK_ENVIRON_V3 {
         self.environment(0)
     }
@@ -93,12 +93,12 @@ impl Threadpool {
         unsafe { SetThreadpoolThreadMaximum(self.callbacks.pool, 1) };
     }
 
-    /// The part that callbacks enter first.
+    /// Returns the part that callbacks enter first.
     pub(super) fn callbacks(&self) -> &Callbacks {
         &self.callbacks
     }
 
-    /// True on a thread that runs callbacks of this pool.
+    /// Returns true on a thread that runs callbacks of this pool.
     pub(super) fn is_own_thread(&self) -> bool {
         POOL_OF_THREAD.with(std::cell::Cell::get) == self.callbacks.pool
     }
@@ -205,8 +205,8 @@ unsafe extern "system" fn ring(_: PTP_CALLBACK_INSTANCE, context: *mut c_void, _
     event.set();
 }
 
-/// A time from now on, as the OS wants it: negative, in units of 100 ns, here rounded up. One that it
-/// can't express is cut to the longest.
+/// Returns a time from now on in the OS's form: negative, in units of 100 ns, here rounded up. One that it can't
+/// express is cut to the longest.
 fn relative(timeout: Duration) -> FILETIME {
     let units = timeout.as_nanos().div_ceil(100);
     filetime(-i64::try_from(units).unwrap_or(i64::MAX))
@@ -215,8 +215,8 @@ fn relative(timeout: Duration) -> FILETIME {
 /// From the OS's epoch, the year 1601, to that of Unix.
 const EPOCH: Duration = Duration::from_secs(11_644_473_600);
 
-/// A time of the wall clock, as the OS wants it: positive, in units of 100 ns since its epoch, rounded up.
-/// One that it can't express is cut to the last; one before the epoch of Unix is past anyway.
+/// Returns a time of the wall clock in the OS's form: positive, in units of 100 ns since its epoch, rounded up. One
+/// that it can't express is cut to the last; one before the epoch of Unix is past anyway.
 pub(super) fn absolute(time: SystemTime) -> FILETIME {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_add(EPOCH);
     filetime(i64::try_from(since.as_nanos().div_ceil(100)).unwrap_or(i64::MAX))

@@ -8,9 +8,9 @@
 //!
 //! The handler makes two system calls (`gettid`, `process_vm_readv`) and touches atomics and the static [`Sample`]. It
 //! takes no lock, allocates nothing, restores `errno`, and ends after a bounded number of steps. The kernel copies the
-//! stack with `process_vm_readv`, which stops at a page that is not there; so it does not matter on which stack the thread
-//! is. Where that call is refused, the handler copies what lies within the bounds of the thread's own stack, which the
-//! thread has written down when it began.
+//! stack with `process_vm_readv`, which stops at a page that is not there; so it does not matter on which stack the
+//! thread is. Where that call is refused, the handler copies what lies within the bounds of the thread's own stack,
+//! which the thread has written down when it began.
 //!
 //! # Protocol
 //!
@@ -23,31 +23,22 @@
 //!    requester: DONE → IDLE       (Acquire), or at its deadline ASKED → IDLE
 //! ```
 //!
-//! The sample is the requester's in IDLE, ASKED and DONE, and the handler's in COPYING. One requester at a time, by a lock
-//! that no handler takes. A signal that comes late, or from anybody else, finds no request for its thread and changes
-//! nothing. After ASKED → IDLE has failed, the requester waits for DONE, which is a few microseconds of the thread's time
-//! away.
+//! The sample is the requester's in IDLE, ASKED and DONE, and the handler's in COPYING. One requester at a time, by a
+//! lock that no handler takes. A signal that comes late, or from anybody else, finds no request for its thread and
+//! changes nothing. After ASKED → IDLE has failed, the requester waits for DONE, which is a few microseconds of the
+//! thread's time away.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
 
+use super::policy::{ANSWER_LOOK, ANSWER_TIMEOUT, COPIED_PIECE, COPIED_STACK};
 use crate::primitives::plain::{AtomicU64 as PlainU64, Ordering as Plain};
 use crate::primitives::{AtomicU64, Mutex, Ordering};
-
-/// How much of the stack is copied: deep enough for a hundred frames of a build without optimisation.
-pub(super) const STACK: usize = 256 << 10;
-/// The pieces in which the kernel copies it: it stops at the first that is not there.
-const PIECE: usize = 4 << 10;
-/// How long a thread may take to answer, on a machine where it waits for a CPU. One that sleeps in the kernel without
-/// being interruptible does not answer.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// The time between two looks whether it has.
-const LOOK: Duration = Duration::from_micros(200);
 
 const IDLE: u64 = 0;
 const ASKED: u64 = 1;
@@ -61,23 +52,23 @@ static SAMPLE: Shared = Shared(UnsafeCell::new(Sample {
     registers: Registers::NONE,
     bounds: (0, 0),
     length: 0,
-    stack: [0; STACK],
+    stack: [0; COPIED_STACK],
 }));
 /// Held by the requester.
 static REQUEST: Mutex<()> = Mutex::new(());
 
-/// What a thread was doing at one moment.
+/// The registers and the stack of a thread at one moment.
 pub(super) struct Sample {
     pub(super) registers: Registers,
     /// Where the thread's own stack lies, as it has said itself.
     bounds: (usize, usize),
     /// How much of `stack` is filled, from the stack pointer upwards.
     length: usize,
-    stack: [u8; STACK],
+    stack: [u8; COPIED_STACK],
 }
 
 impl Sample {
-    /// The part of the stack that was copied. It began at the stack pointer.
+    /// Returns the part of the stack that was copied, which begins at the stack pointer.
     pub(super) fn stack(&self) -> &[u8] {
         &self.stack[..self.length]
     }
@@ -138,7 +129,7 @@ impl Registers {
     }
 }
 
-/// Where a thread can be reached.
+/// The address at which a thread can be reached.
 #[derive(Default)]
 pub(crate) struct ThreadMark {
     /// The kernel's id of the thread; 0 for nobody.
@@ -195,7 +186,7 @@ pub(super) fn sample<R>(mark: &ThreadMark, f: impl FnOnce(&Sample) -> R) -> Opti
 
 /// Waits for the copy. Returns false if the thread has not answered in time.
 fn wait(thread: u64) -> bool {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + ANSWER_TIMEOUT;
     let done = || {
         // Acquire pairs with the Release of the handler: the sample is written.
         STATE.load(Ordering::Acquire) == thread * THREAD + DONE
@@ -208,7 +199,7 @@ fn wait(thread: u64) -> bool {
         {
             return false;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(ANSWER_LOOK);
     }
     true
 }
@@ -264,7 +255,7 @@ fn action_of(signal: c_int) -> Option<libc::sigaction> {
     (asked == 0).then(|| unsafe { action.assume_init() })
 }
 
-/// False if the thread blocks the signal, or has not taken the last one yet: another would only wait there.
+/// Returns false if the thread blocks the signal, or has not taken the last one yet: another would only wait there.
 fn would_answer(thread: u64, signal: c_int) -> bool {
     let Ok(status) = std::fs::read_to_string(format!("/proc/self/task/{thread}/status")) else {
         return true;
@@ -289,7 +280,7 @@ fn current_thread() -> u64 {
     unsafe { libc::syscall(libc::SYS_gettid) as u64 }
 }
 
-/// The lowest address and the end of the current thread's stack.
+/// Returns the lowest address and the end of the current thread's stack.
 fn own_stack() -> Option<(usize, usize)> {
     let mut attributes = MaybeUninit::<libc::pthread_attr_t>::uninit();
     let (mut lowest, mut size) = (ptr::null_mut(), 0);
@@ -305,7 +296,7 @@ fn own_stack() -> Option<(usize, usize)> {
     (failed == 0).then(|| (lowest.addr(), lowest.addr() + size))
 }
 
-/// The handler.
+/// Handles the signal: copies registers and stack, if this thread was asked to.
 extern "C" fn handle(_signal: c_int, _info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the address of the thread's own `errno`.
     let errno = unsafe { libc::__errno_location() };
@@ -315,8 +306,8 @@ extern "C" fn handle(_signal: c_int, _info: *mut siginfo_t, context: *mut c_void
     let relaxed = Ordering::Relaxed;
     // Acquire pairs with the Release of `sample`: the bounds are written.
     if STATE.compare_exchange(state + ASKED, state + COPYING, Ordering::Acquire, relaxed).is_ok() {
-        // SAFETY: in COPYING the sample is the handler's, which runs once for each ASKED; with SA_SIGINFO the context is
-        // that of the interrupted thread.
+        // SAFETY: in COPYING the sample is the handler's, which runs once for each ASKED; with SA_SIGINFO the context
+        // is that of the interrupted thread.
         unsafe { copy(&mut *SAMPLE.0.get(), &*context.cast::<ucontext_t>()) };
         // Release pairs with the Acquire of `wait`.
         STATE.store(state + DONE, Ordering::Release);
@@ -330,14 +321,14 @@ fn copy(sample: &mut Sample, context: &ucontext_t) {
     sample.registers = Registers::of(context);
     let from = sample.registers.values[Registers::SP] as usize;
     const EMPTY: libc::iovec = libc::iovec { iov_base: ptr::null_mut(), iov_len: 0 };
-    let mut pieces = [EMPTY; STACK / PIECE];
+    let mut pieces = [EMPTY; COPIED_STACK / COPIED_PIECE];
     let mut at = from;
     for piece in &mut pieces {
-        let length = PIECE - at % PIECE;
+        let length = COPIED_PIECE - at % COPIED_PIECE;
         *piece = libc::iovec { iov_base: ptr::without_provenance_mut(at), iov_len: length };
         at = at.wrapping_add(length);
     }
-    let whole = libc::iovec { iov_base: sample.stack.as_mut_ptr().cast(), iov_len: STACK };
+    let whole = libc::iovec { iov_base: sample.stack.as_mut_ptr().cast(), iov_len: COPIED_STACK };
     // SAFETY: the kernel writes to our buffer alone, as much as it is long, and checks what it reads. By number: the C
     // library's own function may be watched by a sanitizer, which takes locks.
     let copied = unsafe {
@@ -357,13 +348,13 @@ fn copy(sample: &mut Sample, context: &ucontext_t) {
     };
 }
 
-/// For kernels and filters that refuse the call. Returns how much was copied.
+/// Copies the stack where the kernel, or a filter, refuses the call that copies safely. Returns how much was copied.
 fn copy_within_bounds(sample: &mut Sample, from: usize) -> usize {
     let (lowest, end) = sample.bounds;
     if !(lowest..end).contains(&from) {
         return 0;
     }
-    let length = (end - from).min(STACK);
+    let length = (end - from).min(COPIED_STACK);
     let stack = ptr::with_exposed_provenance::<u8>(from);
     // SAFETY: from the stack pointer to the end of its stack, everything is there, and the thread does nothing else
     // meanwhile. Our buffer is static.

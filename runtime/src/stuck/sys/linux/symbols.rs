@@ -1,16 +1,15 @@
 //! Names for addresses, by the crate `backtrace`. It takes locks and allocates, so it has no place in a signal handler.
 //!
-//! Finding names takes long, and what is stuck at one time is often stuck in the same place. So names are remembered, for a
-//! moment only: later another library may be at the address.
+//! Finding names takes long, and what is stuck at one time is often stuck in the same place. So
+//! names are remembered, for a moment only: later another library may be at the address.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use super::policy::NAMES_KEPT;
 use crate::primitives::Mutex;
-use crate::stuck::trace::StackFrame;
-
-/// How long names are remembered.
-const MOMENT: Duration = Duration::from_secs(1);
+use crate::stuck::stack_trace::StackFrame;
+use crate::stuck::sys::CodeAddress;
 
 /// The frames at an address, and since when there are any.
 struct Names {
@@ -21,16 +20,16 @@ struct Names {
 static NAMES: Mutex<Names> = Mutex::new(Names { since: None, known: None });
 
 /// Returns the frames at these addresses, innermost first, with those that the compiler has inlined.
-pub(crate) fn name_frames(addresses: &[usize]) -> Vec<StackFrame> {
+pub(crate) fn name_frames(addresses: &[CodeAddress]) -> Vec<StackFrame> {
     let mut names = NAMES.lock();
-    if names.since.is_none_or(|since| since.elapsed() > MOMENT) {
+    if names.since.is_none_or(|since| since.elapsed() > NAMES_KEPT) {
         *names = Names { since: Some(Instant::now()), known: None };
     }
     let known = names.known.get_or_insert_default();
     let mut frames = Vec::new();
-    for (index, &address) in addresses.iter().enumerate() {
+    for &CodeAddress { address, is_return } in addresses {
         // A return address is behind the call, which may be the last instruction of its line or function.
-        let within = address - usize::from(index > 0);
+        let within = address - usize::from(is_return);
         let found = known.entry(within).or_insert_with(|| resolve(address, within));
         frames.extend_from_slice(found);
     }
@@ -39,7 +38,8 @@ pub(crate) fn name_frames(addresses: &[usize]) -> Vec<StackFrame> {
 
 fn resolve(address: usize, within: usize) -> Vec<StackFrame> {
     let mut frames = Vec::new();
-    backtrace::resolve(std::ptr::without_provenance_mut(within), |symbol| {
+    // It takes what it gets for a return address, and looks at the byte before it.
+    backtrace::resolve(std::ptr::without_provenance_mut(within + 1), |symbol| {
         frames.push(StackFrame {
             address,
             function: symbol.name().map(|name| format!("{name:#}")),

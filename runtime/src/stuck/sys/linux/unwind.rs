@@ -1,6 +1,7 @@
 //! Follows a copied stack from frame to frame, by the frame descriptions of what is loaded.
 //!
-//! It reads the copy, and copies of the descriptions, so whatever they contain, the worst result is a trace that ends too soon.
+//! It reads the copy, and copies of the descriptions, so whatever they contain, the worst result is
+//! a trace that ends too soon.
 
 use gimli::{
     CfaRule, Encoding, EvaluationResult, Location, Register, RegisterRule, UnwindContext,
@@ -9,6 +10,7 @@ use gimli::{
 
 use super::modules::{Descriptions, Modules};
 use super::signal::Registers;
+use crate::stuck::sys::CodeAddress;
 
 /// The longest trace.
 const FRAMES: usize = 128;
@@ -34,15 +36,16 @@ struct Caller {
 }
 
 impl<'a> Unwinder<'a> {
-    /// A walk that begins at these registers, with the stack from the stack pointer upwards.
+    /// Creates a walk that begins at these registers, with the stack from the stack pointer upwards.
     pub(super) fn new(modules: &'a Modules, registers: Registers, stack: &'a [u8]) -> Self {
         let start = registers.values[Registers::SP];
         Self { modules, descriptions: Vec::new(), registers, stack, start }
     }
 
-    /// Returns the program counter and the return addresses, innermost first.
-    pub(super) fn addresses(mut self) -> Vec<usize> {
-        let mut addresses = vec![self.registers.pc as usize];
+    /// Returns where the functions are, innermost first.
+    pub(super) fn addresses(mut self) -> Vec<CodeAddress> {
+        let at = |pc: u64, is_return| CodeAddress { address: pc as usize, is_return };
+        let mut addresses = vec![at(self.registers.pc, false)];
         // The innermost frame and those that were interrupted are somewhere in their middle; all others are in a call.
         let mut is_call = false;
         while addresses.len() < FRAMES {
@@ -59,14 +62,14 @@ impl<'a> Unwinder<'a> {
             if registers.pc == 0 || !is_outwards {
                 break;
             }
-            addresses.push(registers.pc as usize);
             self.registers = registers;
             is_call = !is_signal;
+            addresses.push(at(self.registers.pc, is_call));
         }
         addresses
     }
 
-    /// The caller of the frame that the registers are in.
+    /// Returns the caller of the frame that the registers are in.
     fn caller(&mut self, is_call: bool) -> Option<Caller> {
         let pc = self.registers.pc.checked_sub(u64::from(is_call))?;
         let at = self.descriptions_of(pc)?;
@@ -120,7 +123,8 @@ impl<'a> Unwinder<'a> {
         Some(Caller { registers, is_signal })
     }
 
-    /// The caller of an innermost frame that nothing is known about: taken for a function that has just been called.
+    /// Returns the caller of an innermost frame that nothing is known about, taken for a function that has just been
+    /// called.
     fn caller_of_unknown(&self, is_call: bool) -> Option<Caller> {
         if is_call {
             return None;

@@ -16,7 +16,8 @@ pub struct TcpSocket(Made);
 #[derive(Debug)]
 enum Made {
     ByUs(windlass::net::TcpSocket),
-    /// `windlass::net::TcpSocket` takes none that was made elsewhere. `TcpStream::from_std` does, when it connects already.
+    /// `windlass::net::TcpSocket` takes none that was made elsewhere. `TcpStream::from_std`
+    /// does, when it connects already.
     Elsewhere(std::net::TcpStream),
 }
 

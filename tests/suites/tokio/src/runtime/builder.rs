@@ -49,7 +49,8 @@ impl Builder {
     }
 
     pub fn new_current_thread() -> Self {
-        // Whether time is virtual is decided when a windlass runtime is built. The script knows which tests stop it later.
+        // Whether time is virtual is decided when a windlass runtime is built. The script knows
+        // which tests stop it later.
         let paused = std::env::var_os("TOKIO_SUITE_VIRTUAL_TIME").is_some();
         Self { paused, ..Self::new(Some(1)) }
     }

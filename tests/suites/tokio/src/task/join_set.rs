@@ -40,9 +40,8 @@ impl<T> JoinSet<T> {
         self.inner.try_join_next()
     }
 
-    #[track_caller]
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
-        crate::missing("`JoinSet::try_join_next_with_id`")
+        self.inner.try_join_next_with_id()
     }
 
     pub async fn join_all(self) -> Vec<T> {
@@ -62,12 +61,12 @@ impl<T> JoinSet<T> {
     }
 
     #[track_caller]
-    pub fn spawn_local<F>(&mut self, _future: F) -> AbortHandle
+    pub fn spawn_local<F>(&mut self, future: F) -> AbortHandle
     where
         F: Future<Output = T> + 'static,
         T: 'static,
     {
-        crate::missing("`JoinSet::spawn_local`")
+        self.inner.spawn_local(future)
     }
 
     #[track_caller]

@@ -7,10 +7,10 @@ use super::Runtimes;
 
 /// Waits until a point in time. Created by [`sleep`] and [`sleep_until`].
 ///
-/// The timer is armed by the first poll that has to wait, and belongs to the runtime that is current in that poll, even if
-/// the future then moves to another one. When that runtime shuts down, the future is polled again, and the timer moves to
-/// the runtime that is current there, or to the global one. On the executor of another library, timers belong to the
-/// global runtime, which the first of them starts.
+/// The timer is armed by the first poll that has to wait, and belongs to the runtime that is current in that poll,
+/// even if the future then moves to another one. When that runtime shuts down, the future is polled again, and the
+/// timer moves to the runtime that is current there, or to the global one. On the executor of another library, timers
+/// belong to the global runtime, which the first of them starts.
 ///
 /// Polling it again after it was ready returns `Ready`, until [`reset`](windlass_timer::Sleep::reset).
 pub type Sleep = windlass_timer::Sleep<Runtimes>;
@@ -162,8 +162,8 @@ pub fn interval_at(start: Instant, period: Duration) -> Interval {
 
 /// Waits for `future`, but no longer than `duration`.
 ///
-/// The future is polled first. If it is ready, its output is returned however late it is, and no timer is armed. The time
-/// runs from the first poll.
+/// The future is polled first. If it is ready, its output is returned however late it is, and no timer is armed. The
+/// time runs from the first poll.
 ///
 /// # Errors
 ///

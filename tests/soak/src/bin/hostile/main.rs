@@ -1,96 +1,61 @@
-//! Peers that mean no good, for `scripts/hostile`: a server has to serve others meanwhile, and to be as small afterwards.
+//! Peers that mean no good, for `scripts/hostile`: a server has to serve others meanwhile, and to
+//! be as small afterwards.
 //!
 //! ```text
-//! hostile echo|chat|http|https|redis|udp PROGRAM [ARGUMENTS]
+//! hostile echo|proxy|chat|http|https|websocket|redis|udp PROGRAM [ARGUMENTS]
 //! ```
 //!
-//! Starts the program, reads the address that it listens on from its first line, and visits it in five ways: peers that say
-//! nothing, that send a byte now and then, that go at every point of a request with and without a reset, that send without
-//! end and read nothing, and that send nonsense. All the while a client asks what can be asked of that server, and has to be
-//! answered, and the server's memory stays in bounds. At the end its memory and descriptors have to be back where they were.
+//! Starts the program, reads the address that it listens on from its first line, and visits it in
+//! five ways: peers that say nothing, that send a byte now and then, that go at every point of a
+//! request with and without a reset, that send without end and read nothing, and that send
+//! nonsense. Then its memory and descriptors have to be back where they were. Two crowds of ten
+//! thousand at once follow (fewer for some), which send half a request and stay, and the
+//! second must not make it larger than the first. All the while a client asks what can be asked of
+//! that server, and has to be answered in time, and the server's memory stays in bounds.
 //!
-//! A server of datagrams is flooded with short, long and empty ones. The client of `https` is curl, because this program
-//! knows no TLS.
+//! A server of datagrams is flooded with short, long and empty ones. The client of `https` is curl,
+//! because this program knows no TLS.
 
-use std::io::{self, BufRead, BufReader};
+mod protocol;
+mod server;
+
+use std::io;
 use std::net::SocketAddr;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 use windlass::net::{TcpStream, UdpSocket};
 use windlass::process::Command as AsyncCommand;
 use windlass::timer::{sleep, timeout};
 
-/// How long a client that behaves may have to wait for its answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+use protocol::{Client, Protocol};
+use server::Server;
 
-/// Peers of each kind at the same time.
-const PEERS: usize = 1000;
+/// How long a client that behaves may have to wait for its answer, on a machine that has others to serve too.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// How long a hostile peer goes on at the most.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a client has to be answered beside them.
+const ANSWERS_BESIDE_CROWD: usize = 20;
 
 /// MiB by which the server may be larger at the end than before: buffers that the allocator keeps.
-const GROWTH: usize = 96;
-
-/// MiB by which the server may be larger while hostile peers are there: some 100 KiB for each of them.
-const PEAK: usize = 512;
-
-/// How a client that behaves asks.
-#[derive(Clone, Copy, PartialEq)]
-enum Client {
-    Tcp,
-    Udp,
-    Curl,
-}
-
-/// What a server understands: a request, and how its answer begins.
-#[derive(Clone, Copy)]
-struct Protocol {
-    client: Client,
-    request: &'static [u8],
-    answer: &'static [u8],
-    /// Peers of each kind at the same time.
-    peers: usize,
-}
-
-const ECHO: Protocol = Protocol {
-    client: Client::Tcp,
-    request: b"are you there\n",
-    answer: b"are you there\n",
-    peers: PEERS,
-};
-// Each of them hears what all others say, so they are fewer.
-const CHAT: Protocol =
-    Protocol { request: b"hello\n", answer: b"welcome\n", peers: PEERS / 10, ..ECHO };
-const HTTP: Protocol = Protocol {
-    request: b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
-    answer: b"HTTP/1.1 ",
-    ..ECHO
-};
-// The beginning of a hello.
-const HTTPS: Protocol = Protocol {
-    client: Client::Curl,
-    request: b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03an end that does not come for a while",
-    answer: b"hello over ",
-    ..ECHO
-};
-const REDIS: Protocol = Protocol { request: b"*1\r\n$4\r\nPING\r\n", answer: b"+PONG\r\n", ..ECHO };
-const UDP: Protocol = Protocol {
-    client: Client::Udp,
-    request: b"are you there",
-    answer: b"ARE YOU THERE",
-    peers: PEERS / 10,
-};
+const KEPT: usize = 96;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let protocol = match arguments.next().as_deref() {
-        Some("echo") => ECHO,
-        Some("chat") => CHAT,
-        Some("http") => HTTP,
-        Some("https") => HTTPS,
-        Some("udp") => UDP,
-        Some("redis") => REDIS,
+        Some("echo") => protocol::ECHO,
+        Some("proxy") => protocol::PROXY,
+        Some("chat") => protocol::CHAT,
+        Some("http") => protocol::HTTP,
+        Some("https") => protocol::HTTPS,
+        Some("websocket") => protocol::WEBSOCKET,
+        Some("udp") => protocol::UDP,
+        Some("redis") => protocol::REDIS,
         _ => return usage(),
     };
     let Some(program) = arguments.next() else { return usage() };
@@ -102,11 +67,12 @@ fn main() -> ExitCode {
         }
     };
     match windlass::block_on(visit(protocol, &mut server)) {
-        Ok(answers) => {
-            let (peers, (growth, descriptors)) = (5 * protocol.peers, server.peak);
+        Ok((answers, slowest)) => {
+            let (peers, (mib, descriptors)) = (5 * protocol.peers + protocol.crowd, server.peak);
             println!(
-                "{program}: {answers} answers beside {peers} hostile peers, {growth} MiB and \
-                 {descriptors} descriptors at the most"
+                "{program}: {answers} answers beside {peers} hostile peers, the slowest after {slowest} ms; {mib} MiB and \
+                 {descriptors} descriptors at the most, {} KiB for each connection",
+                server.each
             );
             ExitCode::SUCCESS
         }
@@ -118,84 +84,25 @@ fn main() -> ExitCode {
 }
 
 fn usage() -> ExitCode {
-    eprintln!("usage: hostile echo|chat|http|https|redis|udp PROGRAM [ARGUMENTS]");
+    eprintln!("usage: hostile echo|proxy|chat|http|https|websocket|redis|udp PROGRAM [ARGUMENTS]");
     ExitCode::from(2)
 }
 
-/// The server, as a process of its own. Ended when dropped.
-struct Server {
-    child: Child,
-    address: SocketAddr,
-    /// The largest size that was seen.
-    peak: (usize, usize),
-}
-
-impl Server {
-    fn start(program: &str, arguments: impl Iterator<Item = String>) -> io::Result<Self> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let output = child.stdout.take().expect("the output is a pipe");
-        let mut output = BufReader::new(output);
-        let mut line = String::new();
-        output.read_line(&mut line)?;
-        let words = line.split(|c: char| c.is_whitespace() || c == '/');
-        let address = words.filter_map(|word| word.parse().ok()).next();
-        match address {
-            Some(address) => {
-                // Read to its end, or a server that prints a line for each connection would block.
-                std::thread::spawn(move || io::copy(&mut output, &mut io::sink()));
-                Ok(Self { child, address, peak: (0, 0) })
-            }
-            None => {
-                child.kill()?;
-                Err(io::Error::other(format!("no address in its first line: {line}")))
-            }
-        }
-    }
-
-    /// Notes its size, which must be within bounds.
-    fn watch(&mut self, before: (usize, usize)) -> Result<(), String> {
-        let now = self.size();
-        self.peak = (self.peak.0.max(now.0), self.peak.1.max(now.1));
-        if now.0 > before.0 + PEAK {
-            return Err(format!("{} MiB are too many; {} were there before", now.0, before.0));
-        }
-        Ok(())
-    }
-
-    /// MiB that it occupies, and descriptors that it has open.
-    fn size(&self) -> (usize, usize) {
-        let process = format!("/proc/{}", self.child.id());
-        let status = std::fs::read_to_string(format!("{process}/status")).unwrap_or_default();
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = resident.and_then(|text| text.split_whitespace().next()?.parse::<usize>().ok());
-        let descriptors = std::fs::read_dir(format!("{process}/fd")).map_or(0, Iterator::count);
-        (kib.unwrap_or(0) / 1024, descriptors)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Ended already, perhaps: then that was noticed before.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-async fn visit(protocol: Protocol, server: &mut Server) -> Result<usize, String> {
+/// Returns how often a client was answered meanwhile, and how many milliseconds the slowest answer took.
+async fn visit(protocol: Protocol, server: &mut Server) -> Result<(usize, u64), String> {
     let address = server.address;
     ask(protocol, address).await?;
     let before = server.size();
+    server.most = before.0 + protocol.growth;
     let (answers, over) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+    let slowest = Arc::new(AtomicU64::new(0));
     let client = windlass::spawn({
-        let (answers, over) = (answers.clone(), over.clone());
+        let (answers, over, slowest) = (answers.clone(), over.clone(), slowest.clone());
         async move {
             while !over.load(SeqCst) {
+                let start = Instant::now();
                 ask(protocol, address).await?;
+                slowest.fetch_max(start.elapsed().as_millis() as u64, SeqCst);
                 answers.fetch_add(1, SeqCst);
                 sleep(Duration::from_millis(5)).await;
             }
@@ -222,21 +129,57 @@ async fn visit(protocol: Protocol, server: &mut Server) -> Result<usize, String>
         }
         peer.await.map_err(|error| error.to_string())?;
     }
+    within_bounds(server, before).await?;
+    // What the allocator keeps of so many is more; another crowd has to get along with that.
+    let mut kept = before;
+    for _ in 0..2 {
+        let crowd = crowd(protocol, server, before).await?;
+        let enough = answers.load(SeqCst) + ANSWERS_BESIDE_CROWD;
+        while answers.load(SeqCst) < enough && !client.is_finished() {
+            sleep(Duration::from_millis(20)).await;
+            server.watch(before)?;
+        }
+        drop(crowd);
+        let most = if kept == before { usize::MAX } else { kept.0 };
+        within_bounds(server, (most, before.1)).await?;
+        kept = server.size();
+    }
     over.store(true, SeqCst);
     client.await.map_err(|error| error.to_string())??;
     ask(protocol, address).await?;
-    if let Ok(Some(status)) = server.child.try_wait() {
+    if let Ok(Some(status)) = server.has_ended() {
         return Err(format!("the server has ended: {status}"));
     }
-    within_bounds(server, before).await?;
-    Ok(answers.load(SeqCst))
+    Ok((answers.load(SeqCst), slowest.load(SeqCst)))
+}
+
+/// Connections that have sent half a request.
+async fn crowd(
+    protocol: Protocol,
+    server: &mut Server,
+    before: (usize, usize),
+) -> Result<Vec<TcpStream>, String> {
+    let half = &protocol.request[..protocol.request.len() / 2];
+    let mut crowd = Vec::new();
+    for number in 0..protocol.crowd {
+        let stream = TcpStream::connect(server.address).await.map_err(|error| error.to_string())?;
+        // A server that has enough of it may close it.
+        let _ = stream.write_all(protocol.opening).await;
+        let _ = stream.write_all(half).await;
+        crowd.push(stream);
+        if number % 500 == 0 {
+            server.watch(before)?;
+        }
+    }
+    Ok(crowd)
 }
 
 /// Waits until the server has closed what was closed at the other end, and given back what that took.
 async fn within_bounds(server: &Server, before: (usize, usize)) -> Result<(), String> {
-    for _ in 0..200 {
+    // A proxy keeps connections to the server behind it for a minute and a half.
+    for _ in 0..1500 {
         let after = server.size();
-        if after.0 <= before.0 + GROWTH && after.1 <= before.1 + 2 {
+        if after.0 <= before.0.saturating_add(KEPT) && after.1 <= before.1 + 2 {
             return Ok(());
         }
         sleep(Duration::from_millis(100)).await;
@@ -250,7 +193,7 @@ async fn within_bounds(server: &Server, before: (usize, usize)) -> Result<(), St
 
 /// Asks once, as a client that behaves.
 async fn ask(protocol: Protocol, address: SocketAddr) -> Result<(), String> {
-    let asked = timeout(PATIENCE, async {
+    let asked = timeout(ANSWER, async {
         match protocol.client {
             Client::Tcp => ask_stream(protocol, address).await,
             Client::Udp => ask_datagram(protocol, address).await,
@@ -267,6 +210,16 @@ async fn ask(protocol: Protocol, address: SocketAddr) -> Result<(), String> {
 
 async fn ask_stream(protocol: Protocol, address: SocketAddr) -> io::Result<Vec<u8>> {
     let stream = TcpStream::connect(address).await?;
+    if !protocol.opening.is_empty() {
+        stream.write_all(protocol.opening).await?;
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            // Not a byte of what follows.
+            let mut byte = [0];
+            stream.read_exact(&mut byte).await?;
+            head.push(byte[0]);
+        }
+    }
     stream.write_all(protocol.request).await?;
     let mut answer = vec![0; protocol.answer.len()];
     stream.read_exact(&mut answer).await?;
@@ -324,6 +277,10 @@ async fn hostile(
     }
     let stream = TcpStream::connect(address).await?;
     let request = protocol.request;
+    // Some say nothing at all.
+    if kind != 0 || number % 2 == 0 {
+        stream.write_all(protocol.opening).await?;
+    }
     match kind {
         // Says nothing.
         0 => sleep(Duration::from_millis(2000)).await,

@@ -1,4 +1,4 @@
-//! How timers find the runtime that they belong to. The public interface is in [`api`] and [`test`].
+//! Leads timers to the runtime that they belong to. The public interface is in [`api`] and [`test`].
 
 #[cfg(not(loom))]
 pub(crate) mod api;
@@ -45,7 +45,8 @@ fn offer_own(take: &mut dyn FnMut(&ShardRef) -> bool) -> bool {
 
 #[cold]
 fn offer_others(waker: &Waker, take: &mut dyn FnMut(&ShardRef) -> bool) {
-    if context::has_entered() && context::try_pool(|pool| take(own_shard(pool))) == Some(true) {
+    let is_elsewhere = context::has_entered() || context::role() != Role::Worker;
+    if is_elsewhere && context::try_pool(|pool| take(own_shard(pool))) == Some(true) {
         return;
     }
     // The runtime that was entered is shutting down. The worker's own may not be. If it is, its tasks are being
@@ -66,6 +67,6 @@ fn own_shard(pool: &Arc<Pool>) -> &ShardRef {
     let timers = pool.poller().timers();
     context::worker_of(Arc::as_ptr(pool), |worker| match worker {
         Some(worker) => timers.worker(worker.index()),
-        None => timers.foreign(context::thread_number()),
+        None => timers.outside(context::thread_number()),
     })
 }

@@ -2,7 +2,8 @@
 //! that are due.
 //!
 //! What is fired by a worker goes onto that worker's queue, in order. What the poller's thread fires goes through the
-//! lane; timers whose wakers may block it leaves to another thread (`foreign.rs`). A manual loop takes the place of the thread in the seat.
+//! lane; timers whose wakers may block it leaves to another thread (`foreign.rs`). A manual loop takes the place of the
+//! thread in the seat.
 
 use std::cell::Cell;
 use std::io;
@@ -12,9 +13,10 @@ use std::time::Duration;
 use windlass_sync::Parker;
 use windlass_timer::{NEVER, Timers, in_nanos};
 
-use super::{Clock, Poller, Selector, foreign, wake_all};
+use super::{Clock, Poller, Selector, foreign, keeping_time, wake_all};
 use crate::context;
 use crate::primitives::Arc;
+use crate::sched::policy::TIMELESS;
 use crate::task;
 
 windlass_sync::thread_cell!(static FIRES: bool = false);
@@ -38,7 +40,7 @@ impl Poller {
     }
 
     /// Returns true if a timer is due.
-    pub(super) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         self.timers.in_use() && self.timers.is_due(self.timers.now())
     }
 
@@ -79,7 +81,7 @@ impl Poller {
     fn note_lateness(&self, due: u64, now: u64) {
         let lateness = now.saturating_sub(due);
         context::with_worker(|worker| match worker {
-            Some(worker) => worker.observer.fires(now, lateness),
+            Some(worker) => worker.observer.note_firing(now, lateness),
             None => self.lateness.record_shared(lateness),
         });
     }
@@ -91,14 +93,14 @@ impl Poller {
     pub(crate) fn park(&self, parker: &Parker) {
         let number = context::thread_number();
         loop {
-            let due = self.timers.next_foreign(number);
+            let due = self.timers.next_outside(number);
             let Some(pause) = self.clock.until(due) else { return parker.park() };
-            if parker.park_timeout(pause) {
+            if keeping_time(|| parker.park_timeout(pause)) {
                 return;
             }
             let now = self.timers.now();
             let wake = |wakers: &mut Vec<Waker>| wake_all(wakers.drain(..));
-            if firing(|| self.timers.fire_foreign(number, now, wake)) == 0 {
+            if firing(|| self.timers.fire_outside(number, now, wake)) == 0 {
                 // Another thread fires them, or is to: a waker of theirs may block.
                 return parker.park();
             }
@@ -106,10 +108,10 @@ impl Poller {
         }
     }
 
-    /// The current thread becomes the timekeeper. Returns how long it may sleep, `at_most` at the most.
+    /// Makes the current thread the timekeeper. Returns how long it may sleep, `at_most` at the most.
     pub(super) fn keep_time(&self, at_most: Option<Duration>) -> Option<Duration> {
-        // In models a pause is over at once. What others do meanwhile is up to the schedule.
-        let at_most = if cfg!(loom) { at_most.map(|_| Duration::ZERO) } else { at_most };
+        // A pause is over at once. What others do meanwhile is up to the schedule.
+        let at_most = if TIMELESS { at_most.map(|_| Duration::ZERO) } else { at_most };
         if self.is_virtual() {
             // No deadline comes by waiting; but the first one that is armed has to wake the thread.
             let _ = self.timers.keep_time(NEVER);
@@ -122,7 +124,8 @@ impl Poller {
         self.clock.until(self.timers.keep_time(latest))
     }
 
-    /// Called by a worker that is about to be parked, after the fence of its announcement.
+    /// Makes sure that the timekeeper looks at the timers in time, so that the current thread need not. A worker that
+    /// is about to be parked calls it after the fence of its announcement.
     pub(crate) fn entrust_timers(&self) {
         self.timers.entrust();
     }
@@ -137,28 +140,28 @@ impl Poller {
         Ok(())
     }
 
-    /// Sets the alarm of a manual loop, so that its descriptor tells of the next deadline, too.
+    /// Sets the alarm of a manual loop, so that its descriptor becomes readable at the next deadline, too.
     pub(crate) fn set_alarm(&self) -> io::Result<()> {
         self.selector.alarm(self.keep_time(None))
     }
 }
 
 /// A runtime, as its timers see it.
-pub(super) struct Driver {
+pub(super) struct TimerDriver {
     selector: Arc<Selector>,
     clock: Arc<Clock>,
     /// Workers look at the timers by themselves.
     has_workers: bool,
 }
 
-impl Driver {
+impl TimerDriver {
     pub(super) fn new(selector: &Arc<Selector>, clock: &Arc<Clock>, manual: bool) -> Self {
         let has_workers = !manual && !clock.is_virtual();
         Self { selector: selector.clone(), clock: clock.clone(), has_workers }
     }
 }
 
-impl windlass_timer::Driver for Driver {
+impl windlass_timer::Driver for TimerDriver {
     fn now(&self) -> u64 {
         self.clock.now()
     }

@@ -1,5 +1,5 @@
-//! Fork-join calls of threads that are not workers: in a guest's place, or if none is free, on a worker while the thread
-//! blocks.
+//! Fork-join calls of threads that are not workers: in a guest's slot, or if none is free, on a worker
+//! while the thread blocks.
 //!
 //! In the second case the closure stays in the frame of the thread that waits, and a task on the pool has a pointer to
 //! it. The thread continues when the task is done with the pointer: either it has run the closure, or it was dropped
@@ -18,7 +18,7 @@ use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::Origin;
 
-/// `join` in a guest's place, on a worker of the current runtime, or else right here.
+/// Runs a `join` in a guest's slot, on a worker of the current runtime, or else on the current thread alone.
 #[cold]
 pub(super) fn join<A, B, RA, RB>(a: A, b: B, caller: &'static Location<'static>) -> (RA, RB)
 where
@@ -35,7 +35,7 @@ where
     }
 }
 
-/// `scope` in a guest's place, on a worker of the current runtime, or else right here.
+/// Runs a `scope` in a guest's slot, on a worker of the current runtime, or else on the current thread alone.
 #[cold]
 pub(super) fn scope<'scope, F, R>(f: F, caller: &'static Location<'static>) -> R
 where
@@ -50,7 +50,7 @@ where
     }
 }
 
-/// `scope` in a guest's place, or else with the jobs on the workers of the current runtime.
+/// Runs a `scope` in a guest's slot, or else with its jobs on the workers of the current runtime.
 #[cold]
 pub(super) fn scope_in_place<'scope, F, R>(f: F) -> R
 where
@@ -79,9 +79,9 @@ where
     }
 }
 
-/// Returns the pool of the current runtime, if this thread may wait for its workers. It may not for those of a manual loop,
-/// whose only thread this may be, nor for those of a runtime that is shutting down. The poller's thread waits for none:
-/// workers that are stuck rely on it.
+/// Returns the pool of the current runtime, if this thread may wait for its workers. It may not for those of a manual
+/// loop, whose only thread this may be, nor for those of a runtime that is shutting down. The poller's thread waits for
+/// none: workers that are stuck rely on it.
 fn serving_pool() -> Option<Arc<Pool>> {
     if context::role() == Role::Poller {
         return None;
@@ -107,12 +107,12 @@ pub(super) fn on_pool<I: Send, R: Send>(
     }
     let done = Arc::new(Latch::new(1));
     let mut call = Call { input: Some(input), result: None };
-    let frame = Frame(&raw mut call);
+    let frame = FramePtr(&raw mut call);
     let end = CountDownOnDrop(done.clone());
     let job: Box<dyn FnOnce() + Send + '_> = Box::new(move || {
         // Before the end of the job, and also if it is dropped without being run.
         let _end = end;
-        let Frame(call) = { frame };
+        let FramePtr(call) = { frame };
         // SAFETY: the caller keeps its frame, and does not touch it, until `end` is dropped.
         let call = unsafe { &mut *call };
         let input = call.input.take().expect("a job is run once");
@@ -141,10 +141,10 @@ struct Call<I, R> {
 }
 
 /// A pointer into the frame of the thread that waits.
-struct Frame<I, R>(*mut Call<I, R>);
+struct FramePtr<I, R>(*mut Call<I, R>);
 
 // SAFETY: what it points to is `Send`, and its thread leaves it alone.
-unsafe impl<I: Send, R: Send> Send for Frame<I, R> {}
+unsafe impl<I: Send, R: Send> Send for FramePtr<I, R> {}
 
 /// Ends the caller's wait. Its latch publishes what the closure has written.
 struct CountDownOnDrop(Arc<Latch>);

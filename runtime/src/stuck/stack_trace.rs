@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::sys::{self, ThreadMark};
 
-/// Where a thread is: the functions that it is in, innermost first. Part of a [`LongPoll`](crate::LongPoll).
+/// The functions that a thread is in, innermost first. Part of a [`LongPoll`](crate::LongPoll).
 ///
 /// Frames of the runtime below the task or job are left out.
 #[derive(Debug, Clone)]
@@ -61,7 +61,7 @@ pub struct StackFrame {
 }
 
 impl StackFrame {
-    /// A frame without a name.
+    /// Creates a frame without a name.
     pub(super) fn new(address: usize) -> Self {
         Self { address, function: None, file: None, line: None }
     }
@@ -130,13 +130,13 @@ impl StackFrame {
         self.line
     }
 
-    /// True for what is the same below every task and job.
+    /// Returns true for a frame that is the same below every task and job.
     fn is_of_scheduler(&self) -> bool {
+        // A function that was inlined is known by its own name and its type parameters: those of a task's cell.
         let function = self.function.as_deref().unwrap_or_default();
-        ["windlass_runtime::task::cell::Cell<", "<windlass_runtime::task::cell::Cell<"]
+        ["task::cell::", "sched::pool_ref::PoolRef", "sched::worker::Worker"]
             .iter()
-            .any(|prefix| function.starts_with(prefix))
-            || function.contains("windlass_runtime::sched::worker::Worker")
+            .any(|part| function.contains(&format!("windlass_runtime::{part}")))
     }
 }
 

@@ -1,0 +1,59 @@
+//! A client's place in the feed: room for one frame. The feed fills it, a connection empties it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use windlass_sync::AutoResetEvent;
+
+use crate::view::View;
+
+/// A client's place in the feed.
+pub(crate) struct Client {
+    pub(crate) view: View,
+    latest: Mutex<Latest>,
+    ready: AutoResetEvent,
+}
+
+/// What can be fetched.
+#[derive(Default)]
+struct Latest {
+    frame: Option<Arc<str>>,
+    /// There will be no other.
+    is_last: bool,
+}
+
+impl Client {
+    /// Returns the place of a client that wants to see this.
+    pub(crate) fn new(view: View) -> Self {
+        Self { view, latest: Mutex::default(), ready: AutoResetEvent::new(false) }
+    }
+
+    /// Puts a frame there, in the place of one that was not fetched.
+    pub(crate) fn give(&self, frame: Arc<str>) {
+        self.latest().frame = Some(frame);
+        self.ready.set();
+    }
+
+    /// Says that there will be no more frames.
+    pub(crate) fn end(&self) {
+        self.latest().is_last = true;
+        self.ready.set();
+    }
+
+    /// Waits for a frame, and takes it; `None` if there will be no other.
+    pub(crate) async fn next(&self) -> Option<Arc<str>> {
+        loop {
+            let (frame, is_last) = {
+                let mut latest = self.latest();
+                (latest.frame.take(), latest.is_last)
+            };
+            match frame {
+                None if !is_last => self.ready.wait().await,
+                frame => return frame,
+            }
+        }
+    }
+
+    fn latest(&self) -> MutexGuard<'_, Latest> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

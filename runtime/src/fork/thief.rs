@@ -1,0 +1,39 @@
+//! The worker as a thief: what its last looks for the jobs of others have come to.
+
+use std::cell::Cell;
+
+/// One worker's record of what it has stolen, and of what it has left to its owner.
+#[derive(Default)]
+pub(super) struct Thief {
+    /// The last thing run was a stolen job.
+    stole: Cell<bool>,
+    /// The last look for jobs of others found crumbs.
+    left_crumbs: Cell<bool>,
+}
+
+impl Thief {
+    /// Notes that a stolen job has been run.
+    pub(super) fn note_job(&self) {
+        self.stole.set(true);
+    }
+
+    /// Returns true, once, if a stolen job was the last thing run.
+    pub(super) fn take_note(&self) -> bool {
+        self.stole.take()
+    }
+
+    /// Notes that a look for jobs of others begins.
+    pub(super) fn begin_look(&self) {
+        self.left_crumbs.set(false);
+    }
+
+    /// Notes that this look has found a job that its owner does sooner than a thief would.
+    pub(super) fn leave_crumbs(&self) {
+        self.left_crumbs.set(true);
+    }
+
+    /// Returns true if the last look found crumbs.
+    pub(super) fn has_left_crumbs(&self) -> bool {
+        self.left_crumbs.get()
+    }
+}
