@@ -35,11 +35,11 @@ struct Inner {
     idle: usize,
     started: u64,
     spawned: u64,
-    /// How many closures have left the queue, by which those that are in it can be told from earlier ones.
+    /// The number of closures that have left the queue. It tells those that are in the queue from earlier ones.
     taken: u64,
     /// The closures that are running, a place for each thread.
     running: Vec<Option<TaskRef>>,
-    /// How often closures have begun to wait for a thread, after none did.
+    /// The number of times that closures have begun to wait for a thread when none waited before.
     fills: u64,
     closed: bool,
 }
@@ -91,10 +91,10 @@ impl BlockingPool {
     /// Returns the closures that wait for a thread, and those that are running. One that begins meanwhile is in both.
     pub(crate) fn all(&self) -> (Vec<TaskRef>, Vec<TaskRef>) {
         let mut queued = Vec::new();
-        // The first that has not been visited, and the end of those that were there at the start: their numbers since
-        // the pool was made.
+        // The first closure that has not been visited, and the end of those that were queued at the start. Closures are
+        // numbered from the start of the pool.
         let (mut next, mut end) = (0, None);
-        // In steps, as wherever all tasks are visited: the lock is not held for long.
+        // In steps, like every visit of all tasks, so that the lock is not held for long.
         loop {
             let inner = self.inner.lock();
             let place = |number: u64| number.saturating_sub(inner.taken) as usize;
@@ -110,8 +110,8 @@ impl BlockingPool {
         }
     }
 
-    /// Returns the number of closures that wait for a thread, and the number of the time that some do; `None` if none
-    /// does.
+    /// Returns the number of closures that wait for a thread, and the number of times that closures have begun to wait
+    /// (`Inner::fills`). Returns `None` if none waits.
     pub(crate) fn fill(&self) -> Option<(usize, u64)> {
         let inner = self.inner.lock();
         Some((inner.waiting(), inner.fills)).filter(|(waiting, _)| *waiting > 0)
@@ -155,7 +155,7 @@ pub(crate) fn run_at_once(
     spawn_with(pool, f, origin, Urgency::AtOnce).1
 }
 
-/// Queues a closure, and cancels what no thread will run soon enough. Returns true if there is nothing of that kind.
+/// Queues a closure, and cancels closures that no thread will run soon enough. Returns true if there are none.
 fn spawn_with<F, T>(
     pool: &Arc<Pool>,
     f: F,
@@ -228,7 +228,8 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable, urgency: Urgency) -> VecDeque<Run
     if sched::start_thread(pool, name, life).is_ok() {
         return nothing();
     }
-    // The OS refuses a thread. Existing threads will run the closure; without any, all that wait are refused.
+    // The OS refuses a thread. Existing threads will run the closure; if there are none, all waiting closures are
+    // refused.
     let mut inner = pool.blocking.inner.lock();
     inner.threads -= 1;
     if inner.threads == 0 {
@@ -237,7 +238,7 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable, urgency: Urgency) -> VecDeque<Run
     }
     match urgency {
         Urgency::Whenever => nothing(),
-        // One of them may have taken it by now.
+        // An existing thread may have taken it by now.
         Urgency::AtOnce => {
             let place = inner.queue.iter().position(|queued| queued.id() == id);
             inner.taken += u64::from(place.is_some());
@@ -256,7 +257,7 @@ fn run_thread(pool: &Arc<Pool>) {
         let entered = EnteredScope::enter(handle.clone());
         end(pool, runnable, Runnable::run);
         drop(entered);
-        // Without the lock: it may be the last reference.
+        // Dropped without the lock, because it may be the last reference.
         let ended = pool.blocking.inner.lock().running[place].take();
         drop(ended);
     }

@@ -89,8 +89,8 @@ impl Builder {
     /// account; a fractional quota is rounded up, so 1.5 CPUs make 2 workers.
     ///
     /// The CPUs are counted once, when the runtime is built. If the quota or the mask changes while a server runs, the
-    /// number of workers stays. With a smaller quota the server is slower, and the workers notice that they have to
-    /// wait for a CPU and spin less; with a larger one it uses no more CPUs than it has workers. To adapt to a new
+    /// number of workers stays the same. With a smaller quota, the server is slower; its workers notice that they have
+    /// to wait for a CPU, and spin less. With a larger one, it uses no more CPUs than it has workers. To adapt to a new
     /// quota, restart the process: a new runtime in the same process may still see the old one.
     ///
     /// # Examples
@@ -174,10 +174,10 @@ impl Builder {
         self
     }
 
-    /// Sets how long all workers may be stuck, each in a single poll and with other tasks ready, before a spare worker
-    /// runs those tasks; 10 ms by default, at least 100 µs. Beside a computation without split points a spare comes
-    /// after 300 µs, if that is sooner, and for a worker in [`block_in_place`](crate::task::block_in_place) at once. None
-    /// is started while at least one worker makes progress, because that worker will run them.
+    /// Sets how long all workers may be stuck, each in a single poll, before a spare worker runs the tasks that are
+    /// ready; 10 ms by default, at least 100 µs. For a worker in a computation without split points, it is 300 µs, if
+    /// that is shorter. For one in [`block_in_place`](crate::task::block_in_place), the spare starts at once. None is
+    /// started while at least one worker makes progress, because that worker will run the tasks.
     ///
     /// # Examples
     ///
@@ -200,7 +200,7 @@ impl Builder {
 
     /// Sets the largest number of spare workers at a time. The default is the number of workers, but at least 4 and at
     /// most 64. With 0, tasks behind a worker that blocks wait until its call returns. If more tasks block at the same
-    /// time than there are workers and spares, all others are late by as long as it takes until one of them returns.
+    /// time than there are workers and spares, all other tasks wait until one of them returns.
     ///
     /// # Examples
     ///
@@ -221,7 +221,7 @@ impl Builder {
     /// pool runs, or a thread in this runtime's `block_on` is not waiting. When the runtime is idle, time jumps to the
     /// next deadline. So timers fire in the order of their deadlines, whatever the number of workers, and the code
     /// between two waits takes no time. [`timer::test::advance`](crate::timer::test::advance) moves the time by hand,
-    /// and [`timer::now`](crate::timer::now) returns it; `Instant::now` does not know it.
+    /// and [`timer::now`](crate::timer::now) returns it; `Instant::now` still returns the real time.
     ///
     /// A blocking closure that waits in this runtime's `block_on` does not keep the runtime busy. One that
     /// sleeps, or waits for something else, does.
@@ -301,11 +301,11 @@ impl Builder {
         let workers = config.workers;
         let poller = Poller::new(workers, false, clock)?;
         let pool = Pool::new(config, poller);
-        // The runtime first: if a thread fails to start, its drop ends the others.
+        // Created first: if a thread fails to start, the runtime's drop ends the others.
         let runtime = Runtime::of(pool);
         companion::start(runtime.handle())?;
         let pool = runtime.handle().pool();
-        // The workers first, because what is spawned next waits for them.
+        // The workers first, because whatever is spawned from now on waits for them.
         for index in first..workers {
             sched::start_worker(pool, index)?;
         }

@@ -11,7 +11,7 @@ use crate::sched::{Config, MOST_WORKERS};
 use crate::stuck;
 
 impl Builder {
-    /// Returns the configuration that the settings stand for, or `InvalidInput` with advice.
+    /// Returns the configuration for these settings, or `InvalidInput` with advice.
     pub(crate) fn check(self) -> io::Result<Config> {
         let (workers, cpus) = match self.workers {
             Some(workers) => (workers, cpus::last_count()),
@@ -96,7 +96,7 @@ pub(crate) fn check(good: bool, message: fmt::Arguments<'_>) -> io::Result<()> {
     if good { Ok(()) } else { Err(invalid()) }
 }
 
-/// Has the default number of workers.
+/// The environment variable that sets the default number of workers.
 pub(crate) const WORKERS_VARIABLE: &str = "WINDLASS_WORKERS";
 
 /// Reads the number of workers from the environment, if it is set there.

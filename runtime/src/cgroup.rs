@@ -1,8 +1,7 @@
 //! The CPU time that the cgroups around the process allow, read from the kernel's files.
 //!
-//! A quota may be set for the cgroup of the process or for any around it, and the
-//! smallest counts. Where a controller lies, and how a quota is written, depends on
-//! the version of the kernel's interface:
+//! A quota may be set for the cgroup of the process or for any around it, and the smallest counts. Where a controller
+//! is, and how a quota is written, depends on the version of the kernel's interface:
 //!
 //! | | version 1 | version 2 |
 //! |---|---|---|
@@ -11,19 +10,17 @@
 //! | a quota of 1.5 CPUs | `cpu.cfs_quota_us` of 150000, `cpu.cfs_period_us` of 100000 | `cpu.max` of `150000 100000` |
 //! | no quota | -1 | `max 100000` |
 //!
-//! A system may have both; the CPU controller then belongs to one of them, and is
-//! found in version 1 if it is there. What is mounted may be a part of the whole, as
-//! in a container; the path in `/proc/self/cgroup` need not be below that part, and
-//! then the mount point is the cgroup that counts.
+//! A system may have both. The CPU controller then belongs to one of them: to version 1 if it is listed there. The
+//! mount may show only a part of the hierarchy, as in a container. If the path in `/proc/self/cgroup` is not below that
+//! part, the mount point is the cgroup that counts.
 //!
-//! All functions take the folder that stands for the root of the file system, so that tests can
-//! have one of their own. A file that is not there, or that can't be understood, sets no quota:
-//! this also holds on systems without cgroups.
+//! All functions take the folder that stands for the root of the file system, so that tests can have one of their own.
+//! A file that is missing, or that can't be understood, sets no quota. This also covers systems without cgroups.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Returns how many CPUs the process may use at a time by its quotas, rounded up; `None` if it has none.
+/// Returns how many CPUs the process's quotas let it use at a time, rounded up, or `None` if it has no quota.
 pub(crate) fn quota(root: &Path) -> Option<usize> {
     let (version, own) = own_cgroup(&read(&root.join("proc/self/cgroup"))?)?;
     let mount = version.mount(&read(&root.join("proc/self/mountinfo"))?)?;
@@ -39,7 +36,7 @@ pub(crate) fn quota(root: &Path) -> Option<usize> {
         .min()
 }
 
-/// Returns how many CPUs the affinity mask of the process has.
+/// Returns the number of CPUs in the affinity mask of the process.
 pub(crate) fn affinity(root: &Path) -> Option<usize> {
     let status = read(&root.join("proc/self/status"))?;
     let mask = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed:"))?;
@@ -53,7 +50,7 @@ fn read(file: &Path) -> Option<String> {
     fs::read_to_string(file).ok()
 }
 
-/// Returns where an absolute path is below another root.
+/// Returns the place of an absolute path below another root.
 fn below(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }
@@ -115,7 +112,7 @@ impl Version {
                 (quota.to_owned(), period.to_owned())
             }
         };
-        // "max" and -1 are no numbers of this kind.
+        // "max" and -1 can't be parsed as unsigned numbers.
         let (quota, period) =
             (quota.trim().parse::<u64>().ok()?, period.trim().parse::<u64>().ok()?);
         let cpus = quota.checked_add(period.checked_sub(1)?)? / period;

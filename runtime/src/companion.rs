@@ -41,7 +41,7 @@ pub trait Companion: Send + Sync + 'static {
         body();
     }
 
-    /// Returns what to do about a panic with this message, if the companion knows; it is then added to the message.
+    /// Returns advice on a panic with this message, if the companion has any. The advice is added to the message.
     /// Called on a worker, when a task has panicked there.
     fn explain(&self, message: &str) -> Option<String> {
         let _ = message;

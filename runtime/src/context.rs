@@ -28,7 +28,7 @@ thread_cell!(static NUMBER: usize = 0);
 // Set on threads that were started as workers, from their start to their end.
 thread_cell!(static WORKER_INDEX: Option<usize> = None);
 
-/// Returns a number of the current thread's own, by which threads are spread over shards.
+/// Returns a number that no other thread has, used to spread threads over shards.
 pub(crate) fn thread_number() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(1);
     NUMBER.with(|number| {
@@ -40,7 +40,7 @@ pub(crate) fn thread_number() -> usize {
 }
 
 /// Returns the index of the current worker, or `None` on threads that are not workers. Workers are numbered from 0 to
-/// [`Handle::workers`] less one.
+/// [`Handle::workers`] minus one.
 ///
 /// The index is set from [`on_thread_start`](crate::Builder::on_thread_start) to
 /// [`on_thread_stop`](crate::Builder::on_thread_stop). No two threads of a runtime have the same index at the same
@@ -102,7 +102,7 @@ pub(crate) struct Before {
 }
 
 impl Before {
-    /// Returns the state of the current thread, which goes on when the pool has ended.
+    /// Returns the state of the current thread, which continues after the pool has ended.
     pub(crate) fn here() -> Self {
         let started_by = STARTED_BY.with(Cell::get);
         Self { started_by, worker_index: WORKER_INDEX.with(Cell::get) }
@@ -172,8 +172,9 @@ pub(crate) fn stay_forker(worker: &'static Worker) {
 #[inline(always)]
 pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let forker = FORKER.with(Cell::get).cast_mut();
-    // SAFETY: set by `enter_forker`, which holds a borrow of it for as long as the pointer is there, or by
-    // `stay_forker` for ever; and the borrow given here ends before this thread can leave it.
+    // SAFETY: the pointer is set by `enter_forker`, which holds a borrow of the worker for as long as the pointer is
+    // there, or by `stay_forker`, whose borrow is `'static`. The borrow passed to `f` ends before this thread can leave
+    // `enter_forker`.
     f(NonNull::new(forker).map(|forker| unsafe { forker.as_ref() }))
 }
 
@@ -181,8 +182,9 @@ pub(crate) fn with_forker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
 #[inline(always)]
 pub(crate) fn with_worker<R>(f: impl FnOnce(Option<&Worker>) -> R) -> R {
     let worker = WORKER.with(Cell::get).cast_mut();
-    // SAFETY: set by `enter_worker` only, and put back by `step_out`: the former holds a borrow of the worker for as
-    // long as the pointer is there; and the borrow given here ends before this thread can leave it.
+    // SAFETY: the pointer is set only by `enter_worker`, and put back by `step_out`. `enter_worker` holds a borrow of
+    // the worker for as long as the pointer is there, and the borrow passed to `f` ends before this thread can leave
+    // `enter_worker`.
     f(NonNull::new(worker).map(|worker| unsafe { worker.as_ref() }))
 }
 
@@ -205,8 +207,8 @@ pub(crate) fn try_pool<R>(f: impl FnOnce(&Arc<Pool>) -> R) -> Option<R> {
     with_forker(|forker| {
         with_worker(|worker| {
             let is_worker = |forker: &Worker| worker.is_some_and(|worker| ptr::eq(worker, forker));
-            // A thread that has become a worker for fork-join alone, and for ever, works for no runtime: see
-            // `stay_forker`. One that is in `block_in_place` still works for its own.
+            // A thread that `stay_forker` has made a worker for fork-join alone works for no runtime. One that is in
+            // `block_in_place` still works for its own.
             let is_in_place = worker.is_none() && role() == Role::InPlace;
             let serves = |forker: &&Worker| forker.is_guest() || is_worker(forker) || is_in_place;
             forker.filter(serves).or(worker).map(|works_for| f(works_for.pool()))

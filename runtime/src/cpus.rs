@@ -1,11 +1,10 @@
-//! The number of CPUs that the process may use, which is the default number of workers; and how long a thread has had one.
+//! The number of CPUs that the process may use, which is the default number of workers, and the CPU time of a thread.
 //!
-//! `num_cpus` counts them, except under the quota of a cgroup on Linux. There it does not see the quotas of the
-//! cgroups around that of the process, and keeps the first quota that it has seen
-//! (`the_quota_of_an_enclosing_cgroup_counts` in `tests/cpus.rs`). `std::thread::available_parallelism` sees them,
-//! but rounds a quota of 1.5 CPUs down, which leaves a third of it unused. So quotas are read by ourselves and
-//! rounded up (`cgroup.rs`), as far as the affinity mask has a CPU for it. They are read each time, so a quota that
-//! has changed since counts for the next runtime.
+//! `num_cpus` counts them, except under the quota of a cgroup on Linux. There it does not see the quotas of the cgroups
+//! around that of the process, and keeps the first quota that it has seen (`the_quota_of_an_enclosing_cgroup_counts` in
+//! `tests/cpus.rs`). `std::thread::available_parallelism` sees them, but rounds a quota of 1.5 CPUs down, which leaves
+//! a third of it unused. So this crate reads the quotas itself (`cgroup.rs`) and rounds them up, as far as the affinity
+//! mask has a CPU for it. They are read each time, so a quota that has changed since counts for the next runtime.
 
 use std::path::Path;
 use std::thread::available_parallelism;
@@ -14,7 +13,7 @@ use crate::cgroup;
 pub(crate) use crate::poller::cpu_time_of_thread;
 use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
 
-/// The last count, or 0 if there was none. A value and no protocol: any count will do.
+/// The last count, or 0 if there was none. It orders nothing: any count will do.
 static LAST: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts the CPUs that the process may use. Reads several files on Linux.
@@ -23,15 +22,15 @@ pub(crate) fn count() -> usize {
     let std = available_parallelism().map_or(1, usize::from);
     let cpus = match cgroup::quota(root) {
         Some(quota) => within(quota, std, || cgroup::affinity(root)),
-        // It may have kept a quota that is lifted.
+        // `num_cpus` may have kept a quota that has been lifted.
         None => num_cpus::get().max(std),
     };
     LAST.store(cpus, Plain::Relaxed);
     cpus
 }
 
-/// Returns the last count, or counts if there is none. Good enough for a builder with a number of workers of its own,
-/// where it only decides whether spinning is worth trying.
+/// Returns the last count, or counts if there is none. Good enough for a builder whose number of workers is set, where
+/// it only decides whether spinning is worth trying.
 pub(crate) fn last_count() -> usize {
     match LAST.load(Plain::Relaxed) {
         0 => count(),
@@ -44,7 +43,7 @@ fn within(quota: usize, std: usize, affinity: impl FnOnce() -> Option<usize>) ->
     if quota > std {
         affinity().map_or(std, |cpus| cpus.min(quota)).max(std)
     } else {
-        // `std` knows the usual places of cgroups only.
+        // `std` knows only the usual places of cgroups.
         quota
     }
 }

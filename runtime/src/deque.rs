@@ -1,7 +1,7 @@
-//! Queues that others may take from: crossbeam's, and for models lists behind a lock. The only file that names
+//! Queues that others may take from: crossbeam's, or in models, lists behind a lock. No other file names
 //! crossbeam-deque.
 //!
-//! crossbeam-deque can't run under loom. What the models prove is what is built on the queues, not the queues.
+//! crossbeam-deque can't run under loom. The models prove what is built on the queues, not the queues.
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,8 @@ pub(crate) use model::{Deque, Injector, Stealer};
 #[cfg(not(loom))]
 pub(crate) use real::{Deque, Injector, Stealer};
 
-/// A list behind a lock. Its length is read without the lock and orders nothing, so that a model of a thread that looks
-/// for work rests on the fences around the look.
+/// A list behind a lock. Its length is read without the lock and orders nothing, so a model of a thread that looks for
+/// work depends on the fences around the look.
 pub(crate) struct LockedList<T> {
     items: Mutex<VecDeque<T>>,
     len: AtomicUsize,
@@ -199,7 +199,7 @@ mod model {
             if !self.0.newest_first {
                 return self.0.steal();
             }
-            // Only the owner fills it, so what it sees empty is.
+            // Only the owner fills the queue, so if the owner sees it empty, it is.
             if self.is_empty() { None } else { self.0.list.change(VecDeque::pop_back) }
         }
 
@@ -233,8 +233,8 @@ mod model {
             self.len() == 0
         }
 
-        /// No fence is there for the emptiness of a queue of tasks, whose owner answers for it. It is read under the
-        /// lock, which saves models most of their time.
+        /// Reads the length of a queue of tasks under the lock, because no fence orders it: the owner is responsible
+        /// for such a queue. This saves models most of their time.
         pub(crate) fn len(&self) -> usize {
             if self.newest_first {
                 self.list.len.load(Ordering::Relaxed)

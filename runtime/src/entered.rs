@@ -32,7 +32,7 @@ thread_local! {
     static STACK: RefCell<Vec<Entry>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The state that a guard's entry was found in when it was removed.
+/// The place where a guard's entry was found when it was removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LeaveOrder {
     /// It was the topmost.

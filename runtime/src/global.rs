@@ -23,11 +23,12 @@ pub(crate) fn runtime() -> &'static Runtime {
     start(Builder::new())
 }
 
-/// As [`runtime`]. If it is started now, it has this many workers, unless the environment says otherwise.
+/// Returns the global runtime, as [`runtime`] does. If it is started now, it has this many workers, unless the
+/// environment says otherwise.
 ///
 /// # Panics
 ///
-/// As there.
+/// Panics if its threads can't be started.
 #[cfg(not(loom))]
 pub(crate) fn runtime_with(workers: usize) -> &'static Runtime {
     start(workers_unless_set(Builder::new(), workers))
@@ -85,7 +86,7 @@ impl Builder {
         if GLOBAL.get().is_some() {
             return Err(refused());
         }
-        // Another thread may be faster meanwhile. Then this one is shut down again.
+        // Another thread may have been faster. Then this runtime is shut down again.
         GLOBAL.set(self.build()?).map_err(|_| refused())
     }
 }

@@ -162,7 +162,7 @@ impl Handle {
         self.block_on_with(future, Some(Location::caller()), None)
     }
 
-    /// Reports a `block_on` inside of a task, unless that has a thread of its own.
+    /// Reports a `block_on` inside a task, unless the task has a thread of its own.
     fn notice_block_on(&self, location: &'static Location<'static>) {
         if context::role() == Role::Outside && self.pool.config.long_polls.is_some() {
             if let Some(task) = task::try_id() {
@@ -171,8 +171,8 @@ impl Handle {
         }
     }
 
-    /// Does the work of [`block_on`](Self::block_on), on any thread, and runs `tasks` beside the future. The call is
-    /// listed if it has a place in the program.
+    /// Does the work of [`block_on`](Self::block_on) on any thread, and runs `tasks` beside the future. The call is
+    /// listed if `location` is `Some`.
     pub(crate) fn block_on_with<F: Future>(
         &self,
         future: F,
@@ -279,7 +279,7 @@ pub(crate) fn refuse_on_worker() {
     );
 }
 
-/// Keeps a runtime the current one of a thread. See [`Handle::enter`], also for when dropping it panics.
+/// Keeps a runtime the current one of a thread. See [`Handle::enter`], which also says when dropping it panics.
 ///
 /// The lifetime is always `'static`. It exists because tokio's guard has one, so that programs that name the type
 /// compile unchanged.

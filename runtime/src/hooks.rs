@@ -75,7 +75,7 @@ impl Hooks {
     }
 }
 
-/// Calls the hook for a thread's start. Dropping the result calls that for its end.
+/// Calls the hook for a thread's start. Dropping the result calls the hook for its end.
 pub(crate) fn thread_starts(pool: &Arc<Pool>) -> ThreadStops<'_> {
     call_in(pool, &pool.config.hooks.thread_start);
     ThreadStops(pool)
@@ -93,7 +93,7 @@ pub(crate) fn run_last_job(worker: &Worker) {
 
 /// Calls a hook, which may fork, and runs what it has spawned.
 fn call_as_job(worker: &Worker, hook: &Option<IndexHook>) {
-    // Spares stand in for a worker for which the hook was called.
+    // Not for spares: each stands in for a worker whose hook has been called.
     let Some(hook) = hook.as_ref().filter(|_| worker.is_regular()) else { return };
     let tick = &worker.slot().counters.tick;
     tick.bump();

@@ -64,7 +64,7 @@ fn step_out<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     let _out = Out { worker, interrupted: worker.slot().activity.block() };
     worker.hand_over();
     if pool.has_shared_work() || pool.has_root() || pool.posted.is_for_any() {
-        // Its pusher may have found the monitor on, which would look only after a while.
+        // The thread that pushed it may have found the monitor on, which would look only after a while.
         pool.poller().kick();
     }
     context::step_out(pool, || coop::uncounted(|| companion::block_in_place(pool, f)))

@@ -6,13 +6,13 @@
 //!
 //! - [`task`]: a future, its state and its output in one allocation. Does not depend on the scheduler.
 //! - `sched`: workers, ready queues, sleeping and waking, and the monitor that starts spare workers.
-//! - `poller`: waiting for I/O and for the next deadline. The first worker to fall asleep does it, until it wakes up,
-//!   and the poller's own thread if no worker can.
-//! - `timer_host`: leads timers to the runtime that they belong to.
+//! - `poller`: waiting for I/O and for the next deadline. The first worker to fall asleep waits, until something wakes
+//!   it. If no worker can, the poller's own thread does.
+//! - `timer_host`: connects timers to the runtime that they belong to.
 //! - `fork`: fork-join on the workers.
 //! - `blocking`: threads for calls that block.
 //! - `local`: tasks that stay on one thread.
-//! - [`observe`]: looking into a running runtime.
+//! - [`observe`]: looks into a running runtime.
 //! - [`Runtime`], [`Builder`], [`Handle`] and the free functions: the interface for programs.
 
 // Models use a part of the crate, with smaller constants and without an OS.
@@ -55,7 +55,7 @@ mod stuck;
 pub mod task;
 mod timer_host;
 
-/// Registration of descriptors with the poller: the base of all sockets.
+/// Registers descriptors with the poller. All sockets are built on this.
 pub mod io {
     #[doc(hidden)]
     pub use crate::poller::os;

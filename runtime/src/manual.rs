@@ -83,8 +83,8 @@ impl Loop {
         let origin = Origin::caller();
         let pool = self.handle.pool();
         let handle = context::enter_worker(&self.worker, || {
-            // SAFETY: the tasks of this pool are run through `Runnable`, and cancelled by the
-            // loop's drop, neither of which leaves this thread.
+            // SAFETY: the tasks of this pool are run through `Runnable`, and cancelled by the loop's drop, and neither
+            // leaves this thread.
             unsafe { pool.spawn_unchecked(future, origin) }
         });
         // As in `Runnable::run`.
@@ -92,7 +92,7 @@ impl Loop {
         handle
     }
 
-    /// Returns a handle, by which other threads spawn onto the loop and this one [enters](Handle::enter) it.
+    /// Returns a handle with which other threads spawn onto the loop, and this one [enters](Handle::enter) it.
     ///
     /// [`Handle::block_on`] does not drive the loop. Another thread may call it while this one drives the loop; on this
     /// thread, a future that waits for a timer or a socket of the loop would wait forever.
@@ -133,8 +133,8 @@ impl Loop {
     ///
     /// Tasks that are not run, because the iterator or a `Runnable` is dropped, are returned again by the next call.
     ///
-    /// Jobs that were posted to the loop are run by this call. Only the replacement of rayon's core posts some: a
-    /// `spawn_broadcast` in a task of the loop for example.
+    /// This call also runs jobs that were posted to the loop. Only the replacement of rayon's core posts any, for
+    /// example for a `spawn_broadcast` in a task of the loop.
     ///
     /// # Errors
     ///
@@ -179,17 +179,17 @@ impl Loop {
         self.handle.pool().poller().descriptor()
     }
 
-    /// Waits for at most this long, and returns the tasks that are ready then, if any.
+    /// Waits for at most `timeout`, and returns the tasks that are then ready, if any.
     fn look(&mut self, timeout: Option<Duration>) -> io::Result<ReadyTasks> {
         let pool = self.handle.pool();
         let poller = pool.poller();
         let jumps = poller.is_virtual() && poller.timers().in_use();
-        // Before the ready tasks are taken, so that what other threads have done until now is among them.
+        // Checked before the ready tasks are taken, so that they include all that other threads have woken until now.
         let may_jump = jumps && poller.is_quiet_outside(pool);
         let timeout = match timeout {
             // In virtual time there is nothing to wait for while there is a deadline to jump to.
             _ if may_jump => Some(Duration::ZERO),
-            // No one signals that the last of the other threads is done.
+            // Nothing signals that the last of the other threads is done.
             _ if jumps => Some(timeout.unwrap_or(Duration::MAX).min(IDLE_CHECK_PAUSE.1)),
             _ => timeout,
         };
@@ -315,7 +315,7 @@ impl Runnable {
                 // The task may have dropped the loop and then waited: nothing else would cancel it.
                 while self.worker.pool().is_closing() && run_all(&self.worker) {}
                 if self.worker.has_own() {
-                    // A worker would get to its own queue; a loop must be told to look.
+                    // A worker would look at its own queue anyway; a loop must be told to.
                     self.worker.pool().poller().kick();
                 }
             });

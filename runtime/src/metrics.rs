@@ -23,13 +23,13 @@ use crate::sched::{Counters, Pool};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// The workers, without spares.
+    /// The workers, excluding spares.
     pub workers: Vec<WorkerMetrics>,
     /// The places for spare workers, whether in use or not.
     pub spares: Vec<WorkerMetrics>,
     /// Spare workers at work.
     pub spares_active: usize,
-    /// Tasks spawned since the runtime started, without closures of `spawn_blocking`.
+    /// Tasks spawned since the runtime started, excluding closures of `spawn_blocking`.
     pub tasks_spawned: u64,
     /// Tasks spawned and not yet finished.
     pub tasks_alive: u64,
@@ -62,13 +62,13 @@ pub struct Metrics {
     pub poll_time: Histogram,
     /// The times that woken tasks have waited for a worker. Sampled.
     pub wake_latency: WakeLatency,
-    /// The delay of the first of the timers that were due, at each firing.
+    /// The delay of the first timer that was due, at each firing.
     pub timer_lateness: Histogram,
     /// The times that closures of `spawn_blocking` have waited for a thread. Each is measured.
     pub blocking_wait: Histogram,
     /// The times that computations have taken, each from when a worker began to compute until it ended.
     pub fork_join_time: Histogram,
-    /// The number of tasks in a worker's queue, at each of its readings of the clock.
+    /// The number of tasks in a worker's queue, each time that the worker reads the clock.
     pub ready_tasks: CountHistogram,
     /// The spawn sites of the process, with what this runtime's tasks of each have done, those with
     /// the most polls first.
@@ -92,7 +92,7 @@ pub struct WorkerMetrics {
     pub queue_len: usize,
     /// The time in which the worker has run tasks and computed.
     pub busy: Duration,
-    /// The part of it that was spent in computations, until the end of the last one.
+    /// The part of `busy` that was spent in computations, up to the end of the last one.
     pub computing: Duration,
     /// The time in which the worker has had nothing to do: it has slept, or looked for work before and after that,
     /// which takes some microseconds each time.
@@ -129,7 +129,7 @@ impl Metrics {
         let counters =
             || pool.slots.iter().map(|slot| &slot.counters).chain(std::iter::once(&*pool.outside));
         let sum = |what: fn(&Counters) -> u64| counters().map(what).sum::<u64>();
-        // Finished before spawned, so that a task that ends in between does not count as finished only.
+        // Finished is read before spawned, so that a task that ends in between is not counted only as finished.
         let tasks_panicked = sum(|counters| counters.panicked.get());
         let tasks_finished = sum(|counters| counters.finished.get());
         // Those that were refused are not counted as spawned.

@@ -134,8 +134,8 @@ impl Runtime {
         &self.handle
     }
 
-    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], also for when
-    /// dropping the guard panics.
+    /// Makes this runtime the current one of the calling thread; see [`Handle::enter`], which also says when dropping
+    /// the guard panics.
     ///
     /// # Examples
     ///

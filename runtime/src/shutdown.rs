@@ -98,7 +98,7 @@ impl ShutdownReport {
     /// Returns true if everything ended before the deadline.
     ///
     /// It is never true for a runtime that was shut down by one of its own threads, which can't wait for itself. On
-    /// Windows it is not true either if the OS's thread pool is in a waker that does not return.
+    /// Windows, it is also false if the OS's thread pool is in a waker that does not return.
     ///
     /// # Examples
     ///
@@ -171,7 +171,7 @@ impl Straggler {
         Self { name, location, is_blocking: true }
     }
 
-    /// Returns a straggler that a companion, rather than the runtime, has waited for.
+    /// Returns a straggler that a companion has waited for, rather than the runtime.
     #[doc(hidden)]
     pub fn named(name: String, location: &'static Location<'static>) -> Self {
         Self { name: Some(name), location, is_blocking: false }
