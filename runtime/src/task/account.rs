@@ -1,8 +1,7 @@
 //! Accounts, which add up the cost of something over all the tasks and jobs that it starts.
 //!
-//! A thread meters one account at a time: time goes to the innermost. A thread that begins or ends something with
-//! another account, or with none, reads the clock and settles what has run up. Without accounts, there is nothing to
-//! settle.
+//! A thread meters one account at a time, the innermost. A thread that begins or ends something with another account,
+//! or with none, reads the clock and settles what has run up. Without accounts, there is nothing to settle.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,11 +22,11 @@ use crate::primitives::plain::{AtomicU64, Ordering};
 ///
 /// What runs in a [`scope`](Self::scope) is charged to the account, and so is everything spawned there: tasks, closures
 /// of [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of [`join`](crate::join)
-/// and jobs of [`scope`](crate::scope()), on whatever worker they run, and all that they spawn in turn. What other
-/// tasks do on the same thread meanwhile is not.
+/// and jobs of [`scope`](crate::scope()), on whatever worker they run, and all that they spawn in turn. Work that other
+/// tasks do on the same thread meanwhile is not charged.
 ///
-/// A clone is the same account. A [`child`](Self::child) has sums of its own, and is charged to its parent too. In a
-/// scope of an unrelated account, the inner one alone is charged.
+/// A clone refers to the same account. A [`child`](Self::child) has its own sums, and its charges are also charged to
+/// its parent. In a scope of an unrelated account, only the inner one is charged.
 ///
 /// Tasks without an account pay nothing. With one, each poll reads the clock twice, and the thread's CPU clock too if the
 /// account was made [`with_cpu_time`](Self::with_cpu_time).
@@ -71,10 +70,10 @@ struct Ledger {
 #[non_exhaustive]
 pub struct Cost {
     /// Time spent in polls, jobs and closures, added up over all threads. It includes time in which they blocked, or
-    /// waited for a CPU. Of what is still running, the time since it began is not included.
+    /// waited for a CPU. The time of a poll, job or closure is added when it ends.
     pub busy: Duration,
-    /// The part of that in which a CPU worked on it; `None` unless the account was made
-    /// [`with_cpu_time`](Account::with_cpu_time), and where the OS does not tell.
+    /// The part of `busy` in which a CPU worked on it. `None` unless the account was made
+    /// [`with_cpu_time`](Account::with_cpu_time), and on systems that do not report it.
     pub cpu: Option<Duration>,
     /// Polls, of tasks and of scopes, and runs of closures.
     pub polls: u64,
@@ -100,11 +99,11 @@ impl Account {
         Self(Arc::default())
     }
 
-    /// Returns an account that measures CPU time, too: what blocks, or waits for a CPU, is charged as
-    /// [`Cost::busy`] alone.
+    /// Returns an account that also measures CPU time. Time spent blocking, or waiting for a CPU, is charged only to
+    /// [`Cost::busy`].
     ///
-    /// It takes two system calls more for each poll, of some 0.1 µs on Linux. On Windows, the OS counts CPU time in ticks
-    /// of several milliseconds.
+    /// It takes two more system calls for each poll, of some 0.1 µs on Linux. On Windows, the OS counts CPU time in
+    /// ticks of several milliseconds.
     ///
     /// # Examples
     ///
@@ -123,7 +122,7 @@ impl Account {
         Self(Arc::new(Ledger { measures_cpu, ..Ledger::default() }))
     }
 
-    /// Returns an account whose charges are also charged to this one: that of a part of the work. It measures CPU time if
+    /// Returns an account for a part of the work, whose charges are also charged to this one. It measures CPU time if
     /// this one does.
     ///
     /// # Examples
@@ -142,7 +141,7 @@ impl Account {
         Self(Arc::new(Ledger { measures_cpu, parent, ..Ledger::default() }))
     }
 
-    /// Returns the account that is charged where this is called, if there is one.
+    /// Returns the account that is charged at the point of the call, if there is one.
     ///
     /// # Examples
     ///
@@ -269,11 +268,11 @@ pub(crate) enum Metered {
 /// The time that has run up on the account that a thread meters.
 #[derive(Clone, Copy)]
 struct Meter {
-    /// When it was last metered from; `None` while it is not.
+    /// The time from which it is metered; `None` while it is not.
     since: Option<Instant>,
     /// The time that had run up before that.
     before: Duration,
-    /// The same of the thread's CPU time, if the account measures that.
+    /// The same for the thread's CPU time, if the account measures it.
     cpu: Option<CpuMeter>,
 }
 
@@ -295,13 +294,13 @@ impl Meter {
     /// Returns the same meter, running from now on.
     fn resume(self, now: Instant) -> Self {
         let cpu = self.cpu.map(|cpu| {
-            // If the clock fails for once, nothing runs up.
+            // If the clock fails, nothing runs up until the next reading.
             CpuMeter { since: cpu_time_of_thread().unwrap_or(Duration::MAX), ..cpu }
         });
         Self { since: Some(now), cpu, ..self }
     }
 
-    /// Returns the same meter, standing still; and the time, which is read after the CPU clock, so that no more CPU time
+    /// Returns the same meter, stopped, and the time. The time is read after the CPU clock, so that no more CPU time
     /// than time runs up.
     fn pause(self) -> (Self, Instant) {
         let cpu = self.cpu.map(|cpu| {
@@ -319,8 +318,8 @@ impl Meter {
 thread_cell!(static METERED: *const Ledger = ptr::null());
 thread_cell!(static METER: Meter = Meter::OFF);
 
-/// A time in which a thread meters another account, or none. Its end charges that account, and goes on with the one
-/// around it.
+/// A period in which a thread meters another account, or none. At its end, that account is charged, and the thread
+/// continues with the one around it.
 pub(crate) struct Metering<'a>(Option<Change<'a>>);
 
 /// A change from one account to another.
@@ -350,7 +349,7 @@ fn change<'a>(
     let address = ledger.map_or(ptr::null(), ptr::from_ref);
     let is_same = ptr::eq(around, address);
     match (ledger, as_what) {
-        // One that is polled within a poll on the same account is a part of that.
+        // A poll within a poll on the same account is part of that poll.
         (Some(ledger), Metered::Poll) if !is_same => ledger.charge(|ledger| &ledger.polls, 1),
         (Some(ledger), Metered::Job) => ledger.charge(|ledger| &ledger.jobs, 1),
         _ => {}

@@ -39,7 +39,7 @@ impl Builder {
         Self::default()
     }
 
-    /// Sets the task's name. An empty one is none.
+    /// Sets the task's name. An empty one counts as none.
     ///
     /// # Examples
     ///

@@ -158,7 +158,7 @@ where
     ///
     /// # Safety
     ///
-    /// The caller runs the task, which is bound, and stops that.
+    /// The caller runs the task, which is bound, and stops running it.
     unsafe fn pause(
         header: NonNull<Header>,
         end_poll: fn(&State, usize) -> EndPoll,
@@ -214,7 +214,7 @@ where
                     drop_quietly(second);
                 }
                 let location = self.header.location();
-                // User code hears of it, which may panic in its turn.
+                // This calls user code, which may panic in turn.
                 quietly(|| events::task_panicked(self.header.id, location, &*payload));
                 let payload = self.scheduler.explain(payload);
                 Poll::Ready(Err(JoinError::panic(self.header.id, payload)))
@@ -245,7 +245,7 @@ where
     ///
     /// The caller runs the task, and the future is gone.
     unsafe fn complete(header: NonNull<Header>, result: Output<F::Output>, left: usize) {
-        // SAFETY: the owner's reference is given up at the end only.
+        // SAFETY: the owner's reference is given up only at the end.
         let cell = unsafe { Self::of(header) };
         let panicked = matches!(&result, Err(error) if error.is_panic());
         let state = cell.header.state.load();

@@ -34,7 +34,7 @@ impl EndedSlots {
         self.0.lock().slots.pop_front()
     }
 
-    /// As [`pop`](Self::pop). If there is none, the next `push` wakes the task.
+    /// Does the same as [`pop`](Self::pop). If there is none, the next `push` wakes the task.
     pub(super) fn pop_or_wait(&self, cx: &Context<'_>) -> Option<usize> {
         // Cloned, and the old one dropped, outside the lock: both may run user code.
         let waker = cx.waker().clone();

@@ -35,8 +35,8 @@ enum Cause {
 /// The payload of a panic.
 struct Payload(Box<dyn Any + Send>);
 
-// SAFETY: a shared payload is only ever looked at as `&'static str` or `String`, which are `Sync`;
-// anything else is reached by value alone.
+// SAFETY: a shared payload is only ever read as `&'static str` or `String`, which are `Sync`; anything else is reached
+// only by value.
 unsafe impl Sync for Payload {}
 
 impl std::panic::UnwindSafe for JoinError {}

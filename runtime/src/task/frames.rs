@@ -1,4 +1,4 @@
-//! The values that belong to what this thread runs: a list of frames in its stack.
+//! The values that belong to the code that this thread runs: a list of frames on its stack.
 //!
 //! Each poll of a scope pushes a *frame* onto the list: a key, and a reference to the value, which stays in the scope's
 //! future. The end of the poll pops it. A look-up walks the list to the first frame with its key, so inner scopes
@@ -12,9 +12,9 @@
 //!
 //! Values of [inherited keys](super::InheritedKey) and [accounts](super::Account) are shared, and are passed on:
 //!
-//! - to what may outlive the frames (a task, a job of a scope), as [`Inherited`]: counted references to them all;
+//! - to work that may outlive the frames (a task, a job of a scope), as [`Inherited`]: counted references to them all;
 //! - to the second closure of a `join` that a thief runs, as [`Joiner`]: a pointer to the joiner's list. The joiner
-//!   waits in its frame, so what is below it in its stack stays there. The thief looks at the shared values alone,
+//!   waits in its frame, so everything below it on its stack stays there. The thief looks only at the shared values,
 //!   because the others need not be `Sync`. A `join` that nobody steals pays for a load and a store.
 //!
 //! A thread without values pays for one load where it spawns.
@@ -31,7 +31,7 @@ use super::account::{self, Account, Metered};
 /// A value that other threads may read.
 pub(super) type Shared = Arc<dyn Any + Send + Sync>;
 
-/// Something in force, and what is below it.
+/// A value or account in force, and the frame below it.
 struct Frame<'a> {
     value: FrameValue<'a>,
     below: *const Frame<'a>,
@@ -98,8 +98,8 @@ pub(super) fn with_account<R>(account: &Account, f: impl FnOnce() -> R) -> R {
 pub(super) fn with_found<R>(key: usize, f: impl FnOnce(Option<&dyn Any>) -> R) -> R {
     let mut found = None;
     let top = TOP.with(Cell::get);
-    // SAFETY: what is in the list lies in the frame of a `with_frame` that has not returned: before it does, it takes
-    // its own frame and all above it out. `f` is called from within, so the borrow ends before that.
+    // SAFETY: each frame in the list belongs to a `with_frame` that has not returned. Before it returns, it removes its
+    // own frame and all above it. `f` is called from within, so the borrow ends before that.
     unsafe {
         each(top, true, &mut |value| {
             found = match value {
@@ -139,9 +139,9 @@ unsafe fn account_in<'a>(list: *const Frame<'a>) -> Option<&'a Account> {
     found
 }
 
-/// Calls `f` with each frame of a list, innermost first, until it returns true; with the joiner's in the
-/// place of a `Joiner`. What is not shared is left out of those, and if the list is not this thread's
-/// own. Returns true if `f` did.
+/// Calls `f` with each frame of a list, innermost first, until it returns true. In place of a `Joiner`, it visits the
+/// joiner's frames. Values that are not shared are left out there, and if the list is not this thread's own. Returns
+/// true if `f` did.
 ///
 /// # Safety
 ///
@@ -189,7 +189,7 @@ impl Values {
     }
 }
 
-/// Returns what is to be inherited by what this thread starts.
+/// Returns what tasks and jobs that this thread starts inherit.
 #[inline]
 pub(crate) fn inherited() -> Option<Inherited> {
     let top = TOP.with(Cell::get);
@@ -214,7 +214,7 @@ unsafe fn gather<'a>(top: *const Frame<'a>) -> Option<Inherited> {
                 FrameValue::Account(account) => {
                     _ = all.account.get_or_insert_with(|| account.clone())
                 }
-                // Nothing is below what was inherited, or the same in another form.
+                // Below what was inherited, there is nothing, or the same in another form.
                 FrameValue::Inherited(inherited) if is_first => whole = Some(inherited.clone()),
                 FrameValue::Inherited(inherited) => {
                     let Values { account, values } = &*inherited.0;
@@ -276,7 +276,7 @@ impl Joiner {
         if self.0.is_null() {
             return f();
         }
-        // SAFETY: the joiner is in its frame, and all that are in the list are below that.
+        // SAFETY: the joiner waits in its frame, and all frames in the list are below that.
         let account = unsafe { account_in(self.0) };
         let _metered = account::meter(account, Metered::Job);
         with_frame(FrameValue::Joiner(self.0), f)

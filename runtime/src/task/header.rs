@@ -44,7 +44,7 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    /// An empty name is none.
+    /// An empty name counts as none.
     pub(crate) fn new(location: &'static Location<'static>, name: Option<String>) -> Self {
         Self { location, name: name.filter(|name| !name.is_empty()) }
     }
@@ -130,7 +130,7 @@ impl Marks for Marked {
 /// | `links` | the holder of the owner's lock |
 /// | `join_waker` | as JOIN_WAKER says: the `JoinHandle` while clear, the completing runner when set |
 ///
-/// `repr(C)` keeps what most tasks never use, the links, behind what all of them do.
+/// `repr(C)` keeps the links, which most tasks never use, behind the fields that all tasks use.
 #[repr(C)]
 pub(crate) struct Header {
     pub(crate) state: State,

@@ -44,7 +44,7 @@ impl Id {
         NonZeroU64::new(number).map(Self)
     }
 
-    /// Returns the id that was handed out last of those with this lower half.
+    /// Returns the last id that was handed out with this lower half.
     pub(crate) fn from_half(half: u32) -> Option<Self> {
         let end = NEXT_BLOCK.load(Ordering::Relaxed);
         let number = end & !u64::from(u32::MAX) | u64::from(half);

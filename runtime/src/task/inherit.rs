@@ -10,7 +10,7 @@ use super::scoped::{Enter, Scoped};
 
 /// The key of a task-local value that is inherited: `inherited static` in [`task_local!`](crate::task_local).
 ///
-/// A value is visible as that of a [`LocalKey`](super::LocalKey) is, and also to everything that is started in its
+/// A value is visible like that of a [`LocalKey`](super::LocalKey), and also to everything that is started in its
 /// scope: tasks, closures of [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of
 /// [`join`](crate::join) and the jobs of [`scope`](crate::scope()), whichever worker runs them, and all that those
 /// start. They share the value, which is dropped when the scope and the last of them are gone.

@@ -171,8 +171,8 @@ impl<T> JoinSet<T> {
         }
     }
 
-    /// Notes that the task that this thread polls waits for the next of the set. Which one it will be is known only of
-    /// a single one.
+    /// Notes that the task that this thread polls waits for the next task of the set. Which one that is, is known only
+    /// if there is a single one.
     fn note_wait(&self) {
         match (self.len(), self.slots.iter().flatten().next()) {
             (1, Some(only)) => only.note_wait(),
@@ -235,7 +235,7 @@ impl<T> JoinSet<T> {
     ///
     /// # Panics
     ///
-    /// Panics with a task's payload if the task panicked, and if a task was cancelled.
+    /// Panics with a task's payload if the task panicked. Panics also if a task was cancelled.
     ///
     /// # Examples
     ///
@@ -337,7 +337,7 @@ where
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = F>>(futures: I) -> Self {
         let mut set = Self::new();
-        // A loop and not a closure, so that the caller's place is that of the spawns.
+        // A loop and not a closure, so that the tasks are spawned at the caller's location.
         for future in futures {
             set.spawn(future);
         }

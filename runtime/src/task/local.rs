@@ -9,8 +9,9 @@ use std::pin::Pin;
 use super::frames;
 use super::scoped::{Enter, Scoped};
 
-/// Declares task-local values: for each, a key of type [`LocalKey`](crate::task::LocalKey); for an `inherited static`,
-/// of type [`InheritedKey`](crate::task::InheritedKey), whose value everything sees that is started in its scope.
+/// Declares task-local values. Each `static` is a key of type [`LocalKey`](crate::task::LocalKey). Each `inherited
+/// static` is one of type [`InheritedKey`](crate::task::InheritedKey), whose value is visible to everything that is
+/// started in its scope.
 ///
 /// # Examples
 ///
@@ -49,8 +50,8 @@ macro_rules! task_local {
 /// polled. Tasks spawned in the scope do not inherit it (see [`InheritedKey`](super::InheritedKey)), and neither do
 /// other tasks that a worker polls at the split points of a computation inside of the scope.
 ///
-/// The closures of [`join`](crate::join) and [`Scope::spawn`](crate::Scope::spawn) may run on any worker, and so may or
-/// may not see a value. Read it with [`get`](Self::get) before, and pass it to them.
+/// The closures of [`join`](crate::join) and [`Scope::spawn`](crate::Scope::spawn) may run on any worker, so they may
+/// or may not see a value. Read it with [`get`](Self::get) beforehand, and pass it to them.
 pub struct LocalKey<T: 'static> {
     // Zero-sized statics may share an address, and keys are told apart by their addresses.
     _address: u8,
@@ -89,7 +90,7 @@ impl<T: 'static> LocalKey<T> {
     }
 }
 
-/// Reading the value of a key, and its identity: the same for both kinds of keys.
+/// Methods that read a key's value and compare keys, the same for both kinds of keys.
 macro_rules! key_methods {
     ($key:ident, $static:literal, [$($bound:tt)*]) => {
         impl<T: $($bound)*> $key<T> {

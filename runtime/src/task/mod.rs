@@ -136,7 +136,7 @@ pub(crate) trait Schedule: Copy + Send + Sync + 'static {
         payload
     }
 
-    /// A poll has returned that was to be timed, or all are. Called by its runner.
+    /// Called by a task's runner after a poll that was to be timed, or after every poll while all are.
     fn timed(self, _task: &Header) {}
 
     /// Removes a task that is complete from the owner's list. Called by its runner, which then drops the owner's
@@ -155,8 +155,8 @@ pub(crate) struct End {
 /// The right, and the duty, to run a task that is ready.
 pub(crate) struct Runnable(NonNull<Header>);
 
-// SAFETY: the header may be used from any thread; the future inside is `Send`, or is run on the
-// thread it belongs to (`spawn`, the manual loop and `local/` see to that).
+// SAFETY: the header may be used from any thread; the future inside is `Send`, or is run on the thread it belongs to
+// (`spawn`, the manual loop and `local/` ensure that).
 unsafe impl Send for Runnable {}
 
 impl Runnable {
@@ -171,7 +171,7 @@ impl Runnable {
     /// Polls the task once, or drops its future if it was cancelled.
     pub(crate) fn run(self) {
         let header = self.into_header();
-        // SAFETY: owning the `Runnable` keeps the task alive and entitles to run it.
+        // SAFETY: owning the `Runnable` keeps the task alive and entitles us to run it.
         unsafe { (header.as_ref().vtable.run)(header) }
     }
 
@@ -186,7 +186,7 @@ impl Runnable {
         self.0
     }
 
-    /// The task's id.
+    /// Returns the task's id.
     pub(crate) fn id(&self) -> Id {
         // SAFETY: alive, as in `run`.
         unsafe { self.0.as_ref() }.id
@@ -204,7 +204,7 @@ impl Runnable {
         unsafe { self.0.as_ref() }.location()
     }
 
-    /// The task's name and spawn site.
+    /// Returns the task's name and spawn site.
     pub(crate) fn origin(&self) -> Origin {
         // SAFETY: alive, as in `run`.
         unsafe { Header::origin(self.0) }
@@ -217,7 +217,7 @@ impl Runnable {
         &unsafe { self.0.as_ref() }.notes
     }
 
-    /// The spawn site and the id of a task that no list has, so that its runner can tell what it runs.
+    /// Returns the spawn site and the id of a task that is in no list, so that its runner can say what it runs.
     #[inline]
     pub(crate) fn unlisted(&self) -> Option<(SiteId, Id)> {
         // SAFETY: alive, as in `run`.
@@ -225,8 +225,8 @@ impl Runnable {
         header.state.load().is_unlisted().then(|| (header.notes.site(), header.id))
     }
 
-    /// Adds a task that no list has, and that was not polled yet, to its owner's list, which is alive. Does nothing if
-    /// that is closed, or has the task.
+    /// Adds a task that is in no list, and has not been polled yet, to the list of its owner, which is alive. Does
+    /// nothing if the list is closed, or has the task.
     pub(crate) fn list(&self, now: u64) {
         if self.unlisted().is_some() {
             // SAFETY: we are the `Runnable` of a task that is not bound.
@@ -237,7 +237,7 @@ impl Runnable {
         }
     }
 
-    /// For queues that store a bare pointer; [`Runnable::new`] is the way back.
+    /// Returns a bare pointer for queues to store; [`Runnable::new`] is the way back.
     pub(crate) fn into_header(self) -> NonNull<Header> {
         let header = self.0;
         mem::forget(self);
@@ -274,8 +274,8 @@ macro_rules! boxed_if_large {
 }
 pub(crate) use boxed_if_large;
 
-/// Makes a task of a future. The owner's reference is the scheduler's affair: it must be given up
-/// through `release`, which happens when the `Runnable` is run or cancelled to the end.
+/// Makes a task from a future. The scheduler must give up the owner's reference through `release`, which is called when
+/// the `Runnable` is run or cancelled to the end.
 pub(crate) fn new_task<F, S>(
     future: F,
     scheduler: S,

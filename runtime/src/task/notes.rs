@@ -3,9 +3,9 @@
 //! 24 bytes, written by the thread that has the task's `Runnable` or runs it, and read by any thread with a reference.
 //! Nothing else is published with them, so they order nothing, and a reader may see an old value beside a new one.
 //!
-//! Times are kept in coarse units, so that they fit: see the constants. `what` is read together with `kind`: the
-//! descriptor, the deadline or the id of what the task waits for; and once the task has been woken, the time of that,
-//! if the wake-up is a sample.
+//! Times are kept in coarse units, so that they fit: see the constants. `what` is read together with `kind`. It is the
+//! descriptor, the deadline or the id of what the task waits for. Once the task has been woken, it is the time of the
+//! wake-up, if that is a sample.
 
 use super::site::SiteId;
 use super::state::Listing;
@@ -13,26 +13,27 @@ use super::waits::{Waits, WakeTime, Woken, WokenBy};
 use super::watch_polls::WatchPolls;
 use crate::primitives::plain::{AtomicU8, AtomicU32, Ordering};
 
-/// The time of birth is in units of 2¹⁶ ns, with 40 bits: it comes around after two years.
+/// The time of birth is in units of 2¹⁶ ns, with 40 bits: it wraps around after two years.
 const BIRTH_SHIFT: u32 = 16;
-/// The start of the last poll, in units of 2²⁰ ns: it comes around after 52 days.
+/// The start of the last poll, in units of 2²⁰ ns: it wraps around after 52 days.
 const POLL_SHIFT: u32 = 20;
 /// The time in polls, in units of 2¹⁰ ns: it stops at 73 minutes.
 const BUSY_SHIFT: u32 = 10;
 /// A deadline, in units of 2¹⁶ ns: up to three days from the start of the last poll.
 const DEADLINE_SHIFT: u32 = 16;
-/// The most by which a reader's clock may be behind, after it was set back with the machine, in ns: 18 minutes.
+/// The most by which a reader's clock may be behind, after it was set back along with the machine, in ns: 18 minutes.
 const BEHIND: u64 = 1 << 40;
 
-/// Set from the begin of a poll that is timed until its end.
+/// Set from the beginning of a poll that is timed until its end.
 const TIMED: u8 = 1 << 7;
 /// Set for good in a closure of the blocking pool.
 const BLOCKING: u8 = 1 << 6;
-/// Set from a wake-up that is a sample until the next poll. The rest is its origin and level then.
+/// Set from a wake-up that is a sample until the next poll. The remaining bits are then its origin and level.
 const WOKEN: u8 = 1 << 5;
 /// What is left is the kind of wait, or of wake-up.
 const KIND: u8 = WOKEN - 1;
-/// As `NOTHING`, in a task that is not listed before it waits. A bit of its own, so that one look tells it and `WOKEN`.
+/// The same as `NOTHING`, in a task that is not listed before it waits. A separate bit, so that one check covers it and
+/// `WOKEN`.
 const NOTHING_UNLISTED: u8 = 1 << 4;
 
 const NOTHING: u8 = 0;
@@ -57,7 +58,7 @@ pub(crate) enum Before {
     Woken(Woken),
 }
 
-/// The time at which a poll begins, as far as a task notes it.
+/// The time at which a poll begins, as precisely as a task notes it.
 #[derive(Clone, Copy)]
 pub(crate) struct PollTime(u32);
 
@@ -145,12 +146,13 @@ impl Notes {
         if before == NOTHING_UNLISTED { Before::Unlisted } else { Before::Listed }
     }
 
-    /// As [`begin_poll`](Self::begin_poll), of a poll that is not marked. Returns whether the task is listed; `None`,
-    /// and notes nothing, if the wake-up that has led to the poll is a sample.
+    /// Does the same as [`begin_poll`](Self::begin_poll) for a poll that is not marked. Returns whether the task is
+    /// listed. If the wake-up that has led to the poll is a sample, notes nothing and returns `None`.
     #[inline(always)]
     pub(crate) fn begin_plain_poll(&self, now: PollTime) -> Option<bool> {
         let before = self.kind.load(Ordering::Relaxed);
-        // One look for most polls; the stores are in both branches, lest the compiler look twice.
+        // One check for most polls. The stores are in both branches, so that the compiler does not make two checks of
+        // it.
         if before & (WOKEN | NOTHING_UNLISTED) == 0 {
             self.begin(now, PollMark::Plain);
             return Some(true);
@@ -206,7 +208,8 @@ impl Notes {
         self.kind.store(BLOCKING | WOKEN, Ordering::Relaxed);
     }
 
-    /// Until the poll that it leads to, a wake-up takes the place of the last poll's start, which nobody asks for then.
+    /// Stores the time of a wake-up in the place of the last poll's start, which nobody reads until the poll that
+    /// follows.
     fn set_wake_time(&self, WakeTime { fine, coarse }: WakeTime) {
         self.what.store(fine, Ordering::Relaxed);
         self.last_poll.store(coarse, Ordering::Relaxed);
@@ -255,11 +258,12 @@ impl Notes {
         self.polls.store(1, Ordering::Relaxed);
     }
 
-    /// Packs a deadline as a time after the start of the poll, because the reader knows that.
+    /// Packs a deadline as a time after the start of the poll, which the reader knows.
     fn pack_deadline(&self, deadline: u64) -> u32 {
         let start = u64::from(self.last_poll.load(Ordering::Relaxed));
         let now = start << (POLL_SHIFT - DEADLINE_SHIFT);
-        // The start of the poll has lost its highest bits, which both lack if the deadline is near.
+        // The start of the poll has lost its highest bits, so the difference is taken without them. It is right if the
+        // deadline is near.
         let all = 1 << (32 + POLL_SHIFT - DEADLINE_SHIFT);
         let ahead = ((deadline >> DEADLINE_SHIFT) % all + all - now) % all;
         if deadline == u64::MAX { u32::MAX } else { u32::try_from(ahead).unwrap_or(u32::MAX) }
@@ -305,12 +309,12 @@ impl Notes {
         }
     }
 
-    /// Returns how often the task was polled.
+    /// Returns the number of times that the task was polled.
     pub(crate) fn polls(&self) -> u32 {
         self.polls.load(Ordering::Relaxed)
     }
 
-    /// Returns the nanoseconds in its polls.
+    /// Returns the nanoseconds spent in its polls.
     pub(crate) fn busy(&self) -> u64 {
         u64::from(self.busy.load(Ordering::Relaxed)) << BUSY_SHIFT
     }
@@ -333,7 +337,7 @@ mod tests {
         assert_eq!(size_of::<Notes>(), 24);
     }
 
-    /// Without the notes, a task would have the place where it was spawned, which a shutdown's report needs.
+    /// Without the notes, a task would still have the place where it was spawned, which a shutdown's report needs.
     #[test]
     #[cfg(target_pointer_width = "64")]
     fn what_is_noted_takes_16_bytes_more_than_a_task_would_without() {

@@ -70,8 +70,7 @@ struct List {
     closed: bool,
 }
 
-// SAFETY: the pointers are to tasks, which may be used from any thread; the links are touched
-// under the lock only.
+// SAFETY: the pointers are to tasks, which may be used from any thread; the links are touched only under the lock.
 unsafe impl Send for List {}
 
 /// The unfinished tasks of one runtime.
@@ -176,7 +175,7 @@ impl OwnedTasks {
         })
     }
 
-    /// Returns every task in the list, with a reference each, which keeps it for the caller to look at.
+    /// Returns a reference to every task in the list, which keeps the task for the caller to look at.
     pub(crate) fn all(&self) -> Vec<TaskRef> {
         let mut all = Vec::new();
         for shard in &self.shards {
@@ -203,7 +202,7 @@ impl OwnedTasks {
 
     /// Returns the id, the name and the spawn site of a task, if it is in the list. The task need not be alive.
     pub(crate) fn describe(&self, task: NonNull<Header>) -> Option<(Id, Origin)> {
-        // In steps, as wherever all tasks are visited: no lock is held for long.
+        // In steps, like every visit of all tasks, so that no lock is held for long.
         let found = self.all().into_iter().find(|listed| listed.0 == task)?;
         // SAFETY: the reference keeps the task alive.
         Some(unsafe { (found.0.as_ref().id, Header::origin(found.0)) })
@@ -212,14 +211,14 @@ impl OwnedTasks {
 
 /// A walk over the tasks of a shard, in steps.
 ///
-/// No lock is held for longer than it takes to visit some tasks. A shard is left and entered again at the last of the
-/// visited tasks that is still in it; if none is, they have all ended, and its first task has not been visited. A task
-/// that has ended never comes back, so each visited task is asked once whether it has, and the walk takes no longer
-/// than there are tasks.
+/// No lock is held for longer than it takes to visit some tasks. Each step resumes at the last visited task that is
+/// still in the shard. If none is, they have all ended, and the shard's first task has not been visited. A task that
+/// has ended never comes back, so it is asked only once whether it has, and the walk takes time in proportion to the
+/// number of tasks.
 struct Walk<'a> {
     shard: &'a Mutex<List>,
     visited: Vec<TaskRef>,
-    /// Those visited that may still be in the list: their places among them all.
+    /// The indices of the visited tasks that may still be in the list.
     open: Vec<usize>,
     /// How often a task was asked, for tests.
     #[cfg(test)]
@@ -301,7 +300,7 @@ mod tests {
     use crate::sched::Pool;
     use crate::shutdown;
 
-    /// Each time that the lock was taken again, all that had been visited were asked, if all had ended meanwhile.
+    /// Each time that the lock was taken again, all visited tasks were asked, if all had ended meanwhile.
     #[test]
     fn a_walk_past_tasks_that_end_meanwhile_takes_time_in_proportion_to_their_number() {
         const TASKS: usize = 100 * VISITED_TASKS;

@@ -4,20 +4,20 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// Something that is in force while a closure runs.
+/// A value or an account that is in force while a closure runs.
 pub trait Enter: Unpin {
     /// Runs `f` with it in force.
     fn enter<R>(&self, f: impl FnOnce() -> R) -> R;
 }
 
 /// A future that runs on an [`Account`](super::Account), or with the value of a [`LocalKey`](super::LocalKey) or of an
-/// [`InheritedKey`](super::InheritedKey). Returned by their methods `scope`.
+/// [`InheritedKey`](super::InheritedKey). Returned by their `scope` methods.
 ///
 /// Dropping it drops the future in the scope, and then what the scope holds.
 #[must_use = "futures do nothing unless polled"]
 pub struct Scoped<E: Enter, F> {
     scope: E,
-    /// Pinned with the whole; gone when it is done.
+    /// Pinned with the whole; `None` when it is done.
     future: Option<F>,
 }
 

@@ -68,7 +68,7 @@ thread_local! {
     /// By the address of the place. Nothing is at address 0.
     static LATELY: [Cell<(usize, SiteId)>; REMEMBERED_SITES] =
         const { [const { Cell::new((0, SiteId(0))) }; REMEMBERED_SITES] };
-    /// The same of sites with a name, by place and name.
+    /// The same for sites with a name, by place and name.
     static LATELY_NAMED: [Cell<(usize, SiteId)>; REMEMBERED_SITES] =
         const { [const { Cell::new((0, SiteId(0))) }; REMEMBERED_SITES] };
 }
@@ -96,7 +96,7 @@ impl SiteId {
 
     #[inline(never)]
     fn of_named(location: &'static Location<'static>, address: usize, name: &str) -> Self {
-        // What tells names apart that are used together is their length or their end.
+        // Names that are used together mostly differ in their length or their end.
         let mix = |sum: usize, &byte: &u8| sum.wrapping_mul(31).wrapping_add(byte.into());
         let hash = name.as_bytes().iter().rev().take(8).fold(name.len(), mix);
         LATELY_NAMED.with(|lately| {
@@ -132,7 +132,7 @@ impl SiteId {
         let site =
             || SITES[index / CHUNK_SITES].get().and_then(|chunk| chunk[index % CHUNK_SITES].get());
         site().unwrap_or_else(|| {
-            // The number came by a way that orders nothing. The lock does: the site was stored under it.
+            // The number came in a way that orders nothing. The lock does, because the site was stored under it.
             drop(KNOWN.read());
             site().expect("a site is stored before its number is known")
         })
@@ -149,7 +149,7 @@ impl SiteId {
         Self(index as u16)
     }
 
-    /// Returns how many sites there are. Site 0 is for those that there was no room for.
+    /// Returns the number of sites. Site 0 stands for those for which there was no room.
     pub(crate) fn count() -> usize {
         KNOWN.read().unwrap_or_else(|poisoned| poisoned.into_inner()).count
     }

@@ -19,9 +19,9 @@
 //! [`Runnable`](super::Runnable) of a task knows that the task is not COMPLETE, and until COMPLETE
 //! the owner's reference stands.
 //!
-//! With its own reference the owner holds [`LENDABLE`] more, which its runner lends to the wakers that
-//! a poll makes of the task's own, so that cloning such a waker counts nothing. The end of the poll, which
-//! has to write the word anyway, makes up for what was lent.
+//! Besides its own reference, the owner holds [`LENDABLE`] more. The runner lends them to the wakers that a poll clones
+//! from the task's own, so that such a clone counts nothing. The end of the poll, which has to write the word anyway,
+//! accounts for what was lent.
 //!
 //! # Who knows the task
 //!
@@ -37,8 +37,8 @@ use crate::primitives::{AtomicUsize, Ordering};
 const SCHEDULED: usize = 1 << 0;
 /// Set when the output (or the error) is stored and the future is gone. Never cleared.
 const COMPLETE: usize = 1 << 1;
-/// Set by a wake-up that finds SCHEDULED set: the next poll to *begin* covers it. Cleared by the runner
-/// only, before that poll. Means nothing once COMPLETE is set.
+/// Set by a wake-up that finds SCHEDULED set: the next poll to *begin* covers it. Cleared only by the runner, before
+/// that poll. Means nothing once COMPLETE is set.
 const NOTIFIED: usize = 1 << 2;
 /// Set by `abort` and by shutdown: the next start drops the future instead of polling it.
 const CANCELLED: usize = 1 << 3;
@@ -49,8 +49,9 @@ const JOIN_INTEREST: usize = 1 << 4;
 /// it and wakes it. While it is clear, the waker's place belongs to the `JoinHandle`. Can't be
 /// set or cleared any more once COMPLETE is set.
 const JOIN_WAKER: usize = 1 << 5;
-/// Set from the spawn of a task that is not bound to its owner's list yet until somebody lists it in its queue, or the
-/// end of its first poll. Cleared by the runner only; can't be set while the task is idle.
+/// Set from the spawn of a task that is not bound to its owner's list yet, until it is listed while in a queue, or
+/// until the end of its first poll. Cleared only by the holder of the `Runnable` or the runner; can't be set while the
+/// task is idle.
 const UNLISTED: usize = 1 << 6;
 /// One reference.
 const REFERENCE: usize = 1 << 7;
@@ -83,7 +84,7 @@ pub(crate) enum Start {
 #[must_use]
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum EndPoll {
-    /// Nothing, and touch the task no more: the next waker owns its `Runnable`.
+    /// Do nothing, and don't touch the task any more: the next waker owns its `Runnable`.
     Idle,
     /// The task was notified while it ran: queue its `Runnable` again.
     Requeue,
@@ -174,13 +175,13 @@ impl State {
 
     /// Begins a poll. Called by the holder of the `Runnable`.
     ///
-    /// The queue has shown it the word as the pusher left it, or something newer. A wake-up that is newer
-    /// than what is read here has set NOTIFIED, and the end of this poll can't miss that.
+    /// By way of the queue, the caller sees the word as the pusher left it, or newer. A wake-up that is newer than what
+    /// is read here has set NOTIFIED, and the end of this poll can't miss that.
     #[inline]
     pub(crate) fn start(&self) -> Start {
-        // Acquire, here and below, pairs with the Release of every wake-up (what wakers did before is
-        // seen by the poll, also of those that found SCHEDULED set) and of the last `end_poll` (the
-        // future is handed from thread to thread).
+        // Acquire, here and below, pairs with the Release of every wake-up, even one that found SCHEDULED set, so that
+        // the poll sees what the wakers did before. It also pairs with the Release of the last `end_poll`, because the
+        // future is handed from thread to thread.
         let mut now = self.0.load(Ordering::Acquire);
         if now & NOTIFIED != 0 {
             now = self.0.fetch_sub(NOTIFIED, Ordering::Acquire);
@@ -195,7 +196,7 @@ impl State {
 
     /// Notes that the task is bound to its owner's list before its first poll. Called by the holder of the `Runnable`.
     pub(crate) fn listed(&self) {
-        // Relaxed: the next to ask is the one to whom the `Runnable` is handed on.
+        // Relaxed: the next thread to ask is the one that the `Runnable` is handed on to.
         let before = self.0.fetch_and(!UNLISTED, Ordering::Relaxed);
         debug_assert_eq!(before & (SCHEDULED | COMPLETE | UNLISTED), SCHEDULED | UNLISTED);
     }
@@ -207,7 +208,7 @@ impl State {
         self.stop(0, left)
     }
 
-    /// As `end_poll`, for a task that was unlisted when the poll began and is bound now.
+    /// Does the same as `end_poll` for a task that was unlisted when the poll began and is bound now.
     #[inline]
     pub(crate) fn end_poll_listed(&self, left: usize) -> EndPoll {
         self.stop(UNLISTED, left)
@@ -222,11 +223,11 @@ impl State {
                 0 => (SCHEDULED, EndPoll::Idle),
                 _ => (NOTIFIED, EndPoll::Requeue),
             };
-            // What was lent is counted from now on. More may be left than there was: wakers that were
-            // dropped in the poll.
+            // What was lent is counted from now on. More may be left than there was, if wakers were dropped in the
+            // poll.
             let next = now - done - listed + LENDABLE * REFERENCE - left * REFERENCE;
-            // Release pairs with the Acquire in the next `start`, to which it passes on the wake-ups that it
-            // takes back, as every read-modify-write does with what was released before it.
+            // Release pairs with the Acquire in the next `start`. Like every read-modify-write, it also passes on what
+            // was released before it: the wake-ups that it takes back.
             match self.0.compare_exchange_weak(now, next, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => return step,
                 Err(changed) => now = changed,

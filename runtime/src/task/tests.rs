@@ -1,4 +1,4 @@
-//! Tests of counters that no program brings to their end in its lifetime.
+//! Tests of counters that no program brings to their limit in its lifetime.
 
 use std::process::Command;
 

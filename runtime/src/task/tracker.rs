@@ -22,7 +22,7 @@ use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
 
 /// Set while the tracker is closed.
 const CLOSED: usize = 1;
-/// One that is tracked.
+/// One tracked task.
 const ONE: usize = 2;
 
 /// Tracks tasks until they have ended, without keeping their results. A server uses it to wait for its remaining
@@ -61,7 +61,7 @@ struct Shared {
 
 #[derive(Default)]
 struct TrackerWaiters {
-    /// How often the tracker was closed and empty.
+    /// The number of times that the tracker became closed and empty.
     passed: u64,
     next: u64,
     wakers: Vec<(u64, Waker)>,
@@ -249,7 +249,7 @@ impl Shared {
         waiters.passed += 1;
         let wakers = mem::take(&mut waiters.wakers);
         drop(waiters);
-        // One that panics keeps no other waiting.
+        // A waker that panics does not keep the others waiting.
         wakers.into_iter().for_each(|(_, waker)| quietly(|| waker.wake()));
     }
 }
@@ -267,7 +267,7 @@ impl Clone for TaskTrackerToken {
 impl Drop for TaskTrackerToken {
     fn drop(&mut self) {
         let shared = &self.0.0;
-        // Release pairs with the Acquire in `is_done`, and with that of the last one here, which passes it on.
+        // Release pairs with the Acquire in `is_done`, and with that of the last drop here, which passes it on.
         if shared.word.fetch_sub(ONE, Ordering::AcqRel) == ONE | CLOSED {
             shared.wake_waiters();
         }

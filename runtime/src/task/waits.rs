@@ -1,4 +1,4 @@
-//! The things that a task may wait for, and those that may wake it: the words of its notes.
+//! The things that a task may wait for, and those that may wake it, as its notes hold them.
 
 use super::id::Id;
 
@@ -26,7 +26,7 @@ pub(crate) enum Waits {
     Timer(u64),
     /// The lower half of the task's id.
     Join(u32),
-    /// The same, of a closure of the blocking pool.
+    /// The same, for a closure of the blocking pool.
     JoinBlocking(u32),
     /// The next of this many tasks of a `JoinSet`.
     JoinSet(u32),
@@ -35,25 +35,25 @@ pub(crate) enum Waits {
     Cancellation,
 }
 
-/// Returns the lower half of an id, which is what a task notes that joins another.
+/// Returns the lower half of an id, which a task notes when it joins another.
 pub(super) fn half(id: Id) -> u32 {
     id.number() as u32
 }
 
-/// The time of a wake-up, in units of 2⁶ ns: it comes around after 4.5 minutes.
+/// The time of a wake-up, in units of 2⁶ ns: it wraps around after 4.5 minutes.
 const WAKE_SHIFT: u32 = 6;
-/// The same, in units of 2²⁰ ns: it comes around after 52 days.
+/// The same, in units of 2²⁰ ns: it wraps around after 52 days.
 const COARSE_SHIFT: u32 = 20;
 /// From two minutes on, the coarse time counts.
 const LONG: u64 = 1 << 37;
 /// How far a reader's clock may be behind, in coarse units: 18 minutes.
 const BEHIND: u32 = 1 << 20;
 
-/// A wake-up that is a sample: what woke the task, and when, in nanoseconds that come around.
+/// A wake-up that is a sample: what woke the task, and when, in nanoseconds that wrap around.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Woken {
     pub(crate) by: WokenBy,
-    /// The share of the samples among all such wake-ups, below 4; what it means is the observer's matter.
+    /// The share of the samples among all such wake-ups, below 4. The observer decides what it means.
     pub(crate) level: u8,
     at: WakeTime,
 }
@@ -96,7 +96,7 @@ impl Woken {
         (level % 4) << 2 | by as u8
     }
 
-    /// Takes those and the time; the higher bits don't matter.
+    /// Unpacks those bits, with the time; the higher bits don't matter.
     pub(super) fn unpack(bits: u8, at: WakeTime) -> Self {
         Self { by: WokenBy::ALL[usize::from(bits % 4)], level: (bits >> 2) % 4, at }
     }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!((notes.waits(0), notes.polls()), (Waits::Unknown, 2));
     }
 
-    /// The time of a wake-up comes around after 4.5 minutes: one that had waited for five counted as half a minute.
+    /// The time of a wake-up wraps around after 4.5 minutes: a wait of five counted as half a minute.
     #[test]
     fn a_wait_of_more_than_four_minutes_is_no_short_one() {
         for start in [0, 3 * MINUTE + 1_234_567, 60 * 24 * 60 * MINUTE] {

@@ -33,7 +33,7 @@ thread_cell!(static OUTSIDE: *const Notes = ptr::null());
 /// A period in which a runner lends references that the task's state word counts in advance.
 ///
 /// Meanwhile, a waker of the task that is cloned on this thread takes its reference from the stock, and one that is
-/// dropped returns its reference to it. They do not differ otherwise: a cloned waker owns its reference.
+/// dropped returns its reference to it. Otherwise they do not differ: a cloned waker owns its reference.
 pub(super) struct Lending {
     around: Stock,
 }
@@ -87,7 +87,7 @@ pub(crate) fn time_poll() {
     let _ = with_polled(|task| task.notes.set_timed());
 }
 
-/// Notes what the task that this thread polls waits for, or the future of its `block_on`.
+/// Notes what the task that this thread polls, or the future of its `block_on`, waits for.
 #[inline]
 pub(crate) fn note_wait(waits: Waits) {
     if with_polled(|task| task.notes.set_waits(waits)).is_none() {

@@ -2,8 +2,8 @@
 
 use crate::primitives::plain::{AtomicUsize, Ordering};
 
-/// How many monitors see a worker stuck in a poll. While there are any, the ends of all polls are reported to their
-/// schedulers.
+/// The number of monitors that see a worker stuck in a poll. While there are any, the ends of all polls are reported to
+/// their schedulers.
 static WATCHERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Has the end of each poll reported to its scheduler for as long as it lives.

@@ -1,4 +1,4 @@
-//! The ways by which tasks come into a [`JoinSet`].
+//! The methods that spawn tasks into a [`JoinSet`].
 
 use std::future::Future;
 use std::panic::Location;

@@ -1,4 +1,4 @@
-//! The ways by which tasks come to a [`TaskTracker`].
+//! The methods that spawn tasks that a [`TaskTracker`] tracks.
 
 use std::future::Future;
 use std::panic::Location;
