@@ -1,7 +1,7 @@
 //! Links each wake-up to the poll that it caused, as viewers draw it.
 //!
-//! A viewer attaches an arrow to the slice around its start, so wake-ups outside of every slice have none. Those are by
-//! threads that are no workers.
+//! A viewer attaches an arrow to the slice around its start, so wake-ups outside of every slice have none. Those are
+//! made by threads that are not workers.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The settings of what is observed.
+//! The settings for observing a runtime.
 
 use std::ffi::OsStr;
 use std::io;

@@ -156,18 +156,18 @@ impl Dumper {
         Self { shared: settings.map(shared), thread_name: format!("{thread_name}-dump") }
     }
 
-    /// Returns after what time a poll that has not returned is a cause, if it is one.
+    /// Returns the time after which a poll that has not returned causes a dump, if it does at all.
     pub(crate) fn long_polls(&self) -> Option<Duration> {
         let settings = &self.shared.as_ref()?.settings;
         Some(settings.long_polls).filter(|after| *after < Duration::MAX)
     }
 
-    /// Returns the nanoseconds between a wake-up and the poll that are a cause; more than there can be if none are.
+    /// Returns the nanoseconds between a wake-up and the poll that cause a dump, or more than there can be if none do.
     pub(super) fn wake_latency(&self) -> u64 {
         self.shared.as_ref().map_or(u64::MAX, |shared| in_nanos(shared.settings.wake_latency))
     }
 
-    /// Looks whether a task was polled late.
+    /// Checks whether a task was polled late.
     pub(crate) fn look(&self, pool: &Arc<Pool>, now: Instant) {
         if self.shared.is_none() {
             return;
@@ -215,9 +215,9 @@ impl Shared {
     fn dump(&self, pool: Arc<Pool>, cause: DumpCause) {
         quietly(|| {
             let mut trace = Vec::new();
-            // Nothing fails that is written to memory.
+            // Writing to memory does not fail.
             let _ = trace::write(&pool, &mut trace);
-            // Whoever gets the dump may block for ever, and the runtime must not wait for it to be freed.
+            // The receiver of the dump may block forever, and the runtime must not wait for it to be freed.
             drop(pool);
             let dump = FlightDump { cause, trace };
             match &self.settings.target {
@@ -228,13 +228,13 @@ impl Shared {
         self.state.lock().is_writing = false;
     }
 
-    /// Writes a file, and deletes those that are too many.
+    /// Writes a file, and deletes the oldest if there are too many.
     fn write(&self, dir: &Path, trace: &[u8]) -> io::Result<PathBuf> {
         fs::create_dir_all(dir)?;
         let number = FILES.fetch_add(1, Ordering::Relaxed);
         let name = format!("flight-{}-{number}.json", std::process::id());
         let (path, part) = (dir.join(&name), dir.join(name + ".part"));
-        // Whoever watches the directory sees whole files.
+        // A program that watches the directory sees only whole files.
         let written = fs::write(&part, trace).and_then(|()| fs::rename(&part, &path));
         if let Err(error) = written {
             let _ = fs::remove_file(&part);

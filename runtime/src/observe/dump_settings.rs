@@ -60,8 +60,8 @@ impl FlightDumps {
     }
 
     /// Writes each dump to a file of its own in the directory, which is created when it is needed. The files are called
-    /// `flight-PID-NUMBER.json`. That a file was written, or why not, is reported to `tracing` or `log` with the
-    /// feature of that name, and else to standard error.
+    /// `flight-PID-NUMBER.json`. Each file, or the error if it can't be written, is reported to `tracing` or `log` with
+    /// the feature of that name, or else to standard error.
     ///
     /// # Examples
     ///
@@ -78,7 +78,7 @@ impl FlightDumps {
     }
 
     /// Calls `f` with each dump, on a thread that does nothing else. It may block, but there is no other dump
-    /// meanwhile; if it panics, the next dump comes nevertheless.
+    /// meanwhile. If it panics, the next dump is made nevertheless.
     ///
     /// # Examples
     ///
@@ -97,7 +97,8 @@ impl FlightDumps {
     }
 
     /// Sets the time after which a poll that has not returned causes a dump; 100 ms by default, at least 1 ms.
-    /// `Duration::MAX` is never. Computations and time in [`block_in_place`](crate::task::block_in_place) do not count.
+    /// `Duration::MAX` means never. Computations and time in [`block_in_place`](crate::task::block_in_place) do not
+    /// count.
     ///
     /// This is independent of [`report_long_polls`](Builder::report_long_polls).
     ///
@@ -116,9 +117,9 @@ impl FlightDumps {
     }
 
     /// Sets the time between a task's wake-up and its poll that causes a dump; 100 ms by default, at least 1 ms.
-    /// `Duration::MAX` is never.
+    /// `Duration::MAX` means never.
     ///
-    /// Wake-ups are sampled (see [`WakeLatency`](super::WakeLatency)), so one that is late by itself may go unnoticed.
+    /// Wake-ups are sampled (see [`WakeLatency`](super::WakeLatency)), so a single late one may go unnoticed.
     ///
     /// # Examples
     ///
@@ -150,7 +151,7 @@ impl FlightDumps {
         self
     }
 
-    /// Sets how many files are kept; 16 by default, at least 1. Those that this runtime has written first are deleted.
+    /// Sets how many files are kept; 16 by default, at least 1. The oldest of this runtime's files are deleted.
     ///
     /// # Examples
     ///
@@ -204,10 +205,10 @@ impl fmt::Debug for FlightDumps {
 
 impl Builder {
     /// Has the runtime dump its [flight record](crate::Handle::flight_record) by itself when a poll does not return, or
-    /// when a ready task had to wait for long until it was polled.
+    /// when a ready task had to wait a long time to be polled.
     ///
-    /// The dump shows what led to it. A thread that is started for it takes and writes it, so no worker waits; a shutdown
-    /// does not wait for it either. A [manual loop](crate::manual) dumps nothing.
+    /// The dump shows what led to it. It is taken and written on a thread that is started for it, so no worker waits. A
+    /// shutdown does not wait for it either. A [manual loop](crate::manual) dumps nothing.
     ///
     /// # Examples
     ///

@@ -8,7 +8,7 @@ use crate::task::{SiteId, WokenBy};
 pub(crate) struct Event {
     /// When it was over.
     pub(super) at: u64,
-    /// How long it took; 0 for what has no length.
+    /// How long it took; 0 for an event without a length.
     pub(super) lasted: u64,
     pub(super) what: What,
 }
@@ -20,8 +20,8 @@ pub(crate) enum What {
     Poll { site: SiteId, task: u64 },
     /// It polled this many tasks, none of them for long.
     Polls(u32),
-    /// It looked for work, and slept in the meantime unless it found some before. When it slept is
-    /// recorded if each poll is.
+    /// It looked for work, and slept in the meantime unless it found some before. The time of the sleep is recorded if
+    /// each poll is.
     Idle(Parked),
     /// It took tasks from the worker with this index, or a job.
     Steal(u32),
@@ -33,8 +33,8 @@ pub(crate) enum What {
     Timers,
     /// It computed.
     Compute,
-    /// It woke a task. With `waker`, it did so in the poll of the task with this id, of which 40
-    /// bits are known; else 0.
+    /// It woke a task. `waker` is the id of the task in whose poll it did so, of which 40 bits are known, or 0 if it
+    /// was in none.
     Wake { by: WokenBy, task: u64, waker: u64 },
     /// Its thread moved in: as a worker, or as a spare for one that is stuck.
     Start,
@@ -42,9 +42,8 @@ pub(crate) enum What {
     End,
 }
 
-/// The time that a worker slept within a search: the nanoseconds from the begin of the search
-/// until it slept, and from when it was last awake to the end. They stop at four
-/// seconds. `NONE` if it did not sleep.
+/// The time that a worker slept within a search: the nanoseconds from the beginning of the search until it slept, and
+/// from when it last woke up to the end. They stop at four seconds. `NONE` if it did not sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parked {
     pub(super) after: u32,
@@ -76,7 +75,7 @@ impl Event {
             What::End => (10, 0, 0),
         };
         let lasted = match self.what {
-            // It has no length, and so there is room for something else.
+            // It has no length, so there is room for something else.
             What::Wake { waker, .. } => waker % (1 << LASTED_BITS),
             _ => self.lasted.min((1 << LASTED_BITS) - 1),
         };

@@ -28,7 +28,7 @@ pub(super) struct Flight {
     dispatched: Cell<usize>,
     /// The worker that was stolen from.
     stole: Cell<Option<u32>>,
-    /// When the worker first slept in this search, and when it was last awake.
+    /// When the worker first fell asleep in this search, and when it last woke up.
     slept: Cell<Option<(u64, u64)>>,
 }
 
@@ -48,7 +48,7 @@ impl Flight {
         flight
     }
 
-    /// Looks whether each poll is to be recorded. Returns true if so.
+    /// Reads from the switch whether each poll is to be recorded. Returns true if so.
     pub(super) fn look_at_switch(&self) -> bool {
         let switch = self.switch.as_ref();
         let is_on = switch.is_some_and(|switch| switch.load(Ordering::Relaxed));
@@ -106,7 +106,7 @@ impl Flight {
         }
     }
 
-    /// Records, together, the polls that have ended since the last record: this many have by now.
+    /// Records, together, the polls that have ended since the last record. `polls` counts all that have ended by now.
     pub(super) fn polled(&self, observed: &Observed, now: u64, polls: u64) {
         let done = polls.saturating_sub(self.polls.replace(polls));
         let lasted = now.saturating_sub(self.until.replace(now));

@@ -9,20 +9,20 @@ use crate::primitives::plain::Ordering;
 impl Handle {
     /// Returns what each task of the runtime does, and what it waits for.
     ///
-    /// Taking the list stops no worker and polls no task. It works while every worker is stuck, and during a
-    /// shutdown. Each entry is what was found at one moment, but not the same moment for all of them.
+    /// Taking the list stops no worker and polls no task. It works while every worker is stuck, and during a shutdown.
+    /// Each entry shows its task at one moment, but not all entries show the same moment.
     ///
     /// The list has every task that has waited at least once, was spawned from outside of a task or has a name, and
     /// every task that is being polled; closures of [`spawn_blocking`](crate::spawn_blocking), running or queued;
     /// tasks of [`spawn_local`](crate::task::spawn_local) and [`spawn_pinned`](crate::task::spawn_pinned); and the
     /// futures of [`block_on`](crate::block_on). [`TaskInfo::kind`] tells them apart.
     ///
-    /// Tasks that were spawned in a task and wait for their first poll are in it if they wait behind a worker that
-    /// the monitor has seen stuck. Nobody can look into that worker's queue without taking from it, so they move to
-    /// the queue that all workers take from, in their order, as a thief would have moved them. This is all that a
-    /// listing changes. Behind a worker that makes progress they are not listed: their turn comes in a moment, and
-    /// until then [`Metrics::sites`](crate::Metrics::sites) counts them, as `alive`, and `queue_len` of
-    /// [`WorkerMetrics`](crate::WorkerMetrics) those of each worker.
+    /// Tasks that were spawned in a task and wait for their first poll are listed if they wait behind a worker that the
+    /// monitor has seen stuck. That worker's queue can't be read without taking from it, so they move, in their order,
+    /// to the queue that all workers take from, as a thief would have moved them. A listing changes nothing else.
+    /// Behind a worker that makes progress, such tasks are not listed, because their turn comes in a moment. Until
+    /// then, [`Metrics::sites`](crate::Metrics::sites) counts them as `alive`, and `queue_len` of
+    /// [`WorkerMetrics`](crate::WorkerMetrics) counts those of each worker.
     ///
     /// # Examples
     ///
@@ -42,9 +42,9 @@ impl Handle {
     /// Writes what the workers did lately as a trace in Chrome's JSON format, which
     /// [Perfetto](https://ui.perfetto.dev) and `chrome://tracing` open.
     ///
-    /// Each worker has a record of fixed size, in which the newest events replace the oldest. Reading it does not
-    /// stop the workers; what they overwrite meanwhile is left out. See
-    /// [`Builder::flight_recorder`](crate::Builder::flight_recorder) for what is in it.
+    /// Each worker has a record of fixed size, in which the newest events replace the oldest. Reading it does not stop
+    /// the workers; what they overwrite meanwhile is left out. See
+    /// [`Builder::flight_recorder`](crate::Builder::flight_recorder) for what it contains.
     ///
     /// # Errors
     ///

@@ -55,7 +55,7 @@ impl Recorder {
         &self.counts.get_or_init(none)[bucket_of(value).min(BUCKETS - 1)]
     }
 
-    /// Counts a value that stands for `weight` of them, by the only writer.
+    /// Counts a value that stands for `weight` values. Called by the only writer.
     pub(crate) fn record(&self, value: u64, weight: u64) {
         let add = |to: &AtomicU64, more: u64| {
             to.store(to.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
@@ -67,7 +67,7 @@ impl Recorder {
         }
     }
 
-    /// Counts a value, by any thread.
+    /// Counts a value. Called by any thread.
     pub(crate) fn record_shared(&self, value: u64) {
         self.count_of(value).fetch_add(1, Ordering::Relaxed);
         self.sum.fetch_add(value, Ordering::Relaxed);
@@ -193,7 +193,7 @@ impl Histogram {
         Duration::from_nanos(self.0.max)
     }
 
-    /// Returns a value that the given part of all values does not exceed: 0.5 for the median, 0.99 for the 99th
+    /// Returns a value that the given fraction of all values does not exceed: 0.5 for the median, 0.99 for the 99th
     /// percentile. Returns zero if there are no values.
     ///
     /// # Examples
@@ -207,8 +207,8 @@ impl Histogram {
         Duration::from_nanos(self.0.quantile(q))
     }
 
-    /// Returns the buckets that contain anything, from the shortest time to the longest: the longest time that falls
-    /// into the bucket, and how many values did.
+    /// Returns the buckets that contain values, from the shortest time to the longest: for each, the longest time that
+    /// falls into it, and the number of values in it.
     ///
     /// # Examples
     ///
@@ -290,7 +290,7 @@ impl CountHistogram {
         self.0.max
     }
 
-    /// Returns a value that the given part of all values does not exceed, or zero if there are no values.
+    /// Returns a value that the given fraction of all values does not exceed, or zero if there are no values.
     ///
     /// # Examples
     ///
@@ -303,7 +303,8 @@ impl CountHistogram {
         self.0.quantile(q)
     }
 
-    /// Returns the buckets that contain anything: the largest value that falls into the bucket, and how many did.
+    /// Returns the buckets that contain values: for each, the largest value that falls into it, and the number of
+    /// values in it.
     ///
     /// # Examples
     ///

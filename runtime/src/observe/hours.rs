@@ -18,7 +18,7 @@ pub(crate) enum Doing {
 /// Nobody works here.
 const NOTHING: u8 = 3;
 
-/// The time of one worker, in nanoseconds. Written by its thread alone; a reader may see a change half made, and be off
+/// The time of one worker, in nanoseconds. Written only by its thread. A reader may see a change half made, and be off
 /// by the time between two changes.
 pub(crate) struct Hours {
     doing: AtomicU8,
@@ -54,7 +54,7 @@ impl Hours {
         self.since.store(now, Ordering::Relaxed);
     }
 
-    /// Returns the time spent on each, what the worker does now included.
+    /// Returns the time spent in each state, including the current one.
     pub(super) fn read(&self, now: u64) -> [Duration; 3] {
         let doing = usize::from(self.doing.load(Ordering::Relaxed));
         let lasts = now.saturating_sub(self.since.load(Ordering::Relaxed));

@@ -1,4 +1,4 @@
-//! The list of all tasks, and what they wait for. What runs outside of the workers is added by `listing_outside`.
+//! The list of all tasks, and what they wait for. `listing_outside` adds whatever runs outside of the workers.
 //!
 //! Nothing here waits for a worker or runs a task. The locks that are taken are those of the shards of the list of all
 //! tasks, each for a moment; no user code ever runs under them.
@@ -15,7 +15,7 @@ use crate::primitives::Arc;
 use crate::sched::{Polled, Pool, Slot};
 use crate::task::{self, Id, Notes, Origin, TaskRef, Waits};
 
-/// Has the futures of the crates below say what they wait for.
+/// Has the futures of the lower crates report what they wait for.
 pub(crate) fn note_waits() {
     waits::set_note(|waits_for| {
         task::note_wait(match waits_for {
@@ -42,7 +42,7 @@ pub(super) fn tasks(pool: &Arc<Pool>) -> Vec<TaskInfo> {
     tasks
 }
 
-/// Returns the task that a worker polls for the first time, if it does.
+/// Returns the task that a worker is polling for the first time, if there is one.
 fn unlisted(pool: &Pool, worker: usize, slot: &Slot) -> Option<TaskInfo> {
     let (site, id) = slot.unlisted()?;
     let now = nanos(Instant::now());
@@ -74,8 +74,8 @@ fn listed_task(pool: &Pool, task: &TaskRef) -> Option<TaskInfo> {
     let polled_by = |(worker, slot): (usize, &Slot)| {
         slot.in_poll_of(task.as_pointer()).map(|polled| (worker, polled))
     };
-    // Most tasks are idle, and there may be many slots. What a slot says of a task that is not scheduled is of a
-    // poll that is over.
+    // Most tasks are idle, and there may be many slots. What a slot says about a task that is not scheduled belongs to
+    // a poll that is over.
     let slots = pool.slots.iter().map(|slot| &***slot);
     let running = if state.is_scheduled() { slots.enumerate().find_map(polled_by) } else { None };
     let (mut is_computing, mut is_blocked) = (false, false);
@@ -102,9 +102,9 @@ pub(super) struct Noted<'a> {
 }
 
 impl Noted<'_> {
-    /// Puts it into words.
+    /// Returns the description of the task for the list.
     pub(super) fn info(&self, pool: &Pool, origin: Origin, now: u64) -> TaskInfo {
-        // Where nothing is observed, nothing is noted, and what futures say is never taken back.
+        // If nothing is observed, nothing is noted, and what futures report is never cleared.
         let notes = Some(self.notes).filter(|_| pool.config.observe);
         let of_notes = |read: fn(&Notes, u64) -> u64| {
             Duration::from_nanos(notes.map_or(0, |notes| read(notes, now)))
@@ -112,7 +112,7 @@ impl Noted<'_> {
         let noted = notes.map_or(WaitsFor::Unknown, |notes| waits_for(notes, now));
         let waits_for = match self.state {
             TaskState::Idle => noted,
-            // A closure says something only while it is in a `block_on`.
+            // A closure reports something only while it is in a `block_on`.
             TaskState::RunningOutside { .. }
                 if self.kind == TaskKind::Blocking && noted != WaitsFor::Unknown =>
             {
@@ -161,7 +161,7 @@ fn waits_for(notes: &Notes, now: u64) -> WaitsFor {
     }
 }
 
-/// Returns the earliest time at which the poll may have begun that a worker is in; now if that is not observed.
+/// Returns the earliest time at which a worker's current poll may have begun, or `now` if that is not observed.
 fn began(pool: &Pool, slot: &Slot, polled: Polled, now: u64) -> u64 {
     let clock = match polled {
         Polled::Innermost if !slot.activity.is_computing() => Observed::clock,

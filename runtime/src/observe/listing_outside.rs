@@ -45,8 +45,8 @@ fn closure(pool: &Pool, task: &TaskRef, is_running: bool) -> Option<TaskInfo> {
     (!header.state.load().is_complete()).then(|| noted.info(pool, task.origin(), now))
 }
 
-/// Describes a task that stays on one thread, which has been polling it since that time, if it is. Returns `None` if it
-/// has ended.
+/// Describes a task that stays on one thread. `polled_since` is when its current poll began, if it is being polled.
+/// Returns `None` if it has ended.
 fn local_task(pool: &Pool, task: &TaskRef, polled_since: Option<u64>) -> Option<TaskInfo> {
     let header = task.header();
     let (now, state) = (nanos(Instant::now()), header.state.load());

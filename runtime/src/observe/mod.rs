@@ -1,4 +1,4 @@
-//! Seeing inside a running runtime: histograms, spawn sites, a list of all tasks, and a record of what the workers did.
+//! Looks inside a running runtime: histograms, spawn sites, a list of all tasks, and a record of what the workers did.
 //!
 //! All of it is always there, without a rebuild, and costs a few percent of the shortest tasks at most:
 //! [`Handle::metrics`](crate::Handle::metrics) for numbers,
@@ -8,7 +8,7 @@
 
 // # Inside
 //
-// The scheduler calls this room in few places, one call each, and this room calls nobody back. What a worker counts is
+// The scheduler calls this module in few places, one call each, and this module never calls back. A worker's counts are
 // in two halves: the `Observer`, which only its thread touches, and the `Observed` in its slot, which others read. Both
 // are written without read-modify-writes, and neither shares a cache line with another worker's.
 

@@ -1,5 +1,5 @@
-//! Arranges a thread's slices so that any two are disjoint or nested. Viewers take the slices of a thread for calls
-//! that call each other, and show others in the wrong place.
+//! Arranges a thread's slices so that any two are disjoint or nested. Viewers take the slices of a thread for nested
+//! calls, and show others in the wrong place.
 //!
 //! A worker notes most slices with the time at which they began and ended, so they are nested. But some times are
 //! estimates: short polls are noted together, from the last event to a reading of the clock that may lie in the middle
@@ -44,9 +44,9 @@ impl Ord for Waiting {
     }
 }
 
-/// Returns the events in the order in which they began, those around others before them. Of two slices that overlap and
-/// of which none is within the other, short polls that were noted together end when the other begins; otherwise the
-/// second begins when the first has ended.
+/// Returns the events in the order in which they began, with each slice before those that it encloses. If two slices
+/// overlap and neither encloses the other, short polls that were noted together end when the second slice begins.
+/// Otherwise, the second slice begins when the first has ended.
 pub(super) fn nest(events: Vec<Event>) -> Vec<Event> {
     let mut waiting: BinaryHeap<_> =
         events.into_iter().map(|event| Reverse(Waiting(event))).collect();

@@ -30,15 +30,14 @@ pub(crate) struct Observed {
     pub(super) ring: OnceLock<Ring>,
     /// The ring that is written while each poll and each wake-up is recorded.
     pub(super) full_ring: OnceLock<Ring>,
-    /// Held while writing to the rings that all threads share that are not workers.
+    /// Held while writing to the rings that all threads other than workers share.
     pub(super) writes: Mutex<()>,
     /// The time at which the thread last read the clock, in nanoseconds.
     clock: AtomicU64,
-    /// The time at which the computation began in which the thread polls tasks in place, or has done so, in nanoseconds.
-    /// It is 0 if there is none.
+    /// When the computation began in which the thread polls tasks in place, or has done so, in nanoseconds; 0 if there
+    /// is none.
     computes_since: AtomicU64,
-    /// The time for which a task waited that was polled too late, in nanoseconds. It is 0 if there was none since the
-    /// last look.
+    /// How long a task waited that was polled too late, in nanoseconds; 0 if there was none since the last look.
     late: AtomicU64,
     /// The monitor has seen the worker stuck in a poll, and the worker has not answered.
     stuck: AtomicBool,
@@ -62,13 +61,13 @@ impl Observed {
         self.clock.load(Ordering::Relaxed)
     }
 
-    /// Publishes the time at which the computation began that the thread interrupts; 0 when it has ended.
+    /// Publishes when the computation began that the thread interrupts, or 0 when it has ended.
     pub(super) fn set_computes_since(&self, began: u64) {
         self.computes_since.store(began, Ordering::Relaxed);
     }
 
-    /// Returns the earliest time at which the poll may have begun in which the thread computes. A task that is polled in
-    /// place has read the clock, and began later.
+    /// Returns the earliest time at which the poll in which the thread computes may have begun. A task that is polled
+    /// in place has read the clock, and began later.
     pub(super) fn clock_around(&self) -> u64 {
         match self.computes_since.load(Ordering::Relaxed) {
             0 => self.clock(),

@@ -1,14 +1,14 @@
 //! A worker's notes about its own work, and the readings of the clock for them.
 //!
-//! A reading of the clock costs as much as a short poll. So the worker goes by the readings that it makes anyway, every
-//! 16 polls or 50 µs (`sched/pacing.rs`), and adds few:
+//! A reading of the clock costs as much as a short poll. So the worker uses the readings that it makes anyway, every 16
+//! polls or 50 µs (`sched/pacing.rs`), and adds few:
 //!
 //! - *Polls* are counted one by one, for the task and for its site. Some are timed: the first after a search, and then
 //!   one every 20 µs. The time of one stands for all polls since the last that was timed, but never for more than the
 //!   time that has passed.
 //! - *A poll that is stuck* among short ones is noticed by the monitor, and timed from the last reading to its end.
-//! - *Wake-ups* are sampled: one in every few is *stamped*, which notes its time in the task, and the time from there
-//!   is taken when the poll begins.
+//! - *Wake-ups* are sampled: one in every few is *stamped*, which notes its time in the task. The time that the task
+//!   has waited is taken when the poll begins.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -34,15 +34,15 @@ use crate::task::{
 pub(crate) struct Observer {
     on: bool,
     observed: Arc<Observed>,
-    /// Those of `observed`, at hand for what is counted at every poll.
+    /// The near sites of `observed`, at hand for what is counted at every poll.
     near_sites: Arc<NearSites>,
     /// The last reading of the clock.
     now: Cell<u64>,
-    /// The same as a task notes it when a poll begins.
+    /// The same, as a task notes it when a poll begins.
     poll_time: Cell<PollTime>,
     /// How the next poll is marked; `None` if nothing is observed.
     mark: Cell<Option<PollMark>>,
-    /// When the poll began that is timed.
+    /// When the poll that is being timed began.
     start: Cell<u64>,
     /// The time that polls have taken since one was timed, in nanoseconds, by their average.
     untimed: Cell<u64>,
@@ -52,13 +52,13 @@ pub(crate) struct Observer {
     counted: Cell<u64>,
     /// By `WokenBy`.
     sampling: [Sampling; 4],
-    /// The nanoseconds from a wake-up to the poll that are too many.
+    /// The time from a wake-up to the poll that is too long, in nanoseconds.
     too_late: u64,
     flight: Flight,
 }
 
 impl Observer {
-    /// Returns that of the worker that moves into a place of a pool.
+    /// Returns the observer of a worker that moves into a place of a pool.
     pub(crate) fn of(pool: &Pool, index: usize, now: Instant) -> Self {
         // No time passes in models.
         let on = pool.config.observe && cfg!(not(loom));
@@ -87,7 +87,7 @@ impl Observer {
     /// Counts one more at a site.
     #[inline(always)]
     fn count(&self, site: SiteId, what: fn(&SiteCount) -> &Counter) {
-        // Each branch adds for itself: the address of a counter that may be in either takes two instructions more.
+        // Each branch has its own addition: the address of a counter that may be in either takes two more instructions.
         match self.near_sites.get(site.index()) {
             Some(near) => what(near).bump(),
             None => self.observed.count_far(site, what),
@@ -127,7 +127,7 @@ impl Observer {
         }
     }
 
-    /// Returns false, with nothing noted, if a wake-up has led to the poll that was stamped.
+    /// Notes the beginning of a poll, unless a stamped wake-up has led to it. Returns false in that case.
     #[inline(always)]
     fn begin_plain_poll(&self, notes: &Notes) -> bool {
         match notes.begin_plain_poll(self.poll_time.get()) {
@@ -166,7 +166,7 @@ impl Observer {
         self.count(notes.site(), |site| &site.polls);
     }
 
-    /// Notes that a task is polled that was woken at a known time.
+    /// Notes the poll of a task that was woken at a known time.
     fn note_woken_poll(&self, site: SiteId, woken: Woken, mark: PollMark) {
         let now = self.read_clock();
         if mark == PollMark::Timed {
@@ -211,7 +211,8 @@ impl Observer {
 
     #[cold]
     fn record_wake(&self, runnable: &Runnable, by: WokenBy) {
-        // What an event or a timer wakes is woken by no task, even if it is fired in the middle of one that computes.
+        // A task woken by an event or a timer was not woken by a task, even if a task that computes was interrupted for
+        // it.
         let waker = if by == WokenBy::Task { task::try_id().map_or(0, Id::number) } else { 0 };
         let what = What::Wake { by, task: runnable.id().number(), waker };
         self.flight.note(&self.observed, self.read_clock(), what);
@@ -244,7 +245,7 @@ impl Observer {
         }
     }
 
-    /// Returns the time, if that is recorded, when the worker is about to sleep in a search.
+    /// Called when the worker is about to sleep in a search. Returns the time, if that is to be recorded.
     #[inline]
     pub(crate) fn sleep_start(&self) -> Option<Instant> {
         self.flight.is_full().then(Instant::now)
@@ -333,7 +334,7 @@ impl Observer {
         result
     }
 
-    /// Timers were fired at this time, the first of them this many nanoseconds after its deadline.
+    /// Notes that timers were fired at this time, the first of them this many nanoseconds after its deadline.
     pub(crate) fn note_firing(&self, now: u64, lateness: u64) {
         if self.on {
             self.observed.timer_lateness.record(lateness, 1);
@@ -380,7 +381,7 @@ impl Observer {
         let now = self.read_clock();
         self.count_time(now);
         let time = now.saturating_sub(start).max(1);
-        // It stands for those before it, as far as their time allows. A stuck one is no sample.
+        // It stands for the polls before it, as far as their time allows. A stuck poll is not a sample.
         let polls = polls_done.saturating_sub(self.timed.replace(polls_done)).max(1);
         let spent = self.spent.replace(0);
         let weight = if timed { (spent / time).clamp(1, polls) } else { 1 };

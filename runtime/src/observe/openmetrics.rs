@@ -90,7 +90,8 @@ impl Metrics {
         }
     }
 
-    /// Returns the workers, by the index that [`worker_index`](crate::worker_index) returns there, and then the spares.
+    /// Returns the workers, with the index that [`worker_index`](crate::worker_index) returns there, and then the
+    /// spares.
     fn all_workers(&self) -> impl Iterator<Item = (usize, &WorkerMetrics)> {
         self.workers.iter().chain(&self.spares).enumerate()
     }

@@ -5,14 +5,14 @@
 
 use std::time::Duration;
 
-/// One wake-up in this many is stamped at least, by `WokenBy`, where wake-ups are rare; one in up to 64 times as many
-/// where they are not. Fewer cost readings of the clock; more make the histograms coarser. Measured:
+/// One wake-up in this many is stamped, by `WokenBy`, where wake-ups are rare. Where they are not, it is one in up to
+/// 64 times as many. Fewer cost readings of the clock; more make the histograms coarser. Measured:
 /// `docs/observability.md` has what observing costs. Read by `Sampling`.
 pub(super) const STAMP_EVERY: [u32; 4] = [4, 4, 16, 4];
 
 /// A worker stamps a smaller share of the wake-ups of one origin if it has made two stamps within this time. A stamp
-/// costs some 0.1 µs, a fifth of a percent of it. Shorter costs more; longer makes the histograms coarser. Measured.
-/// Read by `Sampling`.
+/// costs some 0.1 µs, a fifth of a percent of this time. Shorter costs more; longer makes the histograms coarser.
+/// Measured. Read by `Sampling`.
 pub(super) const STAMP_TIME: Duration = Duration::from_micros(50);
 
 /// The time that polls have to take before one of them is timed again. A poll that is timed costs two readings of the

@@ -85,7 +85,7 @@ impl Ring {
         // Partner of the fence in `write`.
         fence(Ordering::Acquire);
         let now = self.written.load(Ordering::Relaxed);
-        // The event `now` may be half written, in the place of the one a ring before it.
+        // The event `now` may be half written, in the place of the event one ring's length before it.
         let kept_from = (now + 1).saturating_sub(self.capacity());
         let lost = kept_from.saturating_sub(start).min(end - start);
         events.drain(..lost as usize);

@@ -1,6 +1,6 @@
 //! Decides which wake-ups are stamped; the more frequent they are, the smaller the share.
 //!
-//! A stamp costs two readings of the clock, one now and one when the poll begins. So the shares go by time: where
+//! A stamp costs two readings of the clock, one now and one when the poll begins. So the shares depend on time: where
 //! stamps follow each other closely, fewer are made. A stamp carries its share, because another worker may poll the
 //! task.
 
@@ -14,7 +14,7 @@ use crate::task::WokenBy;
 /// The largest level: each stands for four times as many wake-ups as the one below it.
 const TOP: u8 = 3;
 
-/// The level at which threads stamp that are no workers.
+/// The level of stamps by threads that are not workers.
 pub(super) const OUTSIDE_LEVEL: u8 = 1;
 
 /// Returns how many wake-ups a stamp of this level stands for.
@@ -60,7 +60,7 @@ impl Sampling {
         level
     }
 
-    /// A wake-up is not stamped, because nothing is observed.
+    /// Notes that a wake-up is not stamped, because nothing is observed.
     pub(super) fn skip(&self, by: WokenBy) {
         self.left.set(stands_for(by, TOP));
     }
@@ -70,8 +70,8 @@ impl Sampling {
 mod tests {
     use super::*;
 
-    /// Has a worker wake tasks, one every `apart` nanoseconds. Returns how many were stamped, and for how many they
-    /// stand.
+    /// Has a worker wake tasks, one every `apart` nanoseconds. Returns how many were stamped, and how many they stand
+    /// for.
     fn wake(sampling: &Sampling, by: WokenBy, from: u64, times: u64, apart: u64) -> (u64, u64) {
         let (mut stamps, mut stand_for) = (0, 0);
         for time in 1..=times {

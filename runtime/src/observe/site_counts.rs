@@ -21,7 +21,7 @@ pub(crate) struct SiteCount {
     pub(super) brief: Counter,
     /// Polls of the others.
     pub(super) polls: Counter,
-    /// Where `polls` stood at the last poll that was timed.
+    /// The value of `polls` at the last poll that was timed.
     pub(super) timed: Counter,
     pub(super) time: Counter,
     pub(super) longest: Counter,
@@ -81,7 +81,7 @@ impl SiteCounts {
         }
     }
 
-    /// Returns the counters that the thread which counts has at hand.
+    /// Returns the counters of the near sites, for the counting thread to have at hand.
     pub(super) fn near(&self) -> Arc<NearSites> {
         self.near.clone()
     }
@@ -111,7 +111,7 @@ impl SiteCounts {
         self.times.get(index)?.get().map(|times| &**times)
     }
 
-    /// Returns the counters of a site, if the thread has met it.
+    /// Returns the counters of a site, if the thread may have used them.
     pub(super) fn get(&self, index: usize) -> Option<&SiteCount> {
         if index < NEAR_SITES {
             return Some(&self.near[index]);

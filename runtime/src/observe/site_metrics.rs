@@ -8,8 +8,8 @@ use super::Histogram;
 /// The metrics of the tasks of one spawn site.
 ///
 /// A spawn site is the place in the source at which tasks are spawned, or that place and the name that the tasks were
-/// given. A place has 64 names at most, because a name may be different for each task; tasks with further names count
-/// for the place alone.
+/// given. A place has at most 64 names, because a name may be different for each task. Tasks with further names count
+/// only for the place.
 ///
 /// # Examples
 ///
@@ -45,7 +45,7 @@ pub struct SiteMetrics {
     pub poll_time_total: Duration,
     /// The longest poll that was measured.
     pub poll_time_max: Duration,
-    /// The times that polls have taken, as far as they were measured. Empty for all but the first 256 sites of the
+    /// The times that polls have taken, for those that were measured. Empty for all but the first 256 sites of the
     /// process.
     pub poll_time: Histogram,
     /// The time for which tasks that were woken have waited for a worker, an estimate from samples.

@@ -9,7 +9,7 @@ use super::{CountHistogram, Histogram, Observed, SiteMetrics, WakeLatency};
 use crate::sched::{Pool, Slot};
 use crate::task::{SiteId, WokenBy};
 
-/// The part of the metrics that is observed, and not merely counted.
+/// The part of the metrics that is observed rather than merely counted.
 pub(crate) struct Summary<'a> {
     pool: &'a Pool,
     halves: Vec<&'a Observed>,
@@ -70,7 +70,7 @@ impl<'a> Summary<'a> {
         Histogram::of(slot.observed.get().map(|observed| &observed.fork_join_time)).sum()
     }
 
-    /// Returns the sites of which any task was spawned here, those with the most polls first.
+    /// Returns the sites at which this runtime's tasks were spawned, those with the most polls first.
     pub(crate) fn sites(&self) -> Vec<SiteMetrics> {
         let mut sites: Vec<_> = (0..SiteId::count()).filter_map(|index| self.site(index)).collect();
         sites.sort_by_key(|site| std::cmp::Reverse(site.polls));
@@ -79,7 +79,7 @@ impl<'a> Summary<'a> {
 
     fn site(&self, index: usize) -> Option<SiteMetrics> {
         let counts = || self.halves.iter().filter_map(|observed| observed.sites.get(index));
-        // Finished before spawned, so that a task that ends in between does not count as finished only.
+        // Finished is read before spawned, so that a task that ends in between is not counted only as finished.
         let finished: u64 = counts().map(|count| count.ended()).sum();
         let spawned: u64 = counts().map(|count| count.spawned.get()).sum();
         if spawned == 0 {

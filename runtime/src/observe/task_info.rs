@@ -31,7 +31,7 @@ use crate::task::Id;
 pub struct TaskInfo {
     /// The kind of the entry: a task, or something else that the runtime runs.
     pub kind: TaskKind,
-    /// The task's id. The future of a `block_on` has one for this list alone.
+    /// The task's id. The future of a `block_on` has one only for this list.
     pub id: Id,
     /// The name given with [`task::Builder`](crate::task::Builder); for a `block_on`, that of the thread.
     pub name: Option<String>,
@@ -42,11 +42,11 @@ pub struct TaskInfo {
     pub age: Duration,
     /// The state: it waits, is ready or is running.
     pub state: TaskState,
-    /// It is running, and in a computation: a closure of [`compute`](crate::compute), or a `join` or `scope` of the
-    /// task. Such a poll may take long without holding up other tasks.
+    /// True if it is running, and in a computation: a closure of [`compute`](crate::compute), or a `join` or `scope` of
+    /// the task. Such a poll may take long without holding up other tasks.
     pub is_computing: bool,
-    /// It is running, and in a call of [`block_in_place`](crate::task::block_in_place), so that other
-    /// tasks do not wait for it.
+    /// True if it is running, and in a call of [`block_in_place`](crate::task::block_in_place), so that other tasks do
+    /// not wait for it.
     pub is_blocked: bool,
     /// The number of times that it has been polled. Starts again from 0 after 2³² polls.
     pub polls: u32,
@@ -73,8 +73,8 @@ pub enum TaskKind {
     /// A task that stays on one thread, of [`spawn_local`](crate::task::spawn_local) or
     /// [`spawn_pinned`](crate::task::spawn_pinned).
     Local,
-    /// The future of a [`block_on`](crate::block_on). One that is called by a task or closure is not listed: what it
-    /// waits for is listed there.
+    /// The future of a [`block_on`](crate::block_on). A call by a task or a closure is not listed: the entry of that
+    /// task or closure says what it waits for.
     BlockOn,
 }
 
@@ -88,14 +88,15 @@ pub enum TaskState {
     Queued,
     /// It is being polled.
     Running {
-        /// The index of the worker, as [`worker_index`](crate::worker_index) returns it there. Spares follow.
+        /// The index of the worker, as [`worker_index`](crate::worker_index) returns it there. Spares come after the
+        /// workers.
         worker: usize,
         /// When the poll began, at the earliest. A worker does not read the clock for each short poll, so the poll may
-        /// have begun later, by the time of up to 16 short polls. Without [observation](crate::Builder::observe) that
+        /// have begun later, by the time of up to 16 short polls. Without [observation](crate::Builder::observe), that
         /// is not known, and this is the time of the listing.
         since: Instant,
     },
-    /// It is being polled by a thread that is no worker: one of the blocking pool, one for pinned tasks, or the one
+    /// It is being polled by a thread that is not a worker: one of the blocking pool, one for pinned tasks, or the one
     /// that has called `block_on`.
     RunningOutside {
         /// When the poll or the closure began, within a millisecond. Without [observation](crate::Builder::observe),
@@ -141,8 +142,8 @@ pub enum WaitsFor {
     Latch,
     /// A cancellation token.
     Cancellation,
-    /// Something that is not of windlass, or a lock or channel: those of `windlass::lock` and `windlass::channel` are
-    /// `async-lock`'s and `async-channel`'s. The task will be woken by whoever has its waker.
+    /// Something that is not part of windlass, or a lock or channel: those of `windlass::lock` and `windlass::channel`
+    /// are `async-lock`'s and `async-channel`'s. The task will be woken by whoever has its waker.
     Unknown,
     /// Nothing: the task is ready or running, or has not been polled yet.
     Nothing,

@@ -17,7 +17,7 @@ use crate::task::{Id, Origin, WokenBy};
 
 /// Writes what the workers of a pool did lately.
 pub(super) fn write(pool: &Pool, writer: &mut impl Write) -> io::Result<()> {
-    // All is collected first: the writer may take its time, and meanwhile events are overwritten.
+    // Everything is collected first, because the writer may be slow and events are overwritten meanwhile.
     let workers: Vec<_> = pool.slots.iter().map(|slot| (slot, record(&slot.observed))).collect();
     let others = record(&pool.observed_outside);
     let culprits = culprits(pool, workers.iter().map(|(_, events)| &events[..]));
@@ -43,8 +43,8 @@ pub(super) fn write(pool: &Pool, writer: &mut impl Write) -> io::Result<()> {
 /// Returns the events of a worker, or of all other threads, in the order in which a viewer wants them.
 fn record(place: &ObservedPlace) -> Vec<Event> {
     let Some(observed) = place.get() else { return Vec::new() };
-    // There are two rings if what is recorded was switched. The events of one tell nothing about a
-    // time of which the other has lost what it had.
+    // There are two rings if the recorder was switched. The events of one are of no use for a time whose events the
+    // other has lost.
     let mut events = Vec::new();
     let mut from = 0;
     for ring in [&observed.ring, &observed.full_ring].into_iter().filter_map(|ring| ring.get()) {
@@ -63,8 +63,8 @@ fn last(events: &[Event]) -> Option<&Event> {
     events.iter().max_by_key(|event| event.at).filter(|last| last.what != What::End)
 }
 
-/// Returns the tasks whose polls are under way, by worker. What may be stuck is looked for in the list of all tasks;
-/// that is not done for polls that are short.
+/// Returns the tasks whose polls are under way, by worker. Tasks that may be stuck are looked up in the list of all
+/// tasks, but not those in short polls.
 fn culprits<'a>(
     pool: &Pool,
     events: impl Iterator<Item = &'a [Event]>,
@@ -92,7 +92,7 @@ fn culprits<'a>(
         .map(|task| (task.as_pointer(), task))
         .collect();
     for (worker, (task, progress)) in wanted {
-        // All of the above was of this poll.
+        // If the progress is unchanged, all of the above belongs to this poll.
         if let Some(task) = listed.get(&task).filter(|_| pool.slots[worker].progress() == progress)
         {
             culprits.insert(worker, (task.header().id, task.origin()));
@@ -258,8 +258,8 @@ impl<W: Write> Trace<'_, W> {
     }
 }
 
-/// Returns the number of a worker, or of what comes behind all workers, in a trace. Perfetto takes 0 for the thread that has
-/// the number of the process, which is 1 here, and calls that the main thread.
+/// Returns the number of a worker in a trace, or of an entry after all workers. Perfetto takes 0 for the thread that
+/// has the number of the process, which is 1 here, and calls that the main thread.
 fn tid(thread: usize) -> usize {
     thread + 2
 }
