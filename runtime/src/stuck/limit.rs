@@ -65,7 +65,7 @@ mod tests {
         assert_eq!(limit.admit("a", start + REPORT_EVERY), None);
     }
 
-    /// Such a clock is not supposed to be, but there are virtual machines.
+    /// Such a clock is not supposed to exist, but some virtual machines have one.
     #[test]
     fn a_clock_that_jumps_back_delays_and_breaks_nothing() {
         let start = Instant::now() + REPORT_EVERY * 10;

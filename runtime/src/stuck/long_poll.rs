@@ -11,7 +11,8 @@ use crate::task::Id;
 /// Describes a poll that has not returned for a long time, or something else that holds up others, while it lasts. See
 /// [`Builder::report_long_polls`](crate::Builder::report_long_polls).
 ///
-/// Its `Display` form is what is written to standard error: a line, and the stack if there is one. Names are escaped.
+/// Its `Display` form is the text that is written to standard error: a line, and the stack if there is one. Names are
+/// escaped.
 ///
 /// # Examples
 ///
@@ -50,7 +51,7 @@ pub struct LongPoll {
     pub(super) elapsed: Duration,
     pub(super) stack: Option<StackTrace>,
     pub(super) waiting: usize,
-    /// The worker or guest that waits for it in a join: the worker itself, if it runs this on top of its wait.
+    /// The worker or guest that waits for it in a join; the stuck worker itself, if it runs this on top of its wait.
     pub(super) joiner: Option<usize>,
 }
 
@@ -216,11 +217,11 @@ impl LongPoll {
         self.waiting
     }
 
-    /// Returns true if a thread waits in a `join` or `scope` until this has ended: another one, for a job that was
-    /// taken from it, or the same one, which runs this meanwhile.
+    /// Returns true if a thread waits in a `join` or `scope` until this has ended. It is another thread, if this is a
+    /// job that was taken from it, or the same thread, if that runs this meanwhile.
     ///
-    /// If what is stuck waits for a lock, that thread may hold it: across the `join`, so that neither ever goes on.
-    /// Which locks a thread holds can't be seen; [`stack`](Self::stack) shows whether it waits for one.
+    /// If what is stuck waits for a lock, the waiting thread may hold that lock across the `join`, so that neither ever
+    /// continues. Which locks a thread holds can't be seen, but [`stack`](Self::stack) shows whether it waits for one.
     ///
     /// # Examples
     ///
@@ -236,7 +237,7 @@ impl LongPoll {
         self.joiner.is_some()
     }
 
-    /// Writes the task as a reader knows it.
+    /// Writes the task's id, name and spawn site, as far as they are known.
     fn write_task(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.task {
             Some(id) => write!(f, "task {id}")?,

@@ -1,12 +1,12 @@
-//! Reports of what is stuck, while it is: a poll that does not return, a leaf of a computation without an end, a
-//! blocking pool in which closures wait, a `block_on` inside of a task.
+//! Reports what is stuck, while it is stuck: a poll that does not return, a leaf of a computation that does not end, a
+//! blocking pool in which closures wait, a `block_on` inside a task.
 //!
-//! - `LongPollWatch` is the part of the [monitor](crate::sched::Monitor) that notices. It looks at what workers
-//!   show anyway, their progress and the task in the slot, so a poll costs nothing more; and it looks no more often
-//!   than it needs to.
+//! - `LongPollWatch` is the part of the [monitor](crate::sched::Monitor) that notices. It looks at what workers show
+//!   anyway, their progress and the task in the slot, so a poll costs nothing more. It looks no more often than it
+//!   needs to.
 //! - `Reports` takes what was noticed, in a bounded queue, and has a thread of its own report it. The poller's
 //!   thread calls no user code, and waits for nobody.
-//! - `sys` gets the stack of the stuck thread, where it can be had.
+//! - `sys` gets the stack of the stuck thread, where that is possible.
 //!
 //! The thread is started for the first report, and ends when there is nothing left: a runtime in which
 //! nothing is stuck has none.

@@ -1,9 +1,10 @@
 //! Reports what is stuck, on a thread of its own.
 //!
-//! A thread that notices something queues a [`Suspect`] and goes on. The thread looks closer: it asks for the stack,
-//! finds the task's name, makes sure that it is still the same poll, and reports it. A callback may block or panic: it
-//! has nothing but this thread. What does not fit into the queue meanwhile is dropped and counted. The thread ends when
-//! the queue is empty. It is no thread of the runtime, and a shutdown does not wait for it: it drops what is queued.
+//! A thread that notices something queues a [`Suspect`] and continues. The reporting thread looks closer: it asks for
+//! the stack, finds the task's name, makes sure that it is still the same poll, and reports it. A callback may block or
+//! panic, because it holds up only this thread. Suspects that do not fit into the queue meanwhile are dropped and
+//! counted. The thread ends when the queue is empty. It is not one of the runtime's threads: a shutdown does not wait
+//! for it, and drops what is queued.
 
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -57,12 +58,12 @@ pub(crate) struct Suspect {
 /// The kind of the suspect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Culprit {
-    /// A worker whose progress stood here.
+    /// A worker, and its progress when it was noticed.
     Worker {
         index: usize,
         progress: u64,
     },
-    /// The blocking pool, the time that it is full that has this number.
+    /// The blocking pool, and the number of this time that it is full.
     BlockingPool {
         fill: u64,
     },
@@ -73,7 +74,7 @@ pub(super) enum Culprit {
 }
 
 impl Culprit {
-    /// Returns true if it has not ended, as far as that can be seen.
+    /// Returns true if it has not ended, as far as can be seen.
     fn lasts(self, pool: &Pool) -> bool {
         match self {
             Self::Worker { index, progress } => is_in_code(&pool.slots[index], progress),
@@ -92,7 +93,7 @@ impl Suspect {
         Self { what: Culprit::BlockingPool { fill }, since }
     }
 
-    /// Looks closer. `None` if it is over.
+    /// Looks closer. Returns `None` if it is over.
     fn examine(&self, pool: &Pool) -> Option<LongPoll> {
         let report = |kind| LongPoll {
             kind,
@@ -127,7 +128,7 @@ impl Suspect {
                     None => (None, None, None),
                 };
                 let joiner = slot.joiner(index).filter(|&other| waits(pool, index, other));
-                // All of the above was of this poll.
+                // If so, all of the above belongs to this poll.
                 let is_same = is_in_code(slot, progress);
                 is_same.then(|| LongPoll {
                     task,
@@ -149,7 +150,7 @@ impl Suspect {
         }
     }
 
-    /// Asks for the stack of a worker. `None` if it can't be had, or is of another poll.
+    /// Asks for the stack of a worker. Returns `None` if it is not available, or belongs to another poll.
     fn stack(&self, slots: &[Arc<crossbeam_utils::CachePadded<Slot>>]) -> Option<StackTrace> {
         let Culprit::Worker { index, progress } = self.what else { return None };
         let slot = &slots[index];
@@ -182,7 +183,7 @@ impl Reports {
         Self(StdArc::new(Shared { callback, thread_name, inner: Mutex::new(inner) }))
     }
 
-    /// Has it examined and reported. Never waits for the callback.
+    /// Has a suspect examined and reported. Never waits for the callback.
     pub(super) fn submit(&self, pool: &Arc<Pool>, suspect: Suspect) {
         let mut inner = self.0.inner.lock();
         if inner.closed || inner.queue.len() >= QUEUED_REPORTS {
@@ -197,7 +198,7 @@ impl Reports {
         let shared = self.0.clone();
         let thread = std::thread::Builder::new().name(shared.thread_name.clone());
         if thread.spawn(move || shared.report_all()).is_err() {
-            // The next to come tries again.
+            // The next suspect tries again.
             let mut inner = self.0.inner.lock();
             inner.has_thread = false;
             let queue = std::mem::take(&mut inner.queue);
@@ -217,14 +218,14 @@ impl Reports {
     ) {
         let site = (LongPollKind::BlockOn, Some(location));
         let now = Instant::now();
-        // Once for each place, which is more than the limit asks for.
+        // Once for each place, which is stricter than the limit.
         let is_new = self.0.inner.lock().blocked_on.remember(site, now);
         if is_new {
             self.submit(pool, Suspect { what: Culprit::BlockOn { task, location }, since: now });
         }
     }
 
-    /// Drops what is queued, and refuses more: the runtime ends.
+    /// Drops what is queued, and refuses more, because the runtime ends.
     pub(crate) fn close(&self) {
         let mut inner = self.0.inner.lock();
         inner.closed = true;
@@ -233,7 +234,7 @@ impl Reports {
         drop(queue);
     }
 
-    /// Returns the latest reports, oldest first, with what is known of them now.
+    /// Returns the latest reports, oldest first, with what is known about them now.
     fn recent(&self, pool: &Pool) -> Vec<LongPoll> {
         let mut recent: Vec<_> = self.0.inner.lock().recent.iter().cloned().collect();
         for report in &mut recent {
@@ -242,7 +243,7 @@ impl Reports {
                 report.elapsed = report.since.elapsed();
             }
         }
-        // What is over by the next call has lasted for that long at least.
+        // If it is over by the next call, it has lasted for at least this long.
         for kept in &mut self.0.inner.lock().recent {
             let seen =
                 recent.iter().find(|report| report.since == kept.since && report.what == kept.what);
@@ -251,7 +252,7 @@ impl Reports {
         recent
     }
 
-    /// Returns how many suspects were dropped because the queue was full.
+    /// Returns the number of suspects that were dropped because the queue was full.
     fn dropped(&self) -> u64 {
         self.0.inner.lock().dropped
     }
@@ -261,7 +262,7 @@ impl Shared {
     /// Reports everything that is queued, on the thread for that.
     fn report_all(&self) {
         while let Some((pool, suspect)) = self.next() {
-            // Examining a stack may panic, and the next suspect is to be reported all the same.
+            // Examining a stack may panic, and the next suspect must be reported nevertheless.
             quietly(|| self.report(pool, &suspect));
         }
     }
@@ -280,7 +281,7 @@ impl Shared {
         if self.callback.is_some() || allowed.is_some() {
             report.stack = suspect.stack(&pool.slots);
         }
-        // A callback may block for ever, and the runtime must not wait for it to be freed.
+        // A callback may block forever, and the runtime must not wait for it to be freed.
         drop(pool);
         self.keep(report.clone());
         match (&self.callback, allowed) {
@@ -301,9 +302,9 @@ impl Shared {
 
 impl Handle {
     /// Returns the latest reports of [long polls](crate::Builder::report_long_polls), up to 64, oldest first. All are
-    /// kept, wherever they were reported; those that were left out there, because there were too many, have no stack.
-    /// For those that [have not ended](LongPoll::lasts), the time is that until now; for others, until a call of this
-    /// method last saw them, or until they were reported.
+    /// kept, wherever they were reported. Those that were left out there, because there were too many, have no stack.
+    /// The time of those that [have not ended](LongPoll::lasts) is counted until now; that of others, until a call of
+    /// this method last saw them, or until they were reported.
     ///
     /// # Examples
     ///
@@ -318,7 +319,7 @@ impl Handle {
         self.pool().reports.recent(self.pool())
     }
 
-    /// Returns how many long polls were not reported, because too many waited to be: the callback of
+    /// Returns the number of long polls that were not reported because too many were waiting: the callback of
     /// [`on_long_poll`](crate::Builder::on_long_poll) blocks, or is slow.
     ///
     /// # Examples

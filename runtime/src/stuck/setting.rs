@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::policy::SHORTEST_REPORT_AFTER;
 use crate::builder_check;
 
-/// Returns the time that is meant: that of the environment, or else that of the builder. `None` for no reports.
+/// Returns the time that the environment sets, or else that of the builder. `None` stands for no reports.
 pub(crate) fn check(builder: Option<Duration>) -> io::Result<Option<Duration>> {
     let time = match std::env::var_os("WINDLASS_LONG_POLLS") {
         Some(value) => parse(&value)?,
@@ -23,7 +23,7 @@ pub(crate) fn check(builder: Option<Duration>) -> io::Result<Option<Duration>> {
     Ok(time)
 }
 
-/// Understands "off", and a number with a unit.
+/// Parses "off", or a number with a unit.
 fn parse(value: &OsStr) -> io::Result<Option<Duration>> {
     let text = value.to_str().unwrap_or_default().trim();
     if text == "off" {

@@ -13,7 +13,7 @@ pub struct StackTrace {
 }
 
 impl StackTrace {
-    /// Returns the stack of the thread that has left the mark, if it can be had.
+    /// Returns the stack of the thread that has left the mark, if it is available.
     pub(super) fn of(thread: &ThreadMark) -> Option<Self> {
         let mut frames = sys::name_frames(&sys::stack_of(thread)?);
         if let Some(first) = frames.iter().position(StackFrame::is_of_scheduler) {
@@ -22,7 +22,7 @@ impl StackTrace {
         Some(Self { frames })
     }
 
-    /// Returns the frames, innermost first. A frame that the compiler has inlined has the address of the one around it.
+    /// Returns the frames, innermost first. The frame of an inlined function has the address of the one around it.
     ///
     /// # Examples
     ///
@@ -132,7 +132,7 @@ impl StackFrame {
 
     /// Returns true for a frame that is the same below every task and job.
     fn is_of_scheduler(&self) -> bool {
-        // A function that was inlined is known by its own name and its type parameters: those of a task's cell.
+        // An inlined function is recognised by its own name, or by a task's cell in its type parameters.
         let function = self.function.as_deref().unwrap_or_default();
         ["task::cell::", "sched::pool_ref::PoolRef", "sched::worker::Worker"]
             .iter()

@@ -1,13 +1,13 @@
 //! Notices what is stuck: the monitor's part.
 //!
-//! A worker is stuck if it is in a poll or a job and its [progress](Slot::progress) has not moved for
-//! as long as [`report_long_polls`](crate::Builder::report_long_polls) says. Each is reported once.
-//! Not stuck are those that sleep in a join, because others run what they wait for, and those that
-//! have said that they block, with `block_in_place`.
+//! A worker is stuck if it is in a poll or a job and its [progress](Slot::progress) has not moved for as long as
+//! [`report_long_polls`](crate::Builder::report_long_polls) says. Each is reported once. A worker that sleeps in a join
+//! is not stuck, because others run what it waits for. Neither is one that has declared, with `block_in_place`, that it
+//! blocks.
 //!
-//! The blocking pool is full while closures wait for one of its threads. The monitor stays on meanwhile, even if all
-//! workers sleep, until it has reported that: a thread that queues a closure which has to wait switches it on after
-//! the pool's lock is released, and the monitor, having switched off, asks for such closures under the same lock.
+//! The blocking pool is full while closures wait for one of its threads. Until the monitor has reported that, it stays
+//! on, even if all workers sleep. A thread that queues a closure that has to wait switches the monitor on after
+//! releasing the pool's lock. After switching off, the monitor checks for such closures under the same lock.
 
 use std::time::{Duration, Instant};
 
@@ -23,9 +23,9 @@ pub(crate) struct LongPollWatch {
     /// When a report is due, and when a dump of the flight record is.
     report: Option<Threshold>,
     dump: Option<Threshold>,
-    /// The closures that wait for a thread of the blocking pool, if some do.
+    /// The closures that wait for a thread of the blocking pool, if any do.
     full: Option<Full>,
-    /// A worker is awake that has not been reported: it may be stuck, or soon be.
+    /// True if a worker is awake that has not been reported: it may be stuck, or soon be.
     is_open: bool,
 }
 
@@ -46,8 +46,8 @@ impl Threshold {
         self.reported[index] != Some(progress)
     }
 
-    /// Notes that the worker is reported if it has been at this progress for long enough and `is_stuck`. Returns true if
-    /// so; that is once for each progress.
+    /// Notes that the worker is reported if it has been at this progress for long enough and `is_stuck`. Returns true
+    /// if so, which happens once for each progress.
     fn note_due(
         &mut self,
         index: usize,
@@ -63,7 +63,7 @@ impl Threshold {
     }
 }
 
-/// A time during which closures wait for a thread of the blocking pool.
+/// A period in which closures wait for a thread of the blocking pool.
 #[derive(Clone, Copy)]
 struct Full {
     /// Its number.
@@ -83,8 +83,8 @@ impl LongPollWatch {
         }
     }
 
-    /// Reports what is stuck, and has the flight record dumped. `seen` has the progress of each
-    /// worker, and since when that stands.
+    /// Reports what is stuck, and has the flight record dumped. `seen` has the progress of each worker, and since when
+    /// it has not changed.
     pub(crate) fn look(&mut self, pool: &Arc<Pool>, seen: &[(u64, Instant)], now: Instant) {
         if self.thresholds().next().is_none() {
             return;
@@ -115,7 +115,7 @@ impl LongPollWatch {
         }
     }
 
-    /// Leaves this much time out, in which nothing ran.
+    /// Discounts this much time, in which nothing ran.
     pub(crate) fn leave_out(&mut self, time: Duration) {
         if let Some(full) = &mut self.full {
             full.since += time;

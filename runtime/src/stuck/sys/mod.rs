@@ -1,10 +1,11 @@
-//! The stack of another thread, where it can be had: on Linux, on x86-64 and arm64, with the feature `stack-traces`. A
-//! backend provides:
+//! The stack of another thread, where it is available: on Linux, on x86-64 and arm64, with the feature `stack-traces`.
+//! A backend provides:
 //!
 //! - `ThreadMark`: where a thread can be reached; with `new()` for nobody, `set()`, called by the thread itself, and
 //!   `clear()`;
-//! - `stack_of(&ThreadMark) -> Option<Vec<CodeAddress>>`: where the thread that has left the mark is, innermost first. It
-//!   takes some seconds if that thread does not answer, so it is called on a thread that may wait;
+//! - `stack_of(&ThreadMark) -> Option<Vec<CodeAddress>>`: the code addresses on the stack of the thread that has left
+//!   the mark, innermost first. It takes some seconds if that thread does not answer, so it is called on a thread that
+//!   may wait;
 //! - `name_frames(&[CodeAddress]) -> Vec<StackFrame>`: the names of the functions there, as far as they are known.
 
 /// Where a function continues.

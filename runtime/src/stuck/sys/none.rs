@@ -1,4 +1,5 @@
-//! For systems on which no other thread's stack can be had, and without the feature `stack-traces`.
+//! For systems on which the stack of another thread is not available, and for builds without the feature
+//! `stack-traces`.
 
 use super::CodeAddress;
 use crate::stuck::stack_trace::StackFrame;

@@ -18,7 +18,7 @@ pub(crate) use symbols::name_frames;
 pub(crate) fn stack_of(thread: &ThreadMark) -> Option<Vec<CodeAddress>> {
     let (registers, stack) =
         signal::sample(thread, |sample| (sample.registers, sample.stack().to_vec()))?;
-    // Now, because what the thread runs is loaded now.
+    // Read now, while what the thread runs is loaded.
     let modules = Modules::loaded();
     Some(Unwinder::new(&modules, registers, &stack).addresses())
 }

@@ -1,4 +1,4 @@
-//! The executable and the libraries that are loaded, and what they say about their stack frames.
+//! The loaded executable and libraries, and their descriptions of their stack frames.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -81,7 +81,7 @@ impl Module {
         let bases = BaseAddresses::default().set_eh_frame_hdr(range.start as u64);
         let parsed = EhFrameHdr::new(&index, NativeEndian).parse(&bases, 8).ok()?;
         let Pointer::Direct(start) = parsed.eh_frame_ptr() else { return None };
-        // How long it is, nobody says. What follows in the same segment does no harm.
+        // Its length is not recorded. Whatever follows in the same segment does no harm.
         let frames = read(start as usize..self.segment(start as usize)?.end)?;
         let bases = bases.set_eh_frame(start);
         Some(Descriptions { index, frames, bases })
@@ -98,15 +98,15 @@ impl Descriptions {
     }
 }
 
-/// Reads memory that may have gone since we learned of it: by way of the kernel, which then says so. A read that is
-/// refused, or ends early, is of no use.
+/// Reads memory that may have been unmapped since we learned of it. The kernel reads it, and reports if it is gone. If
+/// the call is refused, or ends early, tries [`read_file`].
 fn read(range: Range<usize>) -> Option<Vec<u8>> {
     let length = range.end.checked_sub(range.start)?;
     let mut bytes = vec![0_u8; length];
     let into = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: length };
     let from =
         libc::iovec { iov_base: std::ptr::without_provenance_mut(range.start), iov_len: length };
-    // SAFETY: the kernel writes to our buffer alone, as much as it is long, and checks what it reads.
+    // SAFETY: the kernel writes only to our buffer, no more than its length, and checks what it reads.
     let copied = unsafe { libc::process_vm_readv(libc::getpid(), &into, 1, &from, 1, 0) };
     if usize::try_from(copied).is_ok_and(|copied| copied == length) {
         return Some(bytes);
@@ -114,7 +114,7 @@ fn read(range: Range<usize>) -> Option<Vec<u8>> {
     read_file(range.start, bytes)
 }
 
-/// Reads it from the kernel's image of our memory, where the call is refused.
+/// Reads the memory from the kernel's image of it, for systems on which the call is refused.
 fn read_file(start: usize, mut bytes: Vec<u8>) -> Option<Vec<u8>> {
     use std::os::unix::fs::FileExt;
     let memory = std::fs::File::open("/proc/self/mem").ok()?;

@@ -8,9 +8,9 @@
 //!
 //! The handler makes two system calls (`gettid`, `process_vm_readv`) and touches atomics and the static [`Sample`]. It
 //! takes no lock, allocates nothing, restores `errno`, and ends after a bounded number of steps. The kernel copies the
-//! stack with `process_vm_readv`, which stops at a page that is not there; so it does not matter on which stack the
-//! thread is. Where that call is refused, the handler copies what lies within the bounds of the thread's own stack,
-//! which the thread has written down when it began.
+//! stack with `process_vm_readv`, which stops at a page that is not mapped, so it does not matter which stack the
+//! thread is on. Where that call is refused, the handler copies what lies within the bounds of the thread's own stack,
+//! which the thread recorded when it began.
 //!
 //! # Protocol
 //!
@@ -23,10 +23,10 @@
 //!    requester: DONE → IDLE       (Acquire), or at its deadline ASKED → IDLE
 //! ```
 //!
-//! The sample is the requester's in IDLE, ASKED and DONE, and the handler's in COPYING. One requester at a time, by a
-//! lock that no handler takes. A signal that comes late, or from anybody else, finds no request for its thread and
-//! changes nothing. After ASKED → IDLE has failed, the requester waits for DONE, which is a few microseconds of the
-//! thread's time away.
+//! The sample is the requester's in IDLE, ASKED and DONE, and the handler's in COPYING. There is one requester at a
+//! time, which holds a lock that no handler takes. A signal that comes late, or from anybody else, finds no request for
+//! its thread and changes nothing. After ASKED → IDLE has failed, the requester waits for DONE, which is a few
+//! microseconds of the thread's time away.
 
 use std::cell::UnsafeCell;
 use std::mem::MaybeUninit;
@@ -60,7 +60,7 @@ static REQUEST: Mutex<()> = Mutex::new(());
 /// The registers and the stack of a thread at one moment.
 pub(super) struct Sample {
     pub(super) registers: Registers,
-    /// Where the thread's own stack lies, as it has said itself.
+    /// The bounds of the thread's own stack, as the thread has recorded them.
     bounds: (usize, usize),
     /// How much of `stack` is filled, from the stack pointer upwards.
     length: usize,
@@ -151,13 +151,13 @@ impl ThreadMark {
         self.thread.store(current_thread(), Plain::Relaxed);
     }
 
-    /// Takes the mark back: the thread ends.
+    /// Takes the mark back, because the thread ends.
     pub(crate) fn clear(&self) {
         self.thread.store(0, Plain::Relaxed);
     }
 }
 
-/// Has the marked thread copy its stack, and calls `f` with it. `None` if the thread does not answer.
+/// Has the marked thread copy its stack, and calls `f` with it. Returns `None` if the thread does not answer.
 pub(super) fn sample<R>(mark: &ThreadMark, f: impl FnOnce(&Sample) -> R) -> Option<R> {
     let thread = Some(mark.thread.load(Plain::Relaxed)).filter(|&thread| thread != 0)?;
     let signal = signal()?;
@@ -204,8 +204,8 @@ fn wait(thread: u64) -> bool {
     true
 }
 
-/// Returns the signal, and installs its handler when it is first needed: a real-time signal that nobody uses. `None` if
-/// there is none, or somebody has replaced the handler.
+/// Returns the signal, and installs its handler when it is first needed: a real-time signal that nobody uses. Returns
+/// `None` if there is none, or somebody has replaced the handler.
 fn signal() -> Option<c_int> {
     static SIGNAL: OnceLock<Option<c_int>> = OnceLock::new();
     let signal = (*SIGNAL.get_or_init(install))?;
@@ -227,11 +227,11 @@ fn install() -> Option<c_int> {
         let mut action: libc::sigaction = unsafe { MaybeUninit::zeroed().assume_init() };
         action.sa_sigaction = handler_address();
         action.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | libc::SA_ONSTACK;
-        // Nothing interrupts the copy.
+        // So that nothing interrupts the copy.
         // SAFETY: the set is valid for writes.
         unsafe { libc::sigfillset(&mut action.sa_mask) };
         let mut before = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: both are valid, and the handler keeps what a handler must.
+        // SAFETY: both are valid, and the handler keeps the rules for handlers.
         if unsafe { libc::sigaction(signal, &action, before.as_mut_ptr()) } != 0 {
             return false;
         }
@@ -240,7 +240,7 @@ fn install() -> Option<c_int> {
         if is_free(&before) {
             return true;
         }
-        // Somebody was faster: it gets its handler back.
+        // Another handler was installed first, and is restored.
         // SAFETY: as above.
         unsafe { libc::sigaction(signal, &before, ptr::null_mut()) };
         false
@@ -249,7 +249,7 @@ fn install() -> Option<c_int> {
 
 fn action_of(signal: c_int) -> Option<libc::sigaction> {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
-    // SAFETY: a question; the result is written to a valid place.
+    // SAFETY: this only asks for the handler, and the place for the result is valid.
     let asked = unsafe { libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) };
     // SAFETY: written by the call.
     (asked == 0).then(|| unsafe { action.assume_init() })
@@ -329,8 +329,8 @@ fn copy(sample: &mut Sample, context: &ucontext_t) {
         at = at.wrapping_add(length);
     }
     let whole = libc::iovec { iov_base: sample.stack.as_mut_ptr().cast(), iov_len: COPIED_STACK };
-    // SAFETY: the kernel writes to our buffer alone, as much as it is long, and checks what it reads. By number: the C
-    // library's own function may be watched by a sanitizer, which takes locks.
+    // SAFETY: the kernel writes only to our buffer, no more than its length, and checks what it reads. Called by
+    // number, because the C library's own function may be watched by a sanitizer, which takes locks.
     let copied = unsafe {
         libc::syscall(
             libc::SYS_process_vm_readv,
@@ -356,7 +356,7 @@ fn copy_within_bounds(sample: &mut Sample, from: usize) -> usize {
     }
     let length = (end - from).min(COPIED_STACK);
     let stack = ptr::with_exposed_provenance::<u8>(from);
-    // SAFETY: from the stack pointer to the end of its stack, everything is there, and the thread does nothing else
+    // SAFETY: from the stack pointer to the end of its stack, all memory is mapped, and the thread does nothing else
     // meanwhile. Our buffer is static.
     unsafe { ptr::copy_nonoverlapping(stack, sample.stack.as_mut_ptr(), length) };
     length

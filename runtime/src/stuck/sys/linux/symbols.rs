@@ -1,7 +1,7 @@
 //! Names for addresses, by the crate `backtrace`. It takes locks and allocates, so it has no place in a signal handler.
 //!
-//! Finding names takes long, and what is stuck at one time is often stuck in the same place. So
-//! names are remembered, for a moment only: later another library may be at the address.
+//! Finding names takes long, and threads that are stuck at the same time are often stuck in the same place. So names
+//! are remembered, but only for a moment, because later another library may be at the address.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -38,7 +38,7 @@ pub(crate) fn name_frames(addresses: &[CodeAddress]) -> Vec<StackFrame> {
 
 fn resolve(address: usize, within: usize) -> Vec<StackFrame> {
     let mut frames = Vec::new();
-    // It takes what it gets for a return address, and looks at the byte before it.
+    // `backtrace` treats the address as a return address, and looks at the byte before it.
     backtrace::resolve(std::ptr::without_provenance_mut(within + 1), |symbol| {
         frames.push(StackFrame {
             address,

@@ -1,4 +1,4 @@
-//! Follows a copied stack from frame to frame, by the frame descriptions of what is loaded.
+//! Follows a copied stack from frame to frame, by the frame descriptions of the loaded modules.
 //!
 //! It reads the copy, and copies of the descriptions, so whatever they contain, the worst result is
 //! a trace that ends too soon.
@@ -20,7 +20,7 @@ const ADDRESS_BITS: u64 = (1 << 48) - 1;
 /// A walk over one stack.
 pub(super) struct Unwinder<'a> {
     modules: &'a Modules,
-    /// Those that were used last.
+    /// The descriptions that were used last.
     descriptions: Vec<(std::ops::Range<usize>, Descriptions)>,
     registers: Registers,
     stack: &'a [u8],
@@ -42,11 +42,12 @@ impl<'a> Unwinder<'a> {
         Self { modules, descriptions: Vec::new(), registers, stack, start }
     }
 
-    /// Returns where the functions are, innermost first.
+    /// Returns the code addresses of the frames, innermost first.
     pub(super) fn addresses(mut self) -> Vec<CodeAddress> {
         let at = |pc: u64, is_return| CodeAddress { address: pc as usize, is_return };
         let mut addresses = vec![at(self.registers.pc, false)];
-        // The innermost frame and those that were interrupted are somewhere in their middle; all others are in a call.
+        // The innermost frame and those that were interrupted are somewhere in the middle of their function; all others
+        // are in a call.
         let mut is_call = false;
         while addresses.len() < FRAMES {
             let caller = self.caller(is_call);
@@ -56,7 +57,7 @@ impl<'a> Unwinder<'a> {
                 break;
             };
             let sp = Registers::SP;
-            // A stack that does not shrink is corrupt, or its end.
+            // If the stack does not shrink, it is corrupt, or this is its end.
             let is_outwards = registers.values[sp] > self.registers.values[sp]
                 || (addresses.len() == 1 && registers.values[sp] == self.registers.values[sp]);
             if registers.pc == 0 || !is_outwards {
@@ -123,8 +124,7 @@ impl<'a> Unwinder<'a> {
         Some(Caller { registers, is_signal })
     }
 
-    /// Returns the caller of an innermost frame that nothing is known about, taken for a function that has just been
-    /// called.
+    /// Returns the caller of an innermost frame about which nothing is known, as if its function had just been called.
     fn caller_of_unknown(&self, is_call: bool) -> Option<Caller> {
         if is_call {
             return None;
@@ -140,7 +140,7 @@ impl<'a> Unwinder<'a> {
         Some(Caller { registers, is_signal: false })
     }
 
-    /// Returns the place of the frame descriptions for an address, which are read if need be.
+    /// Returns the place of the frame descriptions for an address, which are read if necessary.
     fn descriptions_of(&mut self, pc: u64) -> Option<usize> {
         let pc = pc as usize;
         let known = self.descriptions.iter().position(|(range, _)| range.contains(&pc));
