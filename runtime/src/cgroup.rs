@@ -26,7 +26,7 @@ pub(crate) fn quota(root: &Path) -> Option<usize> {
     let mount = version.mount(&read(&root.join("proc/self/mountinfo"))?)?;
     let top = below(root, &mount.point);
     let within = Path::new(&own).strip_prefix(&mount.root).unwrap_or(Path::new(""));
-    // A path that leads out of what is mounted is not followed.
+    // A path that leads out of the mounted part is not followed.
     let is_plain = !within.components().any(|part| part.as_os_str() == "..");
     let innermost = if is_plain { top.join(within) } else { top.clone() };
     innermost
@@ -222,7 +222,7 @@ mod tests {
         root.write("sys/fs/cgroup/cpu/cpu.cfs_period_us", "50000\n")
             .write("sys/fs/cgroup/cpu/cpu.cfs_quota_us", "75000\n");
         assert_eq!(root.quota(), Some(2));
-        // Moved out of what is mounted, or named from a namespace beside it.
+        // Moved out of the mounted part, or named from a namespace beside it.
         for own in ["/docker/other", "/../sibling"] {
             root.write("proc/self/cgroup", &format!("4:cpu:{own}\n"));
             assert_eq!(root.quota(), Some(2), "{own}");

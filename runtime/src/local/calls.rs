@@ -28,10 +28,10 @@ pub(crate) struct BlockOnCall {
     /// The thread that has made the call.
     pub(crate) thread: Thread,
     pub(crate) notes: Notes,
-    /// A task has made the call. It is listed, and notes what the call waits for.
+    /// True if a task has made the call. The task is listed, and notes what the call waits for.
     is_within_task: bool,
     is_observed: bool,
-    /// When the poll began that the future is in, in nanoseconds; 0 while it waits.
+    /// When the future's current poll began, in nanoseconds; 0 while it waits.
     polled_since: AtomicU64,
 }
 
@@ -66,12 +66,12 @@ impl BlockOnCall {
         polled
     }
 
-    /// Returns when the poll began that the future is in, in nanoseconds.
+    /// Returns when the future's current poll began, in nanoseconds.
     pub(crate) fn polled_since(&self) -> Option<u64> {
         Some(self.polled_since.load(Ordering::Relaxed)).filter(|since| *since > 0)
     }
 
-    /// Takes the call off the list, because it returns.
+    /// Removes the call from the list, because it returns.
     fn end(&self) {
         if self.is_within_task {
             task::note_wait(Waits::Unknown);
@@ -99,7 +99,7 @@ impl Places {
         let places = Shared::new(Self::default());
         let mut threads = THREADS.write().unwrap_or_else(PoisonError::into_inner);
         if threads.len() == threads.capacity() {
-            // Each that has ended is looked at once for each that comes, on average.
+            // On average, each new thread pays for a look at one that has ended.
             threads.retain(|places| places.strong_count() > 0);
         }
         threads.push(Shared::downgrade(&places));
@@ -110,7 +110,7 @@ impl Places {
         self.change(|places| places.push(place));
     }
 
-    /// Takes the innermost out.
+    /// Removes the innermost.
     pub(super) fn pop(&self) -> Option<Place> {
         let place = self.change(Vec::pop);
         if let Some(call) = place.as_ref().and_then(|place| place.call.as_ref()) {
@@ -123,7 +123,7 @@ impl Places {
         change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns what `of` makes of the innermost.
+    /// Calls `of` with the innermost, and returns its result.
     pub(super) fn innermost<R>(&self, of: impl FnOnce(&mut Place) -> R) -> Option<R> {
         self.change(|places| places.last_mut().map(of))
     }

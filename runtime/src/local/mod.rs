@@ -64,7 +64,7 @@ where
              stay on. Use `spawn_pinned`, which finds one"
         )
     };
-    // SAFETY: the executor of what is current on a thread is that thread.
+    // SAFETY: `current` returns tasks whose executor is this thread.
     boxed_if_large!(future => unsafe { LocalTasks::spawn(&tasks, future, origin) })
 }
 
@@ -104,7 +104,7 @@ impl LocalScope {
     /// Begins a call, with the tasks that it starts with, if any.
     pub(crate) fn enter(call: Option<Shared<BlockOnCall>>, tasks: Option<Arc<LocalTasks>>) -> Self {
         let place = Place { call: call.clone(), tasks };
-        // Where thread-locals are gone, there is nothing local.
+        // If the thread-locals are gone, there is nothing local.
         let _ = PLACES.try_with(|places| places.push(place));
         Self { call }
     }

@@ -1,8 +1,7 @@
 //! Threads for tasks that are not `Send`.
 //!
 //! They are not workers. On a worker, a task that can't move would wait as long as that worker is stuck in a blocking
-//! call or a computation, and no spare could help: it would be the one kind of task that nobody could help. Here it
-//! waits only for other pinned tasks.
+//! call or a computation, and no spare could help. On these threads, it waits only for other pinned tasks.
 
 use std::future::{Future, poll_fn};
 use std::task::Poll;

@@ -11,8 +11,8 @@
 //! A task points to its `LocalTasks` without counting a reference. The pointer is valid while the task is unfinished,
 //! because the executor keeps the `LocalTasks` until `unfinished` is 0. A waker uses the pointer only if it has just
 //! scheduled the task, which was idle and so unfinished; the task stays unfinished until the executor has taken it out
-//! of the queue. Before the push, the waker takes a counted reference, because after it everything may be over before
-//! the executor has been woken.
+//! of the queue. Before the push, the waker takes a counted reference, because after the push everything may be over
+//! before the executor has been woken.
 //!
 //! To wake: push, take the executor's waker, release the lock, wake. To wait: the executor stores its waker *under the
 //! lock*, and does not wait if the queue is not empty. So either the executor sees the task, or the pusher sees the
@@ -48,7 +48,7 @@ pub(crate) struct LocalTasks {
     unfinished: AtomicUsize,
     /// When the last poll began, in nanoseconds, or the time between two polls. Written by the executor's thread.
     clock: PlainU64,
-    /// For its hooks, and what is observed.
+    /// Used for its hooks, and to observe the tasks.
     pool: Arc<Pool>,
 }
 
@@ -168,7 +168,7 @@ impl LocalTasks {
         self.owned.running(|task| task.addr() == running).pop()
     }
 
-    /// Returns all tasks, and with one that is being polled the time, in nanoseconds, when the poll began.
+    /// Returns all tasks. For one that is being polled, also returns when the poll began, in nanoseconds.
     pub(crate) fn all(&self) -> impl Iterator<Item = (TaskRef, Option<u64>)> {
         let all = self.owned.all();
         let running = self.inner.lock().running;
@@ -185,8 +185,8 @@ impl LocalTasks {
         Arc::ptr_eq(&self.pool, pool)
     }
 
-    /// Reads the clock, on the executor's thread, if what that does is observed. Returns the time of the
-    /// last reading, and of this.
+    /// Reads the clock, on the executor's thread, if the runtime is observed. Returns the times of the last reading and
+    /// of this one.
     fn read_clock(&self) -> (u64, u64) {
         let before = self.clock.load(Plain::Relaxed);
         if !self.pool.is_observed() {
@@ -231,7 +231,7 @@ impl LocalTasks {
 #[derive(Clone, Copy)]
 struct InLocalTasks(*const LocalTasks);
 
-// SAFETY: `LocalTasks` is `Sync`, and the pointer is used as described above only.
+// SAFETY: `LocalTasks` is `Sync`, and the pointer is used only as described above.
 unsafe impl Send for InLocalTasks {}
 // SAFETY: as above.
 unsafe impl Sync for InLocalTasks {}

@@ -39,7 +39,7 @@ impl Owner {
         (Runnable(runnable), handle)
     }
 
-    /// Takes a task into the list; false if that is closed.
+    /// Takes a task into the list. Returns false if that is closed.
     pub fn bind(&self, runnable: &Runnable) -> bool {
         self.owned.bind(0, runnable.0.header())
     }

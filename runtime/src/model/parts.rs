@@ -17,7 +17,7 @@ impl Sleepers {
         self.0.announce(index, sched::SleepPlace::Parker, searching);
     }
 
-    /// As [`announce`](Self::announce), in the seat.
+    /// Announces, as [`announce`](Self::announce) does, that a worker sleeps in the seat.
     pub fn announce_in_seat(&self, index: usize) {
         self.0.announce(index, sched::SleepPlace::Seat, false);
     }

@@ -26,7 +26,7 @@ impl Pool {
     }
 
     /// As [`new`](Self::new), with workers that wait this long for their next job while a spare looks after tasks. Time
-    /// does not pass in models: any but none has no end.
+    /// does not pass in models, so any wait but zero never ends.
     pub fn patient(workers: usize, spares: usize, next_job: Duration) -> Self {
         Self::with(workers, spares, |config| config.next_job = Some(next_job)).monitored()
     }
@@ -84,7 +84,7 @@ impl Pool {
         Pipe::new(self.0.poller(), number)
     }
 
-    /// Takes the seat and leaves it without a wait, as a worker does that is woken before it has waited.
+    /// Takes the seat and leaves it without a wait, as a worker does if it is woken before it has waited.
     pub fn sit_in_vain(&self) {
         self.0.poller().take_seat().expect("nobody sits").leave();
     }
@@ -94,13 +94,13 @@ impl Pool {
         self.0.poller().poll();
     }
 
-    /// Takes what no worker does, as the poller's thread does that finds all of them stalled.
+    /// Takes what no worker takes, as the poller's thread does when it finds all of them stalled.
     pub fn poll_as_last_resort(&self) {
         poller::look_after_os(&self.0, true);
     }
 
-    /// Has the seat's lock while `meanwhile` runs, and asks afterwards whether nobody looks, as the
-    /// poller's thread does.
+    /// Holds the seat's lock while `meanwhile` runs, and checks afterwards whether nobody looks, as the poller's thread
+    /// does.
     pub fn hold_seat<T>(&self, meanwhile: impl FnOnce() -> T) -> T {
         let seat = self.0.poller().take_seat();
         assert!(seat.is_some(), "the seat is free");
@@ -137,7 +137,7 @@ impl Pool {
         crate::fork::model::compute(&self.0, f, Origin::caller())
     }
 
-    /// Comes to a point in a computation where the worker looks after tasks.
+    /// Reaches a point in a computation where the worker looks after tasks.
     pub fn split_point(&self) {
         crate::fork::model::split_point();
     }
@@ -147,7 +147,7 @@ impl Pool {
         Fork::new(&self.0, index)
     }
 
-    /// Runs a `join` of a thread outside, in a guest's slot. Returns `None` if none is free.
+    /// Runs a `join` of an outside thread, in a guest's slot. Returns `None` if none is free.
     pub fn join_as_guest<A, B, RA, RB>(&self, a: A, b: B) -> Option<(RA, RB)>
     where
         A: FnOnce() -> RA,
@@ -156,12 +156,12 @@ impl Pool {
         crate::fork::model::join_as_guest(&self.0, a, b)
     }
 
-    /// Runs a `scope_in_place` of a thread outside for which there is no guest's slot.
+    /// Runs a `scope_in_place` of an outside thread for which there is no guest's slot.
     pub fn scope_outside<'scope>(&self, f: impl FnOnce(&Scope<'scope>)) {
         crate::fork::model::scope_outside(&self.0, f);
     }
 
-    /// Has a worker run a closure, whichever comes first.
+    /// Has whichever worker comes first run a closure.
     pub fn post(&self, f: impl FnOnce() + Send + 'static) {
         sched::Pool::post_static(&self.0, f);
     }
@@ -176,12 +176,12 @@ impl Pool {
         Handle::new(self.0.clone()).broadcast(f)
     }
 
-    /// Runs a `block_on` of a thread outside, as in virtual time.
+    /// Runs a `block_on` of an outside thread, as in virtual time.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
         poller::outside_activity::block_on(&self.0, future)
     }
 
-    /// Returns true if virtual time could jump, as far as threads outside are concerned.
+    /// Returns true if virtual time could jump, as far as outside threads are concerned.
     pub fn is_quiet_outside(&self) -> bool {
         self.0.poller().is_quiet_outside(&self.0)
     }
@@ -198,7 +198,7 @@ impl Pool {
 
     /// Has a thread work here, as `relieve` and `start_worker` do before the thread begins.
     pub fn occupy(&self, index: usize) -> Workplace {
-        // That of a worker is never vacant.
+        // The slot of a worker is never vacant.
         let _ = self.0.slots[index].status.claim(Duty::Everything);
         self.0.note_move_in(index);
         Workplace { pool: self.clone(), index }
@@ -246,7 +246,7 @@ impl Pool {
         self.0.slots[spare].status.claim(Duty::Everything)
     }
 
-    /// Tells the spare of a worker to leave, as the worker does that comes back.
+    /// Tells the spare of a worker to leave, as the worker does when it comes back.
     pub fn dismiss_spare_of(&self, index: usize) {
         if let Some(spare) = self.0.slots[index].status.take_spare() {
             self.retire(spare);
@@ -319,7 +319,8 @@ impl Monitor {
         self.inner.look(&pool.0, self.start + after);
     }
 
-    /// Sends a spare for a worker that has made no progress since the last look, as a look does that finds it stuck.
+    /// Sends a spare for a worker that has made no progress since the last look, as a look does when it finds the
+    /// worker stuck.
     pub fn relieve(&mut self, pool: &Pool, stuck: usize) {
         self.inner.relieve(&pool.0, stuck);
     }

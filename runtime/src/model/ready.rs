@@ -47,7 +47,7 @@ impl Ready {
         }
     }
 
-    /// Returns how often the task has left its owner.
+    /// Returns the number of times that the task has left its owner.
     pub fn released(&self) -> usize {
         self.released.load(Plain::Relaxed)
     }

@@ -20,10 +20,10 @@ use crate::primitives::plain::{AtomicU64, Ordering};
 /// Adds up what a request costs: the time, polls and wake-ups of all the tasks and fork-join jobs that it starts, and
 /// that those start.
 ///
-/// What runs in a [`scope`](Self::scope) is charged to the account, and so is everything spawned there: tasks, closures
-/// of [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of [`join`](crate::join)
-/// and jobs of [`scope`](crate::scope()), on whatever worker they run, and all that they spawn in turn. Work that other
-/// tasks do on the same thread meanwhile is not charged.
+/// Everything that runs in a [`scope`](Self::scope) is charged to the account, and so is everything spawned there:
+/// tasks, closures of [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of
+/// [`join`](crate::join) and jobs of [`scope`](crate::scope()), on whatever worker they run, and all that they spawn in
+/// turn. Work that other tasks do on the same thread meanwhile is not charged.
 ///
 /// A clone refers to the same account. A [`child`](Self::child) has its own sums, and its charges are also charged to
 /// its parent. In a scope of an unrelated account, only the inner one is charged.

@@ -28,7 +28,7 @@ pub(super) const CHUNK_SITES: usize = 64;
 /// the number of places in which a program spawns. Read by the table of sites.
 pub(super) const SITE_CHUNKS: usize = 512;
 
-/// The number of sites of one place that have a name. Further names count for their place alone, because a name may be
+/// The number of sites of one place that have a name. Further names count only for their place, because a name may be
 /// different for each task: that of a connection's peer, for example. Chosen. Read by the table of sites.
 pub(super) const SITE_NAMES: usize = 64;
 

@@ -4,7 +4,7 @@
 //! code that counts by site. A thread remembers the numbers of the sites it has used lately, so a spawn takes no lock
 //! and hashes nothing. The number of sites is bounded; nothing is ever removed.
 //!
-//! The lock is `std`'s, also in models: what is behind it is computed from the source alone, so no order matters.
+//! The lock is `std`'s, also in models: the data behind it depends only on the source, so no order matters.
 
 use std::cell::Cell;
 use std::collections::HashMap;

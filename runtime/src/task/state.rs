@@ -1,8 +1,8 @@
 //! The state word of a task: seven flags and the reference count in one atomic.
 //!
-//! Every transition is one method that returns what the caller must do next, so that no caller
-//! ever looks at a bit. A wake-up is one read-modify-write, the end of a poll another; the start of a
-//! poll is a mere load, unless the task was woken again while it was queued.
+//! Every transition is one method that returns what the caller must do next, so that no caller ever looks at a bit. A
+//! wake-up is one read-modify-write, the end of a poll another; the start of a poll is only a load, unless the task was
+//! woken again while it was queued.
 //!
 //! ```text
 //!               notify              start             complete
@@ -280,9 +280,9 @@ impl State {
 
     /// Wakes the task, sets a flag and gives up a reference, or either.
     ///
-    /// The word is written even if NOTIFIED was set before: the write is what orders the caller's
-    /// earlier work before the poll that the earlier notification led to. With a mere load that
-    /// poll could miss it, and nobody would wake the task again.
+    /// The word is written even if NOTIFIED was set before: the write is what orders the caller's earlier work before
+    /// the poll that the earlier notification led to. With only a load, that poll could miss it, and nobody would wake
+    /// the task again.
     #[inline]
     fn wake_up(&self, flag: usize, reference: usize) -> Notify {
         let mut now = self.0.load(Ordering::Relaxed);

@@ -71,9 +71,9 @@ pub fn now() -> Instant {
 
 /// Waits until `duration` has passed since this call (not since the first poll).
 ///
-/// The sleep is never early. It is late by about 50 µs while a CPU is idle, and by about 100 µs if 100,000 sleeps
-/// are due at about the same time, of which one in a hundred is late by half a millisecond. A zero duration is
-/// ready at its first poll, and one that the clock can't represent (`Duration::MAX`) never ends.
+/// The sleep is never early. It is late by about 50 µs while a CPU is idle, and by about 100 µs if 100,000 sleeps are
+/// due at about the same time; one in a hundred of those is late by half a millisecond. A zero duration is ready at its
+/// first poll, and one that the clock can't represent (`Duration::MAX`) never ends.
 ///
 /// # Cancelling
 ///
@@ -95,7 +95,7 @@ pub fn sleep(duration: Duration) -> Sleep {
     Sleep::after(duration)
 }
 
-/// Waits until `deadline`. Ready at once if that has passed. Dropping the future disarms the timer.
+/// Waits until `deadline`. The sleep is ready at once if that has passed. Dropping the future disarms the timer.
 ///
 /// # Examples
 ///

@@ -1,4 +1,4 @@
-//! Leads timers to the runtime that they belong to. The public interface is in [`api`] and [`test`].
+//! Connects timers to the runtime that they belong to. The public interface is in [`api`] and [`test`].
 
 #[cfg(not(loom))]
 pub(crate) mod api;
@@ -16,7 +16,7 @@ use crate::sched::{Pool, Worker};
 use crate::task::wakes_polled_task;
 
 /// All runtimes of the process.
-// Models do not use what is exported.
+// Models do not use the exports.
 #[cfg_attr(loom, allow(unreachable_pub))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runtimes {}
