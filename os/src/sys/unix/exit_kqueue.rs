@@ -12,7 +12,7 @@ pub(super) type ExitEvent = OwnedFd;
 pub(super) fn exit_event(process: u32) -> io::Result<ExitEvent> {
     // SAFETY: takes nothing.
     let queue = check(unsafe { libc::kqueue() })?;
-    // SAFETY: the call has just made it, and nobody else has it. Children don't inherit it.
+    // SAFETY: the call has just created it, and nobody else has it. Children don't inherit it.
     let queue = unsafe { OwnedFd::from_raw_fd(queue) };
     // SAFETY: it is made of numbers and a pointer that nobody follows.
     let mut change: libc::kevent = unsafe { std::mem::zeroed() };
