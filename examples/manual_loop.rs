@@ -19,7 +19,7 @@ use windlass::sync::os::Event;
 
 fn main() -> io::Result<()> {
     let mut tasks = Builder::new().build_manual()?;
-    // Tasks of a loop stay on this thread, so they may share what is not `Send`.
+    // Tasks of a loop stay on this thread, so they may share values that are not `Send`.
     let echoed = Rc::new(Cell::new(0));
     let talk = tasks.spawn_local(talk(echoed.clone()));
 

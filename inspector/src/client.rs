@@ -33,7 +33,7 @@ impl Client {
         self.ready.set();
     }
 
-    /// Marks the end: there will be no more frames.
+    /// Marks the end: no more frames will follow.
     pub(crate) fn end(&self) {
         self.latest().is_last = true;
         self.ready.set();

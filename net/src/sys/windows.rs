@@ -185,7 +185,7 @@ pub(crate) fn recv_uninit(
     // SAFETY: there are at least `len` bytes, which the call only writes to.
     let received = unsafe { ws::recv(raw(socket), room.as_mut_ptr().cast(), len, 0) };
     match usize::try_from(received).map_err(|_| last_error()) {
-        // Like std: a direction that was shut down at this end has no more bytes.
+        // Like std, treats a direction that was shut down at this end as ended.
         Err(error) if error.raw_os_error() == Some(ws::WSAESHUTDOWN) => Ok(0),
         result => result,
     }
@@ -219,7 +219,7 @@ pub(crate) fn recv_from_uninit(
 
 /// Receives like [`recv_from`], without the sender.
 pub(crate) fn recv(socket: &UdpSocket, bytes: &mut [u8], peek: bool) -> io::Result<usize> {
-    // SAFETY: no address is asked for.
+    // SAFETY: no address is requested.
     unsafe { receive(socket, bytes, peek, std::ptr::null_mut(), std::ptr::null_mut()) }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn exit_event(process: u32) -> io::Result<ExitEvent> {
     change.filter = libc::EVFILT_PROC as _;
     change.flags = (libc::EV_ADD | libc::EV_ONESHOT) as _;
     change.fflags = libc::NOTE_EXIT as _;
-    // SAFETY: there is one change and no room for events, which are not asked for.
+    // SAFETY: there is one change and no room for events, which are not requested.
     check(unsafe { libc::kevent(queue.as_raw_fd(), &change, 1, ptr::null_mut(), 0, ptr::null()) })?;
     Ok(queue)
 }

@@ -247,7 +247,7 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     COUNTS[index].fetch_add(1, Ordering::Release);
     // Acquire pairs with the Release in `publish`.
     let mut next = SOCKETS.load(Ordering::Acquire).cast_const();
-    // SAFETY: the list ends in null, and what is in it is never freed.
+    // SAFETY: the list ends in null, and its entries are never freed.
     while let Some(sockets) = unsafe { next.as_ref() } {
         // If a socket is full, it has already woken its runtime, or has none. SAFETY: there is one byte, and the socket
         // is never closed.
