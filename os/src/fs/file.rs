@@ -163,7 +163,7 @@ impl File {
         Self { stream: Mutex::new(Buffered::new(std.clone())), std }
     }
 
-    /// Waits for running operations, and returns std's file. Its cursor is where the last read or write ended.
+    /// Waits for running operations, and returns std's file. Its cursor is at the position that the caller has reached.
     ///
     /// # Errors
     ///
