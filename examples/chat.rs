@@ -15,11 +15,11 @@ use windlass::channel::{Receiver, Sender, bounded};
 use windlass::net::{TcpListener, TcpStream};
 use windlass::timer::sleep;
 
-/// Lines that wait for a guest who does not read; it misses those that come on top of them.
+/// The number of lines that may wait for a guest who does not read. The guest misses further ones.
 const BACKLOG: usize = 64;
-/// The longest line, in bytes. A guest with a longer one has to leave.
+/// The longest line, in bytes. A guest who sends a longer one has to leave.
 const LONGEST: usize = 4096;
-/// The number of lines that a guest may say in a second. One that talks all others down has to leave.
+/// The number of lines that a guest may say in a second. A guest who talks everybody down has to leave.
 const MOST_LINES: usize = 20;
 
 /// The guests in the room, each with the queue of lines to send to it.
@@ -54,17 +54,17 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
         let room = room.clone();
         drop(windlass::spawn(async move {
             let (outbox, inbox) = bounded::<Arc<str>>(BACKLOG);
-            // The first line in the box: whoever has read it is in the room.
+            // The first line in the queue: a guest who has read it is in the room.
             let _ = outbox.try_send("welcome\n".into());
             room.lock().unwrap().insert(guest, outbox);
             let stream = Arc::new(stream);
-            // One task writes while another reads: both directions are independent.
+            // One task writes while another reads, because the two directions are independent.
             let writer = windlass::spawn(deliver(stream.clone(), inbox));
             let left = listen_to(&stream, guest, &room).await;
-            // Dropping the sender ends the writer once all is delivered.
+            // Dropping the sender ends the writer once it has delivered everything.
             room.lock().unwrap().remove(&guest);
             if left.is_err() {
-                // It was sent away, or has gone: what is left for it is not delivered.
+                // The guest was sent away, or has gone: the remaining lines are not delivered.
                 writer.abort();
             }
             let _ = writer.await;
@@ -89,7 +89,7 @@ async fn listen_to(stream: &TcpStream, guest: SocketAddr, room: &Room) -> io::Re
             let message: Arc<str> = format!("{guest}: {}\n", text.trim_end()).into();
             for (other, outbox) in room.lock().unwrap().iter() {
                 if *other != guest {
-                    // Fails for a guest who is just leaving, and for one who does not read.
+                    // This fails for guests who are just leaving, and for those who do not read.
                     let _ = outbox.try_send(message.clone());
                 }
             }

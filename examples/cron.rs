@@ -1,4 +1,4 @@
-//! Runs at each full second of the wall clock, even if the clock is set meanwhile.
+//! Runs at each full second of the wall clock, even if the clock is changed meanwhile.
 //!
 //! ```sh
 //! cargo run --example cron -- [times]
@@ -23,7 +23,7 @@ async fn main() -> io::Result<()> {
     let times = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(3);
     for _ in 0..times {
         let due = next(SystemTime::now());
-        // Errors of the OS, and the clock being set meanwhile, show here.
+        // Errors of the OS, and changes of the clock, show here.
         WallTimer::at(due).await?;
         let since = due.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let late = SystemTime::now().duration_since(due).unwrap_or_default();

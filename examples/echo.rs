@@ -1,4 +1,4 @@
-//! An echo server, and a load to measure it with.
+//! An echo server, and a load generator to measure it.
 //!
 //! ```text
 //! cargo run --release --example echo              serve on a free port until Ctrl-C
@@ -45,7 +45,7 @@ async fn serve(listener: TcpListener) -> io::Result<()> {
     loop {
         match listener.accept().await {
             Ok((stream, _peer)) => drop(windlass::spawn(async move {
-                // A peer that goes away half-way is not an error of the server's.
+                // A peer that disconnects half-way is not an error of the server.
                 let _ = echo(&stream).await;
             })),
             // Out of descriptors, most likely: let some connections end before the next try.

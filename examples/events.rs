@@ -32,15 +32,14 @@ fn main() -> io::Result<()> {
         taken: AutoResetEvent::new(true),
     });
 
-    // The consumer is a task: it awaits. Waiting takes the signal, so the event is ready to be used
-    // again; nobody has to reset it.
+    // The consumer is a task, so it awaits. Waiting takes the signal, so the event can be used again without a reset.
     let consumer = runtime.spawn({
         let counter = counter.clone();
         async move {
             let mut sum = 0;
             for count in 1..=PARCELS {
                 counter.filled.wait().await;
-                // The event orders what was done before `set` before what is done after `wait`.
+                // Everything before `set` happens before everything after `wait`.
                 let parcel = counter.parcel.load(Ordering::Relaxed);
                 if count <= SHOWN {
                     println!("task:   got parcel {parcel}");
@@ -52,7 +51,7 @@ fn main() -> io::Result<()> {
         }
     });
 
-    // The producer is a plain thread, this one: it blocks on the same kind of event.
+    // The producer is this plain thread, so it blocks on the same kind of event.
     let start = Instant::now();
     for parcel in 1..=PARCELS {
         counter.taken.wait_blocking();

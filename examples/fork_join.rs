@@ -32,22 +32,23 @@ fn with_a_latch(runtime: &Runtime, n: u32) -> Results {
     for index in 0..n {
         let (results, done) = (results.clone(), done.clone());
         let task = async move {
-            // One line, and the task goes on wherever the pool has a worker free.
+            // With this one line, the task continues on whichever worker of the pool is free.
             if windlass::resume_on_pool().await.is_ok() {
                 count_part(n, index, &results);
             }
             done.count_down();
         };
-        // Nobody needs the handle: the latch tells when all are done. Dropping it lets the task go on.
+        // Nobody needs the handle, because the latch tells when all tasks are done. Dropping it lets the task run on.
         drop(runtime.spawn(task));
     }
 
-    // This thread is no worker, so it may block. In a task it would be `done.wait().await`.
+    // This thread is not a worker, so it may block. In a task this would be `done.wait().await`.
     done.wait_blocking();
     std::mem::take(&mut *results.lock().unwrap())
 }
 
-/// The same with a scope, which needs no reference counts and no latch: it returns when all of its jobs have ended.
+/// Does the same with a scope. It needs no reference counts and no latch, because it returns when all of its jobs have
+/// ended.
 fn with_a_scope(runtime: &Runtime, n: u32) -> Results {
     let _entered = runtime.enter();
     let results = Mutex::new(Results::default());

@@ -1,12 +1,12 @@
-//! Blocks a worker on purpose, and prints what the runtime reports about it while it lasts. With the feature
+//! Blocks a worker on purpose, and prints the runtime's report while the worker is still blocked. With the feature
 //! `stack-traces`, on Linux, the report shows where the worker is stuck.
 //!
 //! ```sh
 //! cargo run --example long_poll --features stack-traces
 //! ```
 //!
-//! Programs need nothing of this to get reports: a build for development writes them to standard error, and
-//! any other does with `WINDLASS_LONG_POLLS=100ms` in its environment.
+//! Programs need none of this code to get reports: a development build writes them to standard error, and any other
+//! build does with `WINDLASS_LONG_POLLS=100ms` in its environment.
 
 use std::io;
 use std::sync::mpsc;

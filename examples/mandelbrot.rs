@@ -1,5 +1,5 @@
-//! Renders the Mandelbrot set on all cores into a PPM file, and serves its progress to everybody who
-//! connects meanwhile. Both run on the same workers.
+//! Renders the Mandelbrot set into a PPM file on all cores, and reports the progress to everybody who connects
+//! meanwhile. Both run on the same workers.
 //!
 //! ```sh
 //! cargo run --release --example mandelbrot -- picture.ppm 4096
@@ -24,7 +24,7 @@ async fn main() -> io::Result<()> {
     let size: usize = args.next().and_then(|size| size.parse().ok()).unwrap_or(1024);
     let rows_done = Arc::new(AtomicUsize::new(0));
 
-    // A port of your choice, or any that is free: the program says which.
+    // The environment variable `PORT` chooses the port; 0 means any free one. The program prints the address.
     let port = std::env::var("PORT").unwrap_or_else(|_| "7878".to_owned());
     let listener = TcpListener::bind(format!("127.0.0.1:{port}")).await?;
     println!("progress at {}", listener.local_addr()?);
@@ -34,7 +34,7 @@ async fn main() -> io::Result<()> {
     let picture = windlass::compute(move || render(size, &rows_done)).await?;
     println!("{size} x {size} pixels in {:.1?}", start.elapsed());
 
-    // Files block: that is what the blocking pool is for.
+    // Writing a file blocks: that is what the blocking pool is for.
     spawn_blocking(move || write_ppm(&path, size, &picture)).await?
 }
 

@@ -1,5 +1,5 @@
-//! A program with a main loop of its own, which waits for a windlass loop and for something that foreign
-//! code signals: with `poll(2)` for a socket, or on Windows with `WaitForMultipleObjects` for an event.
+//! A program whose own main loop waits for a windlass loop and for a signal from foreign code: with `poll(2)` for a
+//! socket, or on Windows with `WaitForMultipleObjects` for an event.
 //!
 //! The windlass loop is one descriptor (handle) among others. When it becomes readable (signalled), the
 //! program asks for the tasks that are ready and runs them itself; no task runs anywhere else.
@@ -19,11 +19,11 @@ use windlass::sync::os::Event;
 
 fn main() -> io::Result<()> {
     let mut tasks = Builder::new().build_manual()?;
-    // Tasks of a loop stay on this thread, so they may share what is not `Send`.
+    // Tasks of a loop stay on this thread, so they may share values that are not `Send`.
     let echoed = Rc::new(Cell::new(0));
     let talk = tasks.spawn_local(talk(echoed.clone()));
 
-    // Foreign code that knows nothing of tasks, on a thread of its own.
+    // Foreign code that does not know about tasks, on a thread of its own.
     let (mut ours, theirs) = os::channel()?;
     let foreign = std::thread::spawn(move || theirs.send("hello from outside"));
 
@@ -147,7 +147,7 @@ mod os {
         if woken == WAIT_FAILED {
             return Err(io::Error::last_os_error());
         }
-        // Waiting for the event has reset it, so it is asked only if it was not waited for.
+        // A wait that the event has ended has also reset it, so it is checked only if the wait ended otherwise.
         let second = woken == WAIT_OBJECT_0 + 1
             // SAFETY: the handle is open.
             || unsafe { WaitForSingleObject(handles[1], 0) } == WAIT_OBJECT_0;

@@ -1,4 +1,4 @@
-//! A server that tells about itself: `/metrics` for Prometheus, `/tasks` for people, `/trace` for a trace viewer.
+//! A server that reports on itself: `/metrics` for Prometheus, `/tasks` for people, `/trace` for a trace viewer.
 //!
 //! ```text
 //! cargo run --release --example metrics              serve on a free port until Ctrl-C
@@ -16,7 +16,7 @@ use std::time::Duration;
 use windlass::net::{TcpListener, TcpStream};
 use windlass::{Handle, task, timer};
 
-/// A collector's request is short, and comes soon.
+/// A collector's request is short, and comes soon after it connects.
 const LONGEST_REQUEST: usize = 8 << 10;
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -41,7 +41,7 @@ async fn main() -> io::Result<()> {
         loop {
             let (stream, _) = listener.accept().await?;
             windlass::spawn(async move {
-                // A client that goes away, or is too slow, is its own problem.
+                // A client that disconnects, or is too slow, is not the server's problem.
                 let _ = timer::timeout(PATIENCE, answer(stream)).await;
             });
         }
@@ -103,7 +103,7 @@ fn tasks(handle: &Handle) -> String {
     text
 }
 
-/// Asks for each page, and prints the beginning of what comes.
+/// Requests each page, and prints the beginning of the answer.
 async fn show(address: SocketAddr) -> io::Result<()> {
     for (page, expected) in
         [("/metrics", "# EOF\n"), ("/tasks", "server"), ("/trace", "traceEvents")]

@@ -66,7 +66,7 @@ async fn echo(stream: TcpStream) -> io::Result<()> {
     }
 }
 
-/// A join for each call: as fine-grained as it gets.
+/// Makes a join for each call, which is as fine-grained as it gets.
 fn fib(n: u32) -> u64 {
     if n < 2 {
         return n.into();

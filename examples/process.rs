@@ -41,7 +41,7 @@ async fn shout() -> io::Result<()> {
 async fn parent() -> io::Result<()> {
     let this = std::env::current_exe()?;
 
-    // Feed it, follow its errors line by line, and read what it writes, all at a time.
+    // Feed it, follow its errors line by line, and read its output, all at the same time.
     let mut child = Command::new(&this)
         .arg("shout")
         .stdin(Stdio::piped())
@@ -68,7 +68,7 @@ async fn parent() -> io::Result<()> {
     print!("{}", String::from_utf8_lossy(&output.stdout));
     println!("it ended with {}", output.status);
 
-    // One that never ends is killed when its time is over.
+    // A child that never ends is killed when its time is over.
     let nap = Command::new(&this).arg("nap").kill_on_drop(true).status();
     match timeout(Duration::from_millis(200), nap).await {
         Ok(status) => println!("the nap ended with {}", status?),

@@ -51,7 +51,7 @@ async fn main() -> io::Result<()> {
     }
 }
 
-/// Forwards connections until it is told to stop, and then waits for those that are open.
+/// Forwards connections until `stop` is cancelled, and then waits for those that are open.
 async fn serve(
     listener: TcpListener,
     server: String,
@@ -60,7 +60,7 @@ async fn serve(
 ) -> io::Result<()> {
     let mut connections = windlass::task::JoinSet::new();
     while let Some(accepted) = stop.run_until_cancelled(listener.accept()).await {
-        // Those that have ended are forgotten.
+        // Forget the connections that have ended.
         while connections.try_join_next().is_some() {}
         match accepted {
             Ok((client, peer)) => {

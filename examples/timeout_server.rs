@@ -1,5 +1,5 @@
 //! An echo server with time-outs: it closes a connection that sends nothing for a second, that does not read its
-//! answer, or that lasts for longer than a minute.
+//! answer, or that lasts longer than a minute.
 //!
 //! ```sh
 //! cargo run --example timeout_server -- 127.0.0.1:7000     # then: nc 127.0.0.1 7000

@@ -1,4 +1,4 @@
-//! A timer that is awaited again and again: prints how late each of five expirations was.
+//! Awaits one timer repeatedly, and prints how late each of five expirations was.
 //!
 //! ```sh
 //! cargo run --example timers -- [milliseconds]
@@ -14,7 +14,7 @@ async fn main() {
     let mut timer = Timer::new(Duration::from_millis(millis));
     for number in 1..=5 {
         let start = Instant::now();
-        // Armed now, not when it was made.
+        // The timer is armed now, not when it was created.
         (&mut timer).await;
         let late = start.elapsed() - timer.duration();
         println!("expiration {number} after {:?}, late by {late:?}", timer.duration());

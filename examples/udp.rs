@@ -1,4 +1,4 @@
-//! Datagrams: a server that answers each in capitals, and a client with a list of words.
+//! Datagrams: a server that answers each one in capitals, and a client with a list of words.
 //!
 //! ```text
 //! cargo run --example udp              both
@@ -38,7 +38,7 @@ async fn serve(server: UdpSocket) -> io::Result<()> {
     loop {
         let (count, peer) = server.recv_from(&mut buffer).await?;
         let answer = buffer[..count].to_ascii_uppercase();
-        // Whether the peer can be reached is its own affair.
+        // If the peer can't be reached, that is not an error of the server.
         let _ = server.send_to(&answer, peer).await;
     }
 }

@@ -33,35 +33,34 @@
 //! | `tokio::time` | [`timer`](mod@timer): [`sleep`](timer::sleep), [`timeout`](timer::timeout), [`interval`](timer::interval); instants are `std`'s |
 //! | `time::pause` and `advance` in tests | [`Builder::virtual_time`], [`timer::test`] |
 //! | `sync::mpsc` | [`channel`] |
-//! | `sync::oneshot`, `broadcast`, `watch` | tokio's, unchanged; or [`channel::bounded(1)`](channel::bounded) or the crate `oneshot`, and async-broadcast. `watch`: only tokio's |
-//! | `sync::Notify` | [`sync::AutoResetEvent`], or [`sync::ManualResetEvent`] to wake all, which stays set until it is reset |
+//! | `sync::oneshot`, `broadcast`, `watch` | tokio's, unchanged. Alternatives: [`channel::bounded(1)`](channel::bounded) or the crate `oneshot`; async-broadcast; none for `watch` |
+//! | `sync::Notify` | [`sync::AutoResetEvent`]; to wake all waiters, [`sync::ManualResetEvent`], which stays set until it is reset |
 //! | `sync::Mutex`, `RwLock`, `Semaphore`, `Barrier`, `OnceCell` | [`lock`] |
 //! | tokio-util's `CancellationToken`, `TaskTracker` | [`sync::CancellationToken`], [`task::TaskTracker`] |
 //! | `select!`, `join!`, `try_join!` | futures-lite's `future::{or, zip, try_zip}`, or tokio's macros, unchanged |
 //! | `net::TcpStream`, `UdpSocket`, `UnixStream`, `lookup_host` | the same names in [`net`]; [`net::resolve`] |
 //! | `AsyncFd` | [`net::Async`] |
-//! | `AsyncReadExt`, `AsyncWriteExt` | methods of the streams; for other types, `BufReader` and `lines`: futures-lite's `io` |
+//! | `AsyncReadExt`, `AsyncWriteExt` | methods of the streams; futures-lite's `io` for other types, `BufReader` and `lines` |
 //! | tokio-util's codecs, `Framed` | unchanged, around `windlass::tokio::Io` (feature `tokio-io`) |
 //! | `signal`, `process`, `fs`, `io::{copy, copy_bidirectional}` | [`signal`], [`process`], [`fs`], [`io`] |
 //! | rayon's `join`, `scope` | [`join`], [`scope`], [`par`], on the same workers; [`compute`] from async code |
 //!
 //! What differs:
 //!
-//! - **Reads and writes take `&self`.** Two tasks may share a stream by reference or in an `Arc`, one to read and one
-//!   to write, without splitting it.
-//! - **Streams implement the traits of [futures-io](https://docs.rs/futures-io)**, so the extension
-//!   traits of futures-lite and futures work with them. For crates that want tokio's traits there are
-//!   adapters, with the feature `tokio-io`.
-//! - **Dropping a [`Runtime`] ends its tasks**, and waits at most 5 seconds for code that blocks. That is what happens when
-//!   the body of [`#[windlass::main]`](macro@main) returns, which runs on the calling thread, as in tokio.
-//! - **A worker that blocks freezes nothing**: the others run its tasks. When all have been stuck while tasks wait, for
-//!   10 ms ([`Builder::stuck_after`]), or for 300 µs beside a computation without split points, a spare takes over.
-//! - **`recv` of a [`channel`] returns a `Result`**, and an error when all senders are gone.
+//! - **Reads and writes take `&self`.** Two tasks can share a stream by reference or in an `Arc`, one reading and one
+//!   writing, without splitting it.
+//! - **Streams implement the traits of [futures-io](https://docs.rs/futures-io)**, so the extension traits of
+//!   futures-lite and futures work with them. The feature `tokio-io` adds adapters for crates that expect tokio's
+//!   traits.
+//! - **Dropping a [`Runtime`] ends its tasks**, and waits at most 5 seconds for code that blocks. This is what happens
+//!   when the body of [`#[windlass::main]`](macro@main) returns. The body runs on the calling thread, as in tokio.
+//! - **A worker that blocks freezes nothing**: the others run its tasks. If all are stuck while tasks wait, a spare
+//!   takes over after 10 ms ([`Builder::stuck_after`]), or after 300 µs beside a computation without split points.
+//! - **`recv` of a [`channel`] returns a `Result`**, which is an error when all senders are gone.
 //!
-//! windlass has no io_uring, no macros `select!` and `join!`, and no channels `oneshot`, `broadcast` and `watch` of its
-//! own.
+//! windlass does not use io_uring. It has no `select!`, `join!`, `oneshot`, `broadcast` or `watch` of its own.
 //!
-//! `docs/tokio.md` in the repository moves an axum server from tokio to windlass, step by step, and answers questions.
+//! `docs/tokio.md` in the repository moves an axum server from tokio to windlass step by step, and answers questions.
 //!
 //! Examples for some of the rows:
 //!
@@ -146,14 +145,14 @@
 //! | | what | how |
 //! |---|---|---|
 //! | **unchanged** | `tokio::sync`, `select!`, `join!`, `task_local!`, `tokio::io`; tokio-stream; tokio-util's codecs; futures, futures-lite, async-broadcast, oneshot | just use them: they start no thread and need no runtime |
-//! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw`, redis's `MultiplexedConnection::new` | feature `tokio-io` (or `tokio`): `windlass::tokio::Io` around a stream of ours, `Compat` around others |
+//! | **through traits** | tokio-tungstenite, tokio-rustls, `Framed`, tokio-postgres's `connect_raw`, redis's `MultiplexedConnection::new` | feature `tokio-io` (or `tokio`): `windlass::tokio::Io` around windlass's streams, `Compat` around others |
 //! | | hyper's servers and clients | feature `hyper`: `windlass::hyper::{Io, Executor, Timer, Connector}`, `server::Http` |
 //! | **through the bridge** | reqwest, tonic, sqlx, redis, tower's and tower-http's time-outs, axum's WebSockets and `Sse::keep_alive`, `tokio::{spawn, time, net, fs, process, signal}` | feature `tokio`: `#[windlass::main(tokio = true)]`, or `Builder::with_tokio` |
 //! | **replaced** | `axum::serve` | feature `axum`: `windlass::axum::serve` |
 //! | | `#[tokio::main]`, `tokio::{spawn, time, net, fs, process, signal}` in your own code | the table above |
 //!
-//! The bridge is a tokio runtime on one thread of its own; your tasks, and tokio's futures in them, run on our workers.
-//! `windlass::tokio` has an example for each row that is compiled and run, and says what the bridge costs.
+//! The bridge is a tokio runtime on a thread of its own. Your tasks, and the tokio futures in them, still run on
+//! windlass's workers. `windlass::tokio` has a tested example for each row, and figures on the cost of the bridge.
 //!
 //! # What there is
 //!
@@ -183,26 +182,26 @@
 //!
 //! | feature | for |
 //! |---|---|
-//! | `hyper`, `axum` | modules of these names: what hyper's servers and clients need; serving axum's routers. Neither starts another runtime |
+//! | `hyper`, `axum` | modules of the same names: what hyper's servers and clients need, and a server for axum's routers. Neither starts another runtime |
 //! | `tokio-io` | tokio's I/O traits on streams, in the module `tokio` |
 //! | `tokio` | the same, and a tokio runtime beside this one, for crates that call tokio at run time |
 //! | `inspector` | a live view into the runtime, in the browser or the terminal |
-//! | `stack-traces` | stacks in reports of what is stuck, on Linux on x86-64 and arm64; see `docs/stuck.md` in the repository |
-//! | `tracing`, `log` | a span for each task, and events for panics, stuck polls and what a shutdown leaves; the events as records of `log` |
+//! | `stack-traces` | stack traces in the reports on stuck code, on Linux on x86-64 and arm64; see `docs/stuck.md` in the repository |
+//! | `tracing`, `log` | `tracing`: a span for each task, and events for panics, stuck polls and what a shutdown leaves behind. `log`: the events as log records |
 //!
 //! # The current runtime
 //!
-//! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is running, or that
-//! was entered. Outside of any runtime they start a global one, which lives as long as the process.
+//! [`spawn`], [`spawn_blocking`] and [`block_on`] work on the current runtime: the one whose task is running, or the
+//! one that the thread has entered. Outside of any runtime they start a global one, which lives as long as the process.
 //!
 //! # Which thread does what
 //!
-//! - **Workers** run tasks and computations. Each has a queue of its own, and steals from the others when that is
+//! - **Workers** run tasks and computations. Each has a queue of its own, and steals from the others when its queue is
 //!   empty. A worker that computes polls waiting tasks at its split points: at a `join`, at the `spawn` of a scope, and
-//!   between pieces of a `par` loop. Workers also wait for the OS: one that falls asleep blocks there, and runs the tasks
-//!   whose events wake it.
-//! - **The poller's thread** watches over the workers. If one is stuck while tasks wait, it wakes another worker. If all
-//!   are stuck, it waits for the OS and fires the timers itself, and starts a **spare** if that lasts.
+//!   between pieces of a `par` loop. Workers also wait for the OS: one that has nothing to do blocks there, and then
+//!   runs the tasks that the events wake.
+//! - **The poller's thread** watches over the workers. If one is stuck while tasks wait, it wakes another. If all are
+//!   stuck, it waits for the OS and fires the timers itself, and starts a **spare** if that lasts.
 //! - **The blocking pool** has threads for calls that are known to block.
 //! - **Any other thread** may spawn tasks, wake them, and block on them.
 //!
@@ -247,8 +246,8 @@ pub use windlass_runtime::{LongPoll, LongPollKind, StackFrame, StackTrace};
 /// Channels with many senders and many receivers: the crate `async-channel`, re-exported.
 ///
 /// It is independent of any runtime, so its futures do not count against the budget after which a task lets others run.
-/// A task that sends or receives in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut
-/// down. Where the other side may be that fast, await the futures through [`task::cooperative`], or call
+/// A task that sends or receives in a loop and never has to wait keeps its worker, and can be neither aborted nor shut
+/// down. If the other side may be that fast, await the futures through [`task::cooperative`], or call
 /// [`task::consume_budget`] or [`yield_now`] in the loop.
 ///
 /// ```
@@ -275,9 +274,8 @@ pub mod channel {
 /// Locks, a barrier, a semaphore and a cell to await: the crate `async-lock`, re-exported.
 ///
 /// It is independent of any runtime, so its futures do not count against the budget after which a task lets others run.
-/// A task that takes a lock in a loop, and never has to wait, keeps its worker and can be neither aborted nor shut
-/// down. In such a loop, await the futures through [`task::cooperative`], or call [`task::consume_budget`] or
-/// [`yield_now`].
+/// A task that takes a lock in a loop and never has to wait keeps its worker, and can be neither aborted nor shut down.
+/// In such a loop, await the futures through [`task::cooperative`], or call [`task::consume_budget`] or [`yield_now`].
 ///
 /// ```
 /// # windlass::block_on(async {
@@ -309,8 +307,9 @@ pub mod net {
 pub use windlass_tokio as tokio;
 /// Serving connections, and shutting down without losing one.
 ///
-/// [`Drain`](serve::Drain) accepts connections and runs a task for each. When it is told to end, it empties the
-/// listener's queue, tells the connections, waits for them until a deadline, and reports those that it had to abort.
+/// [`Drain`](serve::Drain) accepts connections and runs a task for each. When it shuts down, it accepts the connections
+/// that are still queued, asks all connections to end, waits for them until a deadline, and reports those that it had
+/// to abort.
 pub mod serve {
     pub use windlass_serve::{Drain, DrainReport, Hold, Listener, ListenerExt, Switch, TapIo};
 }
@@ -327,29 +326,29 @@ pub use windlass_inspector as inspector;
 /// | to | use |
 /// |---|---|
 /// | wait once | [`sleep`](timer::sleep), [`sleep_until`](timer::sleep_until) |
-/// | wait again and again | [`Timer`](timer::Timer), or at a steady pace [`interval`](timer::interval) |
+/// | wait repeatedly | [`Timer`](timer::Timer), or at a steady pace [`interval`](timer::interval) |
 /// | limit how long something may take | [`timeout`](timer::timeout), [`FutureExt`](timer::FutureExt) |
 /// | wait for a time of day | [`WallTimer`](timer::WallTimer) |
 /// | test code that waits | [`Builder::virtual_time`], [`test`](timer::test) |
 /// | know the time, virtual or not | [`now`](timer::now) in place of `Instant::now` |
 ///
 /// A timer is armed by the first poll that has to wait, on the worker's own wheel, and costs nothing before that.
-/// Timers are never early. They are late by some 50 µs when the runtime is idle, and by some 100 µs when many are due.
+/// Timers are never early. They are about 50 µs late when the runtime is idle, and about 100 µs late when many are due.
 /// They work in tasks, in [`block_on`], in the [`manual`] loop, and while all workers are stuck in code that blocks. On
-/// the executors of other libraries they belong to the global runtime, which the first of them starts.
+/// the executors of other libraries they belong to the global runtime, which the first such timer starts.
 ///
 /// # Order
 ///
 /// Timers that were armed by the same worker, or by the same thread outside the pool, wake in the order of their
 /// deadlines; those with equal deadlines wake in the order in which they were armed. Moving a timer with
 /// [`Sleep::reset`](windlass_timer::Sleep::reset) arms it anew. This holds however many are due at once, and whichever
-/// threads fire them. A hand-written waker must not block: if one does, or if the OS does not let the waking thread run
-/// for a tenth of a second, the others are woken without it, and tasks and sockets continue. The blocked waker occupies
-/// a worker, or a thread of the blocking pool, for as long as it blocks.
+/// threads fire them. A hand-written waker must not block. If one does, or if the OS does not let the waking thread run
+/// for a tenth of a second, the other timers wake without waiting for it, and tasks and sockets continue. The blocked
+/// waker occupies a worker, or a thread of the blocking pool, for as long as it blocks.
 ///
-/// Between workers there is no order beyond the deadlines: of two timers that are due at the same look, either may come
-/// first, and the tasks that they wake run side by side anyway. In virtual time, all tasks that are due at one moment
-/// run before the time moves on.
+/// Timers of different workers have no order beyond their deadlines. If two of them are due at the same look, either
+/// may fire first, and the tasks that they wake run in parallel anyway. In virtual time, all tasks that are due at the
+/// same moment run before the time advances.
 pub mod timer {
     pub use windlass_net::{WallTimer, sleep_until_wall};
     pub use windlass_runtime::timer::{
@@ -357,22 +356,22 @@ pub mod timer {
         interval_at, now, sleep, sleep_until, test, timeout, timeout_at,
     };
 
-    // At hand where timers are.
+    // Re-exported for use with timers.
     #[doc(no_inline)]
     pub use std::time::{Duration, Instant};
 
-    /// The name of [`MissedTick`] in tokio.
+    /// Tokio's name for [`MissedTick`].
     pub type MissedTickBehavior = MissedTick;
 }
 
-/// Latch, events and cancellation, for async and blocking code alike.
+/// A latch, events and cancellation, for async and blocking code alike.
 pub mod sync {
     pub use windlass_sync::{
         AutoResetEvent, AutoResetWait, CancellationToken, Cancelled, CancelledOwned, DropGuard,
         Latch, LatchWait, ManualResetEvent, ManualResetWait,
     };
 
-    /// Primitives that are objects of the OS, which foreign code can signal and wait for.
+    /// Primitives that are OS objects, which foreign code can signal and wait for.
     pub mod os {
         pub use windlass_net::OsEvent as Event;
         // Any handle that can be waited for.

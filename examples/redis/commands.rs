@@ -1,4 +1,4 @@
-//! What requests do, and what is answered.
+//! Executes requests, and writes the answers.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use super::pubsub::Subscriptions;
 use super::request::Request;
 use super::store::Condition;
 
-/// Answers, as they go over the wire, one after the other.
+/// The answers in the format of the wire, one after the other.
 #[derive(Default)]
 pub(crate) struct Replies(pub(crate) Vec<u8>);
 
@@ -49,7 +49,7 @@ impl Replies {
     }
 }
 
-/// Does what a request says; false if it says goodbye.
+/// Executes a request. Returns false if the client says goodbye.
 pub(crate) fn run(
     server: &Server,
     subscriptions: &mut Subscriptions<'_>,
@@ -118,7 +118,7 @@ pub(crate) fn run(
         }
         2 if is("select") => replies.simple("OK"),
         1.. if is("client") => replies.simple("OK"),
-        // What redis-cli and redis-benchmark ask for to know the server better.
+        // redis-cli and redis-benchmark send these to learn about the server.
         1.. if is("command") || is("config") => replies.array(0),
         1 if is("quit") => {
             replies.simple("OK");

@@ -1,4 +1,4 @@
-//! One client.
+//! Serves one client.
 
 use std::future::poll_fn;
 use std::io;
@@ -14,10 +14,10 @@ use super::commands::{self, Replies};
 use super::pubsub::Subscriptions;
 use super::request::Request;
 
-/// Room for what is read at a time.
+/// The number of bytes that are read at a time.
 const ROOM: usize = 16 * 1024;
 
-/// Serves a client until it goes, or until the server is to end. Requests that came together are answered together.
+/// Serves a client until it disconnects or the server shuts down. Requests that arrive together are answered together.
 pub(crate) async fn serve(
     stream: TcpStream,
     server: &Server,
@@ -28,7 +28,7 @@ pub(crate) async fn serve(
     let mut request = Request::default();
     let mut bytes = Vec::with_capacity(ROOM);
     let mut replies = Replies::default();
-    // All connections share the token: it is asked once to wake this task, and looked at after that.
+    // All connections share the token. It is polled once, so that it wakes this task, and only checked after that.
     let mut cancelled = pin!(told.cancelled());
     poll_fn(|cx| Poll::Ready(cancelled.as_mut().poll(cx).is_ready())).await;
     loop {
@@ -72,8 +72,8 @@ enum Event {
     End,
 }
 
-/// What comes first: more of the client, a message for it, or the end of the server. Nothing is lost if another is
-/// first.
+/// Returns what comes first: more bytes from the client, a message for it, or the end of the server. The others lose
+/// nothing.
 async fn next(
     stream: &TcpStream,
     bytes: &mut Vec<u8>,

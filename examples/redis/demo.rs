@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use windlass::net::TcpStream;
 
-/// Says all that is to be said, and checks the answers.
+/// Sends every kind of request, and checks the answers.
 pub(crate) async fn run(address: SocketAddr) -> io::Result<()> {
     let client = TcpStream::connect(address).await?;
     expect(&client, "ping\r\n", "+PONG\r\n").await?;
@@ -28,7 +28,7 @@ pub(crate) async fn run(address: SocketAddr) -> io::Result<()> {
     expect(&client, "publish news now\r\n", ":1\r\n").await?;
     expect(&listener, "", "*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$3\r\nnow\r\n").await?;
 
-    // As many requests as fit, without waiting for an answer.
+    // Many requests at once, without waiting for an answer.
     let many = 1_000;
     expect(&client, &"ping\r\n".repeat(many), &"+PONG\r\n".repeat(many)).await?;
     expect(&client, "*1\r\n!\r\n", "-ERR Protocol error: expected '$'\r\n").await?;

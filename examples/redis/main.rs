@@ -22,7 +22,7 @@ use windlass::serve::Drain;
 use pubsub::Channels;
 use store::Store;
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Default)]
 struct Server {
     store: Store,
@@ -46,7 +46,7 @@ async fn main() -> io::Result<()> {
     let serving = windlass::spawn(drain.serve(listener, move |stream, _peer, told| {
         let server = server.clone();
         async move {
-            // A client that goes away in the middle is no concern of the server's.
+            // A client that disconnects in the middle is not an error of the server.
             let _ = connection::serve(stream, &server, &told).await;
         }
     }));
@@ -59,7 +59,7 @@ async fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Lets go of what has expired and is not asked for.
+/// Frees expired keys that nobody asks for.
 async fn sweep(server: Arc<Server>) {
     let mut turns = windlass::timer::interval(Duration::from_millis(100));
     loop {

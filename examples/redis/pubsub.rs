@@ -1,14 +1,14 @@
-//! Channels, and who listens to them.
+//! Channels, and their subscribers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass::channel::{self, Receiver, Sender};
 
-/// Messages that may wait for a subscriber. One that is slower is sent away.
+/// The number of messages that may wait for a subscriber. A slower subscriber is disconnected.
 const WAITING: usize = 1024;
 
-/// Who listens to a channel.
+/// The subscribers of a channel.
 type Listeners = Vec<Sender<Arc<[u8]>>>;
 
 /// All channels, by name.
@@ -20,7 +20,7 @@ impl Channels {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a message to all who listen, and returns how many that are.
+    /// Sends a message to all subscribers, and returns their number.
     pub(crate) fn publish(&self, channel: &[u8], message: &Arc<[u8]>) -> usize {
         let mut channels = self.lock();
         let Some(listeners) = channels.get_mut(channel) else { return 0 };
@@ -47,7 +47,7 @@ impl<'a> Subscriptions<'a> {
         Self { channels, names: Vec::new(), sender, receiver }
     }
 
-    /// Listens to a channel, and returns how many there are now.
+    /// Subscribes to a channel, and returns the number of subscriptions.
     pub(crate) fn add(&mut self, name: &[u8]) -> usize {
         if !self.names.iter().any(|other| **other == *name) {
             self.names.push(name.into());
@@ -56,7 +56,7 @@ impl<'a> Subscriptions<'a> {
         self.names.len()
     }
 
-    /// Listens no more, and returns how many there are now.
+    /// Ends a subscription, and returns the number of those left.
     pub(crate) fn remove(&mut self, name: &[u8]) -> usize {
         self.names.retain(|other| **other != *name);
         let mut channels = self.channels.lock();
@@ -77,7 +77,7 @@ impl<'a> Subscriptions<'a> {
         self.names.is_empty()
     }
 
-    /// The next message, as it goes over the wire; `None` if the connection was too slow.
+    /// Returns the next message in the format of the wire, or `None` if the connection was too slow.
     pub(crate) async fn next(&self) -> Option<Arc<[u8]>> {
         self.receiver.recv().await.ok()
     }

@@ -1,23 +1,23 @@
-//! Requests as they come over the wire.
+//! Requests, parsed from the wire.
 
 use std::ops::Range;
 
-/// The longest argument, and the most of them, as Redis has it.
+/// The longest argument, and the largest number of them. Redis has the same limits.
 const LONGEST: usize = 512 << 20;
 const MOST: usize = 1 << 20;
 
-/// Where the arguments of a request are in a buffer. Kept from one request to the next.
+/// The positions of a request's arguments in a buffer. Reused from one request to the next.
 #[derive(Default)]
 pub(crate) struct Request {
     arguments: Vec<Range<usize>>,
 }
 
-/// A client that does not speak the protocol.
+/// The error of a client that does not speak the protocol.
 #[derive(Debug)]
 pub(crate) struct Malformed(pub(crate) &'static str);
 
 impl Request {
-    /// Reads a request from the start of `bytes`, and returns its length. `None` if there is more to come.
+    /// Reads a request from the start of `bytes`, and returns its length, or `None` if it is incomplete.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
         self.arguments.clear();
         let Some(&first) = bytes.first() else { return Ok(None) };
@@ -47,7 +47,7 @@ impl Request {
         Ok(Some(at))
     }
 
-    /// Words in a line, as people type them.
+    /// Reads words on a line, as people type them.
     fn read_inline(&mut self, bytes: &[u8]) -> Result<Option<usize>, Malformed> {
         let Some(length) = bytes.iter().position(|byte| *byte == b'\n') else {
             let too_long = bytes.len() > 64 * 1024;
@@ -71,13 +71,13 @@ impl Request {
         self.arguments.len()
     }
 
-    /// An argument of the request that was read from `bytes`; nothing if there is none.
+    /// Returns an argument of the request that was read from `bytes`, or an empty one if there is none.
     pub(crate) fn argument<'a>(&self, bytes: &'a [u8], index: usize) -> &'a [u8] {
         self.arguments.get(index).map_or(&[], |range| &bytes[range.clone()])
     }
 }
 
-/// A number up to the end of the line, and where the next line begins.
+/// Returns the number up to the end of the line, and the start of the next line.
 fn number(
     bytes: &[u8],
     from: usize,

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// So that threads rarely meet at a lock.
+/// Many, so that threads rarely contend for a lock.
 const SHARDS: usize = 64;
 
 type Shard = HashMap<Box<[u8]>, Value>;
@@ -31,7 +31,7 @@ impl Value {
     }
 }
 
-/// Whether a key has to be there for it to be set.
+/// Whether a key must or must not exist to be set.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
     Always,
@@ -52,13 +52,13 @@ impl Store {
         self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows a value to `read`, if the key is there.
+    /// Passes a value to `read`, if the key exists.
     pub(crate) fn get<R>(&self, key: &[u8], read: impl FnOnce(&[u8]) -> R) -> Option<R> {
         let shard = self.shard(key);
         shard.get(key).filter(|value| value.is_alive()).map(|value| read(&value.bytes))
     }
 
-    /// Sets a key; false if the condition is not met.
+    /// Sets a key. Returns false if the condition is not met.
     pub(crate) fn set(
         &self,
         key: &[u8],
@@ -74,7 +74,7 @@ impl Store {
             return false;
         }
         match present {
-            // The same length again and again is what caches are written with.
+            // Caches often write the same length again and again.
             Some(value) if value.bytes.len() == bytes.len() => {
                 value.bytes.copy_from_slice(bytes);
                 value.expires = expires;
@@ -87,7 +87,7 @@ impl Store {
         true
     }
 
-    /// Adds to a number. `None` if the value is none.
+    /// Adds to a number. Returns `None` if the value is not a number.
     pub(crate) fn add(&self, key: &[u8], amount: i64) -> Option<i64> {
         let mut shard = self.shard(key);
         let value = shard.get_mut(key).filter(|value| value.is_alive());
@@ -104,12 +104,12 @@ impl Store {
         Some(sum)
     }
 
-    /// Removes a key; true if it was there.
+    /// Removes a key. Returns true if it existed.
     pub(crate) fn remove(&self, key: &[u8]) -> bool {
         self.shard(key).remove(key).is_some_and(|value| value.is_alive())
     }
 
-    /// When a key expires: `None` if it is not there, `Some(None)` if it never does.
+    /// Returns when a key expires: `None` if it does not exist, `Some(None)` if it never expires.
     pub(crate) fn expires(&self, key: &[u8]) -> Option<Option<Instant>> {
         self.shard(key).get(key).filter(|value| value.is_alive()).map(|value| value.expires)
     }
@@ -124,7 +124,7 @@ impl Store {
         }
     }
 
-    /// Forgets what has expired in one of the shards; each time in another.
+    /// Removes expired keys from one shard, the next one at each call.
     pub(crate) fn sweep_one(&self) {
         let index = self.turn.fetch_add(1, Ordering::Relaxed) % SHARDS;
         let mut shard = self.shards[index].lock().unwrap_or_else(PoisonError::into_inner);

@@ -11,7 +11,7 @@ use crate::guard::Guard;
 use crate::inspector::{Inspector, Limits};
 use crate::token::Token;
 
-/// Sets up an inspector with other settings than those of [`serve`](crate::serve).
+/// Builds an inspector with other settings than those of [`serve`](crate::serve).
 ///
 /// # Examples
 ///
@@ -60,11 +60,11 @@ impl Builder {
         Self { token: None, runtime: None, limits: Limits::default() }
     }
 
-    /// Sets the token that each request has to carry, in place of a random one.
+    /// Sets the token that each request has to carry, instead of a random one.
     ///
-    /// It has 16 to 256 characters, of `a-z`, `A-Z`, `0-9`, `-` and `_`. An inspector that others than this machine can
-    /// reach must have one. Mind that the inspector speaks plain HTTP: on a network that is not your own, bind it to
-    /// loopback and use a tunnel.
+    /// It has 16 to 256 characters out of `a-z`, `A-Z`, `0-9`, `-` and `_`. It must be set if other machines can reach
+    /// the inspector. The inspector speaks plain HTTP: on a network that is not your own, bind it to loopback and use a
+    /// tunnel.
     ///
     /// # Examples
     ///
@@ -81,9 +81,9 @@ impl Builder {
         self
     }
 
-    /// Sets the time between two frames: half a second unless set, 20 ms at least.
+    /// Sets the time between two frames: half a second by default, at least 20 ms.
     ///
-    /// If a frame takes more than half of that time to make, as with very many tasks, frames come less often.
+    /// If making a frame takes more than half of that time, as with very many tasks, frames come less often.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl Builder {
         self
     }
 
-    /// Sets how long a client may take to receive what it is sent, before it is dropped: five seconds unless set.
+    /// Sets how long a client may take to receive data before it is dropped: five seconds by default.
     ///
     /// # Examples
     ///
@@ -127,7 +127,7 @@ impl Builder {
         self
     }
 
-    /// Sets how long a client may take to send its request, before it is dropped: five seconds unless set.
+    /// Sets how long a client may take to send its request before it is dropped: five seconds by default.
     ///
     /// # Examples
     ///
@@ -149,10 +149,10 @@ impl Builder {
         self
     }
 
-    /// Sets the runtime to look into: the one that serves the inspector unless set.
+    /// Sets the runtime to look into: by default, the one that serves the inspector.
     ///
-    /// An inspector is served by tasks. If a program keeps all workers and all spares of its runtime stuck, they do not
-    /// run, and nothing can be seen. A small runtime of its own lets the inspector answer even then.
+    /// An inspector is served by tasks. If the program keeps all workers and all spares of their runtime stuck, these
+    /// tasks do not run, and nothing can be seen. With a small runtime of its own, the inspector answers even then.
     ///
     /// # Examples
     ///
@@ -175,7 +175,7 @@ impl Builder {
     /// # Errors
     ///
     /// Returns an error of kind `InvalidInput` if the address is not a loopback address and no token was set, or if the
-    /// token is too short; and any error of binding.
+    /// token is invalid. Also returns any error of binding.
     ///
     /// # Examples
     ///
@@ -192,7 +192,7 @@ impl Builder {
     /// ```
     pub async fn serve<A: ToSocketAddrs>(self, address: A) -> io::Result<Inspector> {
         let addresses: Vec<SocketAddr> = resolve(address).await?.collect();
-        // All of them are checked before one is bound: a name may mean several.
+        // All addresses are checked before one is bound, because a name may have several.
         if self.token.is_none() {
             if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
                 return Err(io::Error::new(

@@ -1,4 +1,4 @@
-//! A client's place in the feed: room for one frame. The feed fills it, a connection empties it.
+//! A client's place in the feed: room for one frame, which the feed fills and a connection empties.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -13,33 +13,33 @@ pub(crate) struct Client {
     ready: AutoResetEvent,
 }
 
-/// What can be fetched.
+/// The frame that can be fetched, if any.
 #[derive(Default)]
 struct Latest {
     frame: Option<Arc<str>>,
-    /// There will be no other.
+    /// True if no other frame will follow.
     is_last: bool,
 }
 
 impl Client {
-    /// Returns the place of a client that wants to see this.
+    /// Creates the place of a client with this view.
     pub(crate) fn new(view: View) -> Self {
         Self { view, latest: Mutex::default(), ready: AutoResetEvent::new(false) }
     }
 
-    /// Puts a frame there, in the place of one that was not fetched.
+    /// Stores a frame, and replaces one that was not fetched.
     pub(crate) fn give(&self, frame: Arc<str>) {
         self.latest().frame = Some(frame);
         self.ready.set();
     }
 
-    /// Says that there will be no more frames.
+    /// Marks the end: no more frames will follow.
     pub(crate) fn end(&self) {
         self.latest().is_last = true;
         self.ready.set();
     }
 
-    /// Waits for a frame, and takes it; `None` if there will be no other.
+    /// Waits for a frame, and takes it. Returns `None` if there will be no other.
     pub(crate) async fn next(&self) -> Option<Arc<str>> {
         loop {
             let (frame, is_last) = {

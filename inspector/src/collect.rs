@@ -27,7 +27,7 @@ impl Collector {
         Self { runtime, started: Instant::now() }
     }
 
-    /// Takes a snapshot. Stops no worker and waits for none.
+    /// Takes a snapshot. This stops no worker and waits for none.
     pub(crate) fn snapshot(&self) -> Snapshot {
         let metrics = self.runtime.metrics();
         let start = Instant::now();
@@ -64,8 +64,7 @@ impl Collector {
 }
 
 fn workers(metrics: &Metrics, tasks: &[Task]) -> Vec<Worker> {
-    // Of two that one worker polls, the one around computes and the other is polled in place: it is the
-    // innermost that counts.
+    // If one worker polls two tasks, the outer one computes and the inner one is polled in place. The inner one counts.
     let mut running: HashMap<usize, &Task> = HashMap::new();
     for task in tasks {
         if let State::Running(worker) = task.state {
@@ -97,7 +96,7 @@ fn workers(metrics: &Metrics, tasks: &[Task]) -> Vec<Worker> {
         .chain(&metrics.spares)
         .enumerate()
         .map(worker)
-        // Places of spares that have never been needed.
+        // Leaves out places of spares that were never needed.
         .filter(|worker| !worker.spare || worker.polls > 0)
         .collect()
 }
@@ -156,16 +155,17 @@ fn site(site: &SiteMetrics) -> Site {
     }
 }
 
-/// Returns file and line.
+/// Returns the file and the line.
 fn place(location: &Location<'_>) -> String {
     format!("{}:{}", short(location.file()), location.line())
 }
 
-/// The directory in which the program was started, with which the paths in debug information may begin.
+/// The directory in which the program was started. Paths in debug information may begin with it.
 static HERE: LazyLock<Option<String>> =
     LazyLock::new(|| std::env::current_dir().ok()?.into_os_string().into_string().ok());
 
-/// Returns the path of a file without the way to the sources of a dependency, of the standard library, or to here.
+/// Returns the path of a file without the prefix that leads to a dependency's sources, the standard library's, or the
+/// current directory.
 fn short(file: &str) -> &str {
     if let Some(rest) = HERE.as_deref().and_then(|here| file.strip_prefix(here)) {
         return rest.trim_start_matches('/');
@@ -178,11 +178,11 @@ fn short(file: &str) -> &str {
     in_registry.or(in_rust).unwrap_or(file)
 }
 
-/// Puts a listing that began at this time into rows.
+/// Turns a listing that began at `start` into rows.
 fn tasks(infos: Vec<TaskInfo>, start: Instant) -> Vec<Task> {
-    // A listing may take some milliseconds, and each task is described as it was when its turn came.
+    // A listing may take some milliseconds, and each task is described as it was at its turn.
     let each = start.elapsed().checked_div(infos.len() as u32).unwrap_or_default();
-    // 100,000 tasks have a handful of sites.
+    // Even 100,000 tasks have only a handful of sites.
     let mut places: HashMap<*const Location<'static>, Arc<str>> = HashMap::new();
     infos
         .into_iter()
@@ -230,7 +230,7 @@ fn tasks(infos: Vec<TaskInfo>, start: Instant) -> Vec<Task> {
         .collect()
 }
 
-/// Returns an id as a number: it has no other way out than its digits.
+/// Returns an id as a number, which is only available as text.
 fn number(id: task::Id) -> u64 {
     id.to_string().parse().unwrap_or_default()
 }
@@ -267,10 +267,10 @@ fn waits(waits_for: &WaitsFor, now: Instant) -> Waits {
     }
 }
 
-/// Returns what is stuck, the longest first, and then what was, the latest first.
+/// Returns the polls that are stuck, longest first, and then those that were, latest first.
 ///
-/// Which polls last is seen in the listing, whether or not the program has asked for reports. What a report adds is the
-/// stack, and what has not been a task's poll. Only polls count that should be short: a computation or a call of
+/// The listing shows which polls last, whether or not the program has asked for reports. Reports add stacks, and
+/// everything that is not a task's poll. Only polls that should be short count: a computation or a call of
 /// `block_in_place` is stuck only if a report says so.
 fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
     let mut told = vec![false; reports.len()];
@@ -279,12 +279,12 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
         .filter_map(|task| match task.state {
             _ if task.since < STUCK || task.may_last => None,
             State::Running(worker) => Some((task, Some(worker))),
-            // It holds up the other tasks of its thread.
+            // This task holds up the others on its thread.
             State::Outside => Some((task, None)),
             _ => None,
         })
         .map(|(task, worker)| {
-            // A report that lasts is on the poll that the worker is in.
+            // A report that has not ended is about the poll that the worker is in.
             let report = reports.iter().position(|report| {
                 report.lasts()
                     && report.task().map(number) == Some(task.id)
@@ -313,7 +313,7 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
         if stuck.lasts {
             lasting.push(stuck);
         } else if past.len() < PAST_REPORTS && !lasting.iter().chain(&past).any(same) {
-            // Of those that are over, the latest of each place is enough.
+            // Of those that have ended, the latest from each place is enough.
             past.push(stuck);
         }
     }
@@ -322,7 +322,7 @@ fn stuck(tasks: &[Task], reports: &[LongPoll]) -> Vec<Stuck> {
     lasting
 }
 
-/// Returns what a report is on.
+/// Returns the row for a report.
 fn reported(report: &LongPoll) -> Stuck {
     let of_task =
         || (report.name().map(str::to_owned), report.location().map(place).unwrap_or_default());

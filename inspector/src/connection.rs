@@ -48,7 +48,7 @@ impl Deref for Place {
     }
 }
 
-/// The right to make a flight record, which takes much memory: one client at a time has it.
+/// The right to make a flight record. One client at a time has it, because a record takes much memory.
 struct Download<'a>(&'a Site);
 
 impl<'a> Download<'a> {
@@ -63,7 +63,7 @@ impl Drop for Download<'_> {
     }
 }
 
-/// Counts one more, unless there are as many as the limit allows. The counters guard no memory, so they are relaxed.
+/// Increments a count unless it has reached the limit. The counts guard no memory, so the orderings are relaxed.
 fn enter(count: &AtomicUsize, limit: usize) -> bool {
     let one_more = |count| (count < limit).then_some(count + 1);
     count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
@@ -84,7 +84,7 @@ impl Connection {
         Self { stream, site }
     }
 
-    /// Serves the one request. Errors end the connection and concern nobody else.
+    /// Serves the one request. Errors end only this connection.
     pub(crate) async fn run(self) {
         let end = self.site.end.clone();
         let _ = self.stream.set_send_buffer_size(SEND_BUFFER);
@@ -134,7 +134,7 @@ impl Connection {
         }
     }
 
-    /// Returns what is there without a look at the tasks.
+    /// Returns the response for paths that need no look at the tasks.
     fn page(&self, path: &str) -> Option<Response> {
         Some(match path {
             "/" => Response::ok("text/html; charset=utf-8", page::html(&self.site.guard.token)),
@@ -150,14 +150,14 @@ impl Connection {
         })
     }
 
-    /// Sends a frame at each tick until the client has gone, or is too slow.
+    /// Sends a frame at each tick until the client has gone or is too slow.
     async fn stream_events(&self, request: &Request) -> io::Result<()> {
         let subscription = match self.site.feed.subscribe(View::of(request)) {
             Ok(subscription) => subscription,
             Err(refusal) => return self.refuse(&refusal, true).await,
         };
         self.send(head_of_stream().as_bytes()).await?;
-        // A client that has gone is noticed at once, so that its place is free for the next.
+        // Notices at once when the client goes, so that its place is free for the next.
         let mut gone = pin!(async { while let Ok(1..) = self.stream.read(&mut [0; 64]).await {} });
         loop {
             let mut next = pin!(subscription.next());
@@ -171,7 +171,7 @@ impl Connection {
         }
     }
 
-    /// Reads until the head is complete, or can't become a request any more.
+    /// Reads until the head is complete, or can no longer become a request.
     async fn request(&self) -> io::Result<Result<Request, Refusal>> {
         let mut received = Vec::new();
         let mut buffer = [0; 2048];
@@ -199,8 +199,8 @@ impl Connection {
     async fn respond(&self, response: Response, with_body: bool) -> io::Result<()> {
         self.send(&response.into_bytes(with_body)).await?;
         self.stream.shutdown(std::net::Shutdown::Write)?;
-        // Until the client has closed too: what it has sent and nobody has read would reset the
-        // connection, and the client might lose the response.
+        // Read until the client has closed too: unread bytes would reset the connection, and the client might lose the
+        // response.
         let mut buffer = [0; 512];
         let rest = async { while let Ok(1..) = self.stream.read(&mut buffer).await {} };
         let _ = timeout(self.site.limits.header.min(Duration::from_secs(1)), rest).await;

@@ -2,18 +2,18 @@
 //!
 //! # Who does what
 //!
-//! Snapshots are taken on a thread of the feed's own, so that no worker is held up by a listing of 100,000 tasks, and
-//! none is needed: the feed goes on while all workers are stuck and the blocking pool is full. The first client
-//! starts the thread, and it ends when the last one has left, so a feed that nobody looks at costs nothing.
+//! Snapshots are taken on the feed's own thread, so that a listing of 100,000 tasks holds up no worker. The feed needs
+//! no worker either: it continues while all workers are stuck and the blocking pool is full. The first client starts
+//! the thread, and the thread ends when the last client has left, so a feed that nobody looks at costs nothing.
 //!
 //! A client has room for one frame. The thread replaces a frame that was not fetched in time, so a slow client misses
 //! frames, costs no more memory than others, and delays nobody.
 //!
-//! If the thread panics, which would be a mistake of ours or of a waker, its clients are let go, and their streams end: a
-//! page then comes back by itself, and has another thread started.
+//! If the thread panics, which would be a bug of ours or of a waker, it releases its clients, and their streams end. A
+//! page then reconnects by itself, which starts another thread.
 //!
-//! The list of clients and whether the thread runs change together, under one lock: the thread ends only if it finds
-//! the list empty, and whoever adds a client to a list without a thread starts one.
+//! The list of clients and the flag that the thread runs change together, under one lock. The thread ends only if it
+//! finds the list empty, and whoever adds a client to a list without a thread starts one.
 
 use std::collections::VecDeque;
 use std::io;
@@ -41,7 +41,7 @@ pub(crate) struct Feed {
     collector: Collector,
     refresh: Duration,
     shared: Mutex<Shared>,
-    /// A client has come or gone.
+    /// Signalled when a client has come or gone.
     changed: Condvar,
 }
 
@@ -50,8 +50,8 @@ struct Shared {
     clients: Vec<Arc<Client>>,
     runs: bool,
     snapshots: u64,
-    /// The oldest and the latest snapshot of a thread that has ended: a page that asks for another order leaves and
-    /// comes back, and rates go on from there.
+    /// The oldest and the latest snapshot of a thread that has ended. A page that asks for another order leaves and
+    /// comes back, and rates continue from these.
     past: VecDeque<Snapshot>,
 }
 
@@ -105,7 +105,7 @@ impl Feed {
         let thread = thread::Builder::new().name("windlass-inspector".to_owned());
         let to = answer.clone();
         thread.spawn(move || {
-            // Whatever happens, the client is told.
+            // Whatever happens, the client gets an answer.
             let record = catch_unwind(AssertUnwindSafe(|| feed.collector.flight_record()));
             let record = record.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
             *to.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
@@ -130,7 +130,7 @@ impl Feed {
             while past.front().is_some_and(|old| now.at.saturating_sub(old.at) > WINDOW) {
                 past.pop_front();
             }
-            // A rate over a moment says nothing.
+            // A rate over a very short time says nothing.
             while past.back().is_some_and(|old| now.at.saturating_sub(old.at) < self.refresh / 4) {
                 past.pop_back();
             }
@@ -147,7 +147,7 @@ impl Feed {
                 };
                 deliver(&frame, &now, &new);
                 served.extend(new);
-                // What takes long, the listing or the frames, is done less often: half of a core at most.
+                // If the listing or the frames take long, they are made less often: they use at most half a core.
                 let next =
                     *next.get_or_insert_with(|| begun + self.refresh.max(2 * begun.elapsed()));
                 let mut shared = self.lock();
@@ -177,7 +177,7 @@ impl Feed {
     }
 }
 
-/// Returns what rates and histograms are made of.
+/// Returns the part of a snapshot from which rates and histograms are computed.
 fn without_tasks(snapshot: Snapshot) -> Snapshot {
     Snapshot { tasks: Vec::new(), stuck: Vec::new(), ..snapshot }
 }
@@ -199,7 +199,7 @@ fn deliver(frame: &Frame, now: &Snapshot, clients: &[Arc<Client>]) {
     }
 }
 
-/// Marks the thread as ended if it panics, so that the next client starts another, and lets go of its clients.
+/// If the thread panics, marks it as ended, so that the next client starts another, and releases its clients.
 struct End<'a>(&'a Feed);
 
 impl Drop for End<'_> {
@@ -211,7 +211,7 @@ impl Drop for End<'_> {
                 std::mem::take(&mut shared.clients)
             };
             for client in clients {
-                // It may be a waker that has panicked.
+                // The panic may have come from a waker.
                 let _ = catch_unwind(AssertUnwindSafe(|| client.end()));
             }
         }
@@ -225,7 +225,7 @@ pub(crate) struct Subscription {
 }
 
 impl Subscription {
-    /// Waits for a frame that has not been fetched, and returns the newest; `None` if there will be no other.
+    /// Waits for a frame that has not been fetched, and returns the newest. Returns `None` if there will be no other.
     pub(crate) async fn next(&self) -> Option<Arc<str>> {
         self.client.next().await
     }
@@ -301,11 +301,11 @@ mod tests {
             (frame["at"].as_u64().unwrap(), frame["interval"].as_u64().unwrap())
         };
         let (at, since_start) = interval(&feed);
-        // Equal, unless the client was so late that it has missed the first frame.
+        // They are equal, unless the client was so late that it missed the first frame.
         assert!(since_start <= at, "{since_start} <= {at}");
         wait_until("the thread ends", || !feed.lock().runs);
         let (later, since) = interval(&feed);
-        // Since the last snapshot, which is not older than the first frame, unless that is too long ago.
+        // Counted since the last snapshot, which is not older than the first frame, unless that is too long ago.
         let forgotten = Duration::from_nanos(later - at) > WINDOW;
         assert!(since <= later - at || forgotten, "{since} <= {later} - {at}");
     }
@@ -330,8 +330,8 @@ mod tests {
         }
     }
 
-    /// The time until the next snapshot was taken from how long the listing took, and not from how long it took to
-    /// write frames and to hand them out.
+    /// The time until the next snapshot used to depend only on how long the listing took, and not on how long it took
+    /// to write frames and hand them out.
     #[test]
     fn whatever_takes_long_is_done_half_of_the_time_at_most() {
         const SLOW: Duration = Duration::from_millis(50);
@@ -371,7 +371,7 @@ mod tests {
         }
     }
 
-    /// The thread was gone, and its clients stayed without frames until another came.
+    /// The thread was gone, and its clients got no frames until another client came.
     #[test]
     fn clients_are_let_go_if_the_thread_panics() {
         let runtime = runtime();

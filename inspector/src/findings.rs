@@ -1,4 +1,4 @@
-//! Finds what is wrong, and says in plain words what to do about it.
+//! Finds problems, and says in plain words what to do about them.
 
 use std::time::Duration;
 
@@ -27,17 +27,17 @@ impl Severity {
     }
 }
 
-/// Something that is worth a look.
+/// An observation that is worth a look.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) severity: Severity,
     pub(crate) text: String,
 }
 
-/// Returns what is wrong, the worst first.
+/// Returns the problems, worst first.
 ///
-/// `recent` has the histograms of the last seconds in place of those since the start, and `load`
-/// the share of its time that each worker has been busy.
+/// `recent` has histograms of the last seconds instead of those since the start, and `load` the share of time for which
+/// each worker was busy.
 pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut add = |severity, text| found.push(Finding { severity, text });
@@ -167,7 +167,7 @@ pub(crate) fn findings(recent: &Snapshot, graph: &Graph<'_>, load: &[f64]) -> Ve
     found
 }
 
-/// Returns the 99th percentile of waits, if they are long, and more than an accident.
+/// Returns the 99th percentile of waits, if long waits are more than an accident.
 fn late(spread: &Spread) -> Option<Duration> {
     Some(spread.quantile(0.99))
         .filter(|p99| *p99 >= LONG_WAIT && spread.above(LONG_WAIT) >= SEVERAL)

@@ -1,8 +1,8 @@
-//! A frame: what the clients get at each tick, as JSON.
+//! A frame: the JSON that the clients get at each tick.
 //!
-//! The part that all clients have in common is written once; each adds the rows of its own view. Times are in
-//! nanoseconds, shares between 0 and 1, rates in events a second. The only readers are `page/page.js` and `top.rs`,
-//! which know the members by their names.
+//! The part that all clients have in common is written once, and each adds the rows of its own view. Times are in
+//! nanoseconds, shares between 0 and 1, rates in events per second. The only readers are `page/page.js` and `top.rs`,
+//! which know the members by name.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -22,8 +22,8 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Writes what all clients have in common: `before` is the snapshot of the last tick, for rates, and `past` one
-    /// that is some seconds old, for histograms of the time since.
+    /// Writes the part that all clients have in common. `before` is the snapshot of the last tick, for rates, and
+    /// `past` is some seconds old, for histograms of the time since then.
     pub(crate) fn new(now: &Snapshot, before: Option<&Snapshot>, past: Option<&Snapshot>) -> Self {
         let start = Snapshot::default();
         let interval = before.map_or(now.at, |before| now.at.saturating_sub(before.at));
@@ -138,8 +138,8 @@ impl Shares {
             Some(task) if task.since >= BLOCKED => task.since.min(interval).as_secs_f64(),
             _ => 0.0,
         };
-        // The time in which it was busy has all of them in it. A computation counts when it has ended, and while it is
-        // under way as far as it is seen.
+        // The busy time includes the other parts. A computation counts when it has ended, and while it is under way, as
+        // far as it can be seen.
         let busy = spent(worker.busy, old.busy);
         let lasting = lasting.min(busy.max(0.0));
         let (blocked, under_way) = if worker.computes { (0.0, lasting) } else { (lasting, 0.0) };
@@ -247,7 +247,7 @@ fn write_spread(json: &mut Json, spread: &Spread) {
     });
 }
 
-/// Returns the snapshot with histograms of the time since an earlier one. Its tasks stay behind.
+/// Returns the snapshot with histograms of the time since an earlier one, and without its tasks.
 fn since(now: &Snapshot, past: &Snapshot) -> Snapshot {
     let none = Spread::default();
     let mut recent = Snapshot {
@@ -269,7 +269,7 @@ fn since(now: &Snapshot, past: &Snapshot) -> Snapshot {
     recent
 }
 
-/// Returns the sites that have kept the workers busy for longest.
+/// Returns the sites that have kept the workers busy the longest.
 fn top_sites(recent: &Snapshot) -> Vec<&crate::model::Site> {
     let mut sites: Vec<_> = recent.sites.iter().collect();
     sites.sort_by(|one, other| (other.busy, &one.name).cmp(&(one.busy, &other.name)));

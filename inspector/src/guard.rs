@@ -1,12 +1,12 @@
 //! Decides which requests are let in.
 //!
-//! The inspector shows names, addresses and stacks, so only somebody who was given its URL may look. Three checks keep
-//! others out, in this order:
+//! The inspector shows names, addresses and stacks, so only people with its URL may look. Three checks keep others out,
+//! in this order:
 //!
-//! 1. **`Host`** has to name this machine's loopback or the bound address. A page whose name an attacker resolves to
-//!    127.0.0.1 (DNS rebinding) sends its own name here.
+//! 1. **`Host`** has to name this machine's loopback or the bound address. If an attacker makes the name of a page
+//!    resolve to 127.0.0.1 (DNS rebinding), the request carries that name here.
 //! 2. **`Origin`** and **`Sec-Fetch-Site`**, if a browser sends them, have to say that the request comes from our own
-//!    page. Only the page itself may be opened by a link from elsewhere.
+//!    page. Only the page itself may be opened from a link elsewhere.
 //! 3. **The token** has to be in the query.
 
 use std::net::{IpAddr, SocketAddr};
@@ -22,7 +22,7 @@ pub(crate) struct Guard {
 }
 
 impl Guard {
-    /// Returns why a request is refused, if it is.
+    /// Returns the refusal of a request, unless it is let in.
     pub(crate) fn check(&self, request: &Request) -> Result<(), Refusal> {
         let host = request.field("host")?.ok_or(NO_HOST)?;
         if !self.knows(host) {
@@ -43,8 +43,8 @@ impl Guard {
         if known { Ok(()) } else { Err(NO_TOKEN) }
     }
 
-    /// Returns true if a `Host` field names an address at which we may be reached. The port may be another one, that of
-    /// a tunnel.
+    /// Returns true if a `Host` field names an address at which we may be reached. The port may differ, as with a
+    /// tunnel.
     fn knows(&self, host: &str) -> bool {
         let Some(name) = without_port(host) else { return false };
         if name.eq_ignore_ascii_case("localhost") {
@@ -57,7 +57,8 @@ impl Guard {
         };
         let Ok(address) = address else { return false };
         let bound = self.bound.ip();
-        // Bound to all addresses of the machine, we can't tell which they are; but no name can be made to mean one.
+        // If we are bound to all addresses of the machine, we can't tell which they are. That is safe, because an
+        // attacker's page sends its name here, never an address.
         address.is_loopback() || address == bound || bound.is_unspecified()
     }
 }

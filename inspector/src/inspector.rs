@@ -1,4 +1,4 @@
-//! A running inspector: accepts connections, and ends when it is told to.
+//! A running inspector: accepts connections until it is stopped.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ use crate::feed::Feed;
 use crate::guard::Guard;
 use crate::policy::{ACCEPT_PAUSE, CLIENT_TIMEOUT, CONNECTIONS, REFRESH};
 
-/// The times that a client may take.
+/// The time limits for a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) refresh: Duration,
@@ -99,7 +99,7 @@ impl Inspector {
         self.site.guard.bound
     }
 
-    /// Returns the URL to open, with the token in it. Whoever has it can look inside.
+    /// Returns the URL to open, which includes the token. Whoever has it can look inside.
     ///
     /// # Examples
     ///
@@ -114,13 +114,13 @@ impl Inspector {
         let bound = self.site.guard.bound;
         let token = self.site.guard.token.as_str();
         if bound.ip().is_unspecified() {
-            // Nobody can open the address that stands for all.
+            // The unspecified address can't be opened.
             return format!("http://localhost:{}/?token={token}", bound.port());
         }
         format!("http://{bound}/?token={token}")
     }
 
-    /// Returns how many clients are looking at the moment: eight at most.
+    /// Returns the number of clients that are looking at the moment: eight at most.
     ///
     /// # Examples
     ///
@@ -137,7 +137,7 @@ impl Inspector {
         self.site.feed.clients()
     }
 
-    /// Returns how many snapshots of the runtime have been taken. The number stands still while nobody looks.
+    /// Returns the number of snapshots of the runtime that were taken. It does not change while nobody looks.
     ///
     /// # Examples
     ///
@@ -156,7 +156,7 @@ impl Inspector {
 
     /// Ends the inspector: closes the listener and all connections.
     ///
-    /// Dropping the future after its first poll ends the inspector too, and does not wait for it.
+    /// Dropping the future after its first poll also ends the inspector, without waiting for it.
     ///
     /// # Examples
     ///
@@ -187,7 +187,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
     while let Some(accepted) = site.end.run_until_cancelled(listener.accept()).await {
         match accepted {
             Ok((stream, _peer)) => {
-                // Beyond the limit a connection is closed at once.
+                // A connection beyond the limit is closed at once.
                 if let Some(place) = Place::take(&site, CONNECTIONS) {
                     let connection = Connection::new(stream, place);
                     drop(task::Builder::new().name("inspector: client").spawn(connection.run()));

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-/// Writes JSON into a string, value by value, with the commas between them.
+/// Writes JSON into a string, value by value, with commas between them.
 ///
 /// Nothing checks that objects and arrays are closed: [`object`](Self::object) and
 /// [`array`](Self::array) close what they open.
@@ -20,7 +20,7 @@ impl Json {
         self.text
     }
 
-    /// Writes the name of a member, of which the value is to follow.
+    /// Writes the name of a member. Its value must follow.
     pub(crate) fn key(&mut self, name: &str) -> &mut Self {
         self.string(name);
         self.text.push(':');
@@ -56,7 +56,8 @@ impl Json {
                 '"' => self.text.push_str("\\\""),
                 '\\' => self.text.push_str("\\\\"),
                 '\n' => self.text.push_str("\\n"),
-                // Also what would end a script or a line of it, should the text ever stand in one.
+                // This includes characters that would end a script or a line of it, in case the text is ever put into
+                // one.
                 char if char.is_control()
                     || matches!(char, '<' | '>' | '&' | '\u{2028}' | '\u{2029}') =>
                 {
@@ -73,7 +74,7 @@ impl Json {
         let _ = write!(self.text, "{value}");
     }
 
-    /// Writes a number with three decimals. What is not a number becomes `null`.
+    /// Writes a number with three decimals, or `null` if it is not finite.
     pub(crate) fn decimal(&mut self, value: f64) {
         self.separate();
         if value.is_finite() {
@@ -152,7 +153,7 @@ mod tests {
         let odd: String =
             (0..0x3000).filter_map(char::from_u32).chain("\u{2028}𝄞".chars()).collect();
         assert_eq!(written(|json| json.string(&odd)), serde_json::json!(odd));
-        // A colon or a bracket at the end of a string is not mistaken for structure.
+        // A colon or a bracket at the end of a string must not be mistaken for structure.
         let value = written(|json| json.array([":", "[", "{", ""], |json, item| json.string(item)));
         assert_eq!(value, serde_json::json!([":", "[", "{", ""]));
     }

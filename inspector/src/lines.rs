@@ -6,14 +6,14 @@ use std::time::Duration;
 use crate::text::{duration, thousands};
 use crate::value::Value;
 
-/// Narrower than this, lines have less in them.
+/// In terminals narrower than this, lines are shortened.
 const NARROW: usize = 110;
 
-/// The rows of tasks for which stacks and times make room in a terminal with few lines.
+/// The number of task rows for which stacks and times make room in a terminal with few lines.
 const LEAST_ROWS: usize = 6;
 
-/// Returns a frame as text, of lines that are not longer than this. What is dispensable is left out if it would leave
-/// no room for tasks.
+/// Returns a frame as text, with lines no longer than `width`. Less important parts are left out if they would leave no
+/// room for tasks.
 pub(crate) fn render(frame: &Value, width: usize, height: usize) -> String {
     let mut lines = Vec::new();
     let totals = frame.get("totals");
@@ -97,13 +97,13 @@ fn is_seen(worker: &Value) -> bool {
         || ["blocked", "poll", "computing", "os", "steals", "queued"].iter().any(did)
 }
 
-/// Returns a finding, in two lines if one is too short.
+/// Returns a finding, on two lines if one is too short.
 fn finding_lines(mark: &str, text: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(3).max(10);
     if text.chars().count() <= room {
         return vec![format!("{mark} {text}")];
     }
-    // At the last space that fits.
+    // Cut at the last space that fits.
     let cut = text.char_indices().nth(room).map_or(text.len(), |(at, _)| at);
     let (first, rest) = text.split_at(text[..cut].rfind(' ').unwrap_or(cut));
     vec![format!("{mark} {first}"), format!("   {}", rest.trim_start())]
@@ -135,14 +135,14 @@ fn worker_line(worker: &Value, width: usize) -> String {
     )
 }
 
-/// Returns a row of the table of tasks. In a narrow terminal, what a task waits for is worth more than its polls.
+/// Returns a row of the table of tasks. In a narrow terminal, what a task waits for matters more than its polls.
 fn row([id, state, since, busy, polls, label, waits]: &[String; 7], width: usize) -> String {
     if width < NARROW {
         let room = width.saturating_sub(42 + 18).max(20);
         let label: String = label.chars().take(room).collect();
         return format!("{id:>8} {state:<9} {since:>9} {busy:>9}  {label:<room$}  {waits}");
     }
-    // Some 50 characters are for what it waits for.
+    // About 50 characters are left for what it waits for.
     let room = width.saturating_sub(53 + 50).clamp(20, 70);
     let label: String = label.chars().take(room).collect();
     format!("{id:>8} {state:<11} {since:>9} {busy:>9} {polls:>9}  {label:<room$} {waits}")
@@ -157,7 +157,7 @@ fn task_cells(task: &Value, width: usize) -> [String; 7] {
     let site = plain(task.get("site").text());
     let kind = plain(task.get("kind").text());
     let mut label = match (name.is_empty(), width < NARROW) {
-        // The end of a path says most.
+        // The end of a path is the most useful part.
         (true, true) => site.rsplit('/').next().unwrap_or_default().to_owned(),
         (true, false) => site,
         (false, true) => name,
@@ -187,19 +187,19 @@ fn time(value: &Value) -> String {
     duration(Duration::from_nanos(value.number().unwrap_or(0.0) as u64))
 }
 
-/// As [`time`], of what is sampled: what is very short is not told apart.
+/// Like [`time`], for sampled values: very short times can't be told apart.
 fn sampled(value: &Value) -> String {
     if value.number() < Some(100.0) { "< 100 ns".to_owned() } else { time(value) }
 }
 
-/// Returns a text without what a terminal would obey.
+/// Returns a text without characters that control a terminal.
 pub(crate) fn plain(text: &str) -> String {
     let is_obeyed = |char: char| char.is_control() || is_bidi_control(char);
     text.trim_end().chars().map(|char| if is_obeyed(char) { ' ' } else { char }).collect()
 }
 
-/// Returns true for a character that has what follows drawn from the right to the left, or ends that: a name could make
-/// a whole line look different.
+/// Returns true for a character that switches the following text to right-to-left, or ends that. With one, a name could
+/// make a whole line look different.
 fn is_bidi_control(char: char) -> bool {
     matches!(char, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -235,7 +235,7 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 200));
     }
 
-    /// With them, a name could turn the rest of its line round.
+    /// With them, a name could reverse the rest of its line.
     #[test]
     fn no_character_that_changes_the_direction_reaches_the_terminal() {
         let turned = "\u{202e}gnp.exe\u{202c} \u{2066}a\u{2069}\u{200f}\u{61c}b";
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(plain("שלום, é, 漢字"), "שלום, é, 漢字", "letters of all scripts stay");
     }
 
-    /// Stacks and times filled a small terminal, and no task was ever seen.
+    /// Stacks and times used to fill a small terminal, so that no task was ever seen.
     #[test]
     fn tasks_are_seen_in_a_small_terminal() {
         let stack = vec![r#""frame""#; 30].join(",");
@@ -268,7 +268,7 @@ mod tests {
         );
     }
 
-    /// Names and sites took the place of what tasks wait for, and findings were cut.
+    /// Names and sites used to displace what tasks wait for, and findings were cut.
     #[test]
     fn eighty_columns_are_enough_for_what_matters() {
         let frame = Value::parse(

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use windlass_inspector::top::{self, Options};
 
-/// The environment variable that has the URL if no argument does.
+/// The environment variable for the URL if no argument has it.
 const URL_VARIABLE: &str = "WINDLASS_INSPECTOR";
 
 const USAGE: &str = "usage: windlass-inspector top [--once] [--rows N] [--sort COLUMN] [--filter TEXT] [URL]
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
     };
     match top::run(&options, &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has had enough.
+        // The reader of our output has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -39,7 +39,7 @@ fn options(mut arguments: impl Iterator<Item = String>) -> Option<Options> {
     if arguments.next()? != "top" {
         return None;
     }
-    // For when the terminal does not tell: a wider line is cut or wrapped.
+    // Used when the terminal does not report its width: wider lines are cut or wrapped.
     let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let mut options = Options {
         url: String::new(),

@@ -1,6 +1,6 @@
-//! A snapshot of a runtime, as far as the inspector shows it.
+//! A snapshot of the parts of a runtime that the inspector shows.
 //!
-//! `collect` fills it from the runtime; everything else of this crate sees the runtime through it alone.
+//! `collect` fills it from the runtime. The rest of this crate sees the runtime only through it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +13,7 @@ pub(crate) struct Snapshot {
     pub(crate) runtime: String,
     pub(crate) workers: Vec<Worker>,
     pub(crate) totals: Totals,
-    /// What is waiting, or in use, by name.
+    /// The numbers of things that wait or are in use, by name.
     pub(crate) queues: Vec<(&'static str, u64)>,
     pub(crate) times: Vec<Times>,
     pub(crate) sites: Vec<Site>,
@@ -35,9 +35,9 @@ pub(crate) struct Totals {
 pub(crate) struct Worker {
     pub(crate) index: usize,
     pub(crate) spare: bool,
-    /// The task in its poll, and since when.
+    /// The task that it polls, and for how long.
     pub(crate) task: Option<InPoll>,
-    /// That task computes.
+    /// True if that task computes.
     pub(crate) computes: bool,
     pub(crate) polls: u64,
     pub(crate) steals: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Worker {
 /// A task that a worker polls.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct InPoll {
-    /// What to call it.
+    /// The name to show.
     pub(crate) label: String,
     pub(crate) since: Duration,
 }
@@ -68,7 +68,7 @@ pub(crate) struct Times {
 /// A histogram of times.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Spread {
-    /// The longest time of a bucket, in nanoseconds, and how many are in it; from the shortest on.
+    /// The longest time of each bucket, in nanoseconds, and the number of times in it; shortest first.
     pub(crate) buckets: Vec<(u64, u64)>,
     pub(crate) max: Duration,
 }
@@ -78,8 +78,7 @@ impl Spread {
         self.buckets.iter().map(|(_, count)| count).sum()
     }
 
-    /// Returns what has been added since an earlier state of the same histogram. Of the largest
-    /// value only the bucket is known.
+    /// Returns the values added since an earlier state of the same histogram. Only the bucket of the largest is known.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let mut before = earlier.buckets.iter().copied().peekable();
         let mut buckets = Vec::with_capacity(self.buckets.len());
@@ -94,13 +93,13 @@ impl Spread {
         Self { buckets, max: self.max.min(Duration::from_nanos(bound)) }
     }
 
-    /// Returns how many were longer than that, by the bounds of the buckets.
+    /// Returns the number of times longer than `time`, judged by the bounds of the buckets.
     pub(crate) fn above(&self, time: Duration) -> u64 {
         let longer = |(bound, _): &&(u64, u64)| Duration::from_nanos(*bound) > time;
         self.buckets.iter().filter(longer).map(|(_, count)| count).sum()
     }
 
-    /// Returns the time that the given part of all does not exceed.
+    /// Returns the time that the given part of all times does not exceed.
     pub(crate) fn quantile(&self, part: f64) -> Duration {
         let count = self.count();
         let rank = ((part * count as f64).ceil() as u64).max(1);
@@ -115,18 +114,18 @@ impl Spread {
     }
 }
 
-/// A place in the program that spawns tasks, or the name that they have in common.
+/// A place in the program that spawns tasks, or the common name of those tasks.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Site {
     pub(crate) name: String,
-    /// Its tasks are computations, which take long on purpose.
+    /// True if its tasks are computations, which take long on purpose.
     pub(crate) computes: bool,
     pub(crate) spawned: u64,
     pub(crate) alive: u64,
     pub(crate) polls: u64,
     pub(crate) busy: Duration,
     pub(crate) worst: Duration,
-    /// The time that its tasks have waited for a worker, ready to run.
+    /// The time for which its tasks, ready to run, have waited for a worker.
     pub(crate) waited: Duration,
     /// The times of its polls, as far as they are known.
     pub(crate) spread: Spread,
@@ -138,7 +137,7 @@ pub(crate) enum State {
     #[default]
     Idle,
     Queued,
-    /// On a thread that is no worker.
+    /// On a thread that is not a worker.
     Outside,
     Running(usize),
 }
@@ -164,7 +163,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Returns a word for what is out of the ordinary.
+    /// Returns a word for kinds that are out of the ordinary.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Task => "",
@@ -183,9 +182,9 @@ pub(crate) struct Task {
     pub(crate) name: Option<String>,
     pub(crate) site: Arc<str>,
     pub(crate) state: State,
-    /// If it is running, it may take long: it computes, blocks in place, or has a thread of its own.
+    /// True if it may run for long: it computes, blocks in place, or has a thread of its own.
     pub(crate) may_last: bool,
-    /// It is running, and computes.
+    /// True if it is running and computes.
     pub(crate) computes: bool,
     /// How long it has been in its state: waiting, or in its poll.
     pub(crate) since: Duration,
@@ -196,12 +195,12 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// Returns what to call it: its name, or its site.
+    /// Returns its name, or else its site.
     pub(crate) fn label(&self) -> &str {
         self.name.as_deref().unwrap_or(&self.site)
     }
 
-    /// Returns what it does, unless it waits for another: where it runs, or what it waits for.
+    /// Returns where it runs or what it waits for, unless it waits for another task.
     pub(crate) fn does(&self) -> String {
         match self.state {
             State::Idle if self.waits.joins.is_some() => String::new(),
@@ -216,11 +215,11 @@ impl Task {
 /// The thing that an idle task waits for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
-    /// One word, by which tasks are counted: "socket", "timer".
+    /// One word by which tasks are counted: "socket", "timer".
     pub(crate) kind: &'static str,
-    /// The rest: which socket, which deadline.
+    /// The details: which socket, which deadline.
     pub(crate) detail: String,
-    /// The task or closure whose end it waits for.
+    /// The task or closure that it joins.
     pub(crate) joins: Option<u64>,
 }
 
@@ -246,7 +245,7 @@ impl StuckIn {
     }
 }
 
-/// A poll that lasts, or has lasted, too long, or something else that does.
+/// A poll, or something else, that takes or has taken too long.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stuck {
     pub(crate) within: StuckIn,
@@ -255,7 +254,7 @@ pub(crate) struct Stuck {
     pub(crate) site: String,
     pub(crate) worker: Option<usize>,
     pub(crate) lasted: Duration,
-    /// It has not ended.
+    /// True if it has not ended.
     pub(crate) lasts: bool,
     /// What the thread is doing, the innermost call first.
     pub(crate) stack: Vec<String>,

@@ -1,4 +1,4 @@
-//! The page, as it is sent to the browser.
+//! The page that is sent to the browser.
 
 use crate::token::Token;
 
@@ -6,16 +6,16 @@ use crate::token::Token;
 pub(crate) const CSS: &str = include_str!("page/page.css");
 /// The script.
 pub(crate) const JS: &str = include_str!("page/page.js");
-/// The part of it that makes elements, numbers and tables.
+/// The part of the script that makes elements, numbers and tables.
 pub(crate) const PARTS_JS: &str = include_str!("page/parts.js");
-/// The part of it that draws who waits for whom.
+/// The part of the script that draws which tasks wait for which.
 pub(crate) const GRAPH_JS: &str = include_str!("page/graph.js");
 
 const HTML: &str = include_str!("page/page.html");
 
-/// Returns the page. The browser asks for the script and the styles with the token, as for everything.
+/// Returns the page. The browser requests the script and the styles with the token, like everything else.
 pub(crate) fn html(token: &Token) -> String {
-    // A token is made of letters, digits, '-' and '_': nothing that HTML could take for its own.
+    // A token consists of letters, digits, '-' and '_', none of which means anything in HTML.
     HTML.replace("TOKEN", token.as_str())
 }
 

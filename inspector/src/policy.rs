@@ -10,28 +10,29 @@ use std::time::Duration;
 /// The most findings of one kind. More buries the others; fewer hides some. Chosen. Read by `findings`.
 pub(crate) const FINDINGS_OF_A_KIND: usize = 5;
 
-/// From here on a poll keeps other tasks waiting for long enough to be a finding. Chosen: the time after which a spare
-/// would start. Read by `findings`.
+/// The length from which a poll keeps other tasks waiting long enough to be a finding. Chosen: the time after which a
+/// spare would start. Read by `findings`.
 pub(crate) const LONG_POLL: Duration = Duration::from_millis(10);
 
-/// From here on a ready task has waited for long enough to be a finding. Chosen, as [`LONG_POLL`]. Read by `findings`.
+/// The time from which a ready task has waited long enough to be a finding. Chosen, like [`LONG_POLL`]. Read by
+/// `findings`.
 pub(crate) const LONG_WAIT: Duration = Duration::from_millis(10);
 
 /// The number of long polls or waits that is more than an accident: the OS may take a thread off its CPU in any of
 /// them. Chosen. Read by `findings`.
 pub(crate) const SEVERAL: u64 = 3;
 
-/// The number of tasks of one site from which on they may be a leak. Chosen. Read by `findings`.
+/// The number of tasks of one site from which they may be a leak. Chosen. Read by `findings`.
 pub(crate) const MANY_TASKS: u64 = 50_000;
 
-/// The share of its time from which on a worker counts as fully busy. Chosen. Read by `findings`.
+/// The share of its time from which a worker counts as fully busy. Chosen. Read by `findings`.
 pub(crate) const SATURATED: f64 = 0.95;
 
-/// A poll that lasts longer than this counts as blocking its worker. Chosen, as [`LONG_POLL`]. Read by `Frame`.
+/// A poll that lasts longer than this counts as blocking its worker. Chosen, like [`LONG_POLL`]. Read by `Frame`.
 pub(crate) const BLOCKED: Duration = Duration::from_millis(10);
 
-/// A poll that lasts longer than this is listed as stuck. Chosen: as long as polls that are reported in builds for
-/// development. Read by `Collector`.
+/// A poll that lasts longer than this is listed as stuck. Chosen: the length from which development builds report
+/// polls. Read by `Collector`.
 pub(crate) const STUCK: Duration = Duration::from_millis(100);
 
 // --- What a frame has ---
@@ -48,13 +49,13 @@ pub(crate) const SITES: usize = 100;
 /// The longest text of a name or a site, in bytes. More makes frames larger. Chosen. Read by `Frame`.
 pub(crate) const TEXT_LIMIT: usize = 300;
 
-/// The number of tasks that wait for another and are drawn. Chosen. Read by `Graph`.
+/// The number of tasks that wait for another task and are drawn. Chosen. Read by `Graph`.
 pub(crate) const EDGES: usize = 200;
 
 /// The number of circles of tasks that wait for each other. Chosen. Read by `Graph`.
 pub(crate) const CIRCLES: usize = 20;
 
-/// The number of members of a circle that are sent, of all that it has. Chosen. Read by `Graph`.
+/// The number of a circle's members that are sent. Chosen. Read by `Graph`.
 pub(crate) const MEMBERS: usize = 50;
 
 /// The number of members of a circle that a finding names. Chosen. Read by `Findings`.
@@ -71,10 +72,10 @@ pub(crate) const WINDOW: Duration = Duration::from_secs(10);
 
 // --- Clients ---
 
-/// The number of clients that look at the same time. Each costs a frame twice a second. Chosen. Read by `Feed`.
+/// The number of clients that may look at the same time. Each costs a frame twice a second. Chosen. Read by `Feed`.
 pub(crate) const CLIENTS: usize = 8;
 
-/// The number of connections at a time: the clients that look, and those that have just come. Chosen. Read by
+/// The number of connections at a time: clients that look, and those that have just connected. Chosen. Read by
 /// `Inspector`.
 pub(crate) const CONNECTIONS: usize = 32;
 
@@ -92,6 +93,6 @@ pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The largest head of a request, in bytes. Chosen: browsers send a tenth of it. Read by `Request`.
 pub(crate) const HEAD_LIMIT: usize = 8 * 1024;
 
-/// What the kernel may hold for a client that does not read, in bytes. More takes memory; fewer takes more writes for a
-/// frame. Chosen. Read by `Connection`.
+/// The number of bytes that the kernel may hold for a client that does not read. More takes memory; fewer takes more
+/// writes for a frame. Chosen. Read by `Connection`.
 pub(crate) const SEND_BUFFER: usize = 64 * 1024;

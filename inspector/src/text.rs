@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Returns a time in three digits: "1.20 s", "30 ms".
+/// Returns a time with up to three digits: "1.20 s", "30 ms".
 pub(crate) fn duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let (value, unit) = match seconds {

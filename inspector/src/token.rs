@@ -21,7 +21,7 @@ impl Token {
         })))
     }
 
-    /// Returns the token that a program has set, if it can stand in a URL and is not easily guessed.
+    /// Returns the token that a program has set, if it fits into a URL and is not easily guessed.
     pub(crate) fn chosen(text: &str) -> io::Result<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if text.len() < SHORTEST || text.len() > 256 || !text.bytes().all(plain) {
@@ -37,7 +37,7 @@ impl Token {
         &self.0
     }
 
-    /// Compares in a time that depends on the length of the guess only.
+    /// Compares in a time that depends only on the length of the guess.
     pub(crate) fn is(&self, guess: &str) -> bool {
         let own = self.0.as_bytes();
         let mut difference = own.len() ^ guess.len();
@@ -48,7 +48,7 @@ impl Token {
     }
 }
 
-/// Says nothing of the secret, which would end up in logs.
+/// Hides the secret, which would otherwise end up in logs.
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Token(..)")

@@ -1,7 +1,7 @@
 //! The inspector in a terminal: the same frames as in the browser, as text.
 //!
-//! A plain client of the standard library, on no runtime. Names come from the program that is looked at, and through it
-//! from anybody, so control characters are taken out before they reach the terminal.
+//! A plain client on the standard library, without a runtime. Names come from the inspected program, and through it
+//! from anybody, so control characters are removed before they reach the terminal.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -14,7 +14,7 @@ use crate::value::Value;
 
 /// The longest line that is read from the server: a frame of 500 rows takes a tenth of it.
 const LINE_LIMIT: u64 = 16 << 20;
-/// The rows of tasks where it is not known how many fit.
+/// The number of task rows if it is not known how many fit.
 const ROWS: usize = 20;
 /// How long a server may be silent.
 const SILENCE: Duration = Duration::from_secs(30);
@@ -24,26 +24,26 @@ const SILENCE: Duration = Duration::from_secs(30);
 pub struct Options {
     /// The URL of the inspector, with its token.
     pub url: String,
-    /// One frame, and the end.
+    /// Whether to end after one frame.
     pub once: bool,
-    /// The rows of the table of tasks; 0 for as many as fit, or 20 where that is not known.
+    /// The number of rows in the table of tasks; 0 means as many as fit, or 20 if that is not known.
     pub rows: usize,
     /// The column to sort the tasks by.
     pub sort: String,
-    /// A text that the tasks shown contain.
+    /// A text that the shown tasks must contain.
     pub filter: String,
-    /// The characters of a line, at most.
+    /// The largest number of characters in a line.
     pub width: usize,
-    /// Fits frames to the terminal that standard output is, if its size is known: no line is wider, and there are no
-    /// more lines than it shows.
+    /// Whether to fit frames to the terminal on standard output, if its size is known: no line is wider than the
+    /// terminal, and there are no more lines than it shows.
     pub fit: bool,
 }
 
-/// Shows frames until the connection ends, or one.
+/// Shows frames until the connection ends, or only one.
 ///
 /// # Errors
 ///
-/// Returns an error if the inspector can't be reached, refuses, or sends what is not a frame.
+/// Returns an error if the inspector can't be reached, refuses the request, or sends something that is not a frame.
 ///
 /// # Examples
 ///
@@ -68,7 +68,7 @@ pub struct Options {
 /// ```
 pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
     let mut lines = open(options)?;
-    // The first frame has no rates yet, so one frame is the second.
+    // The first frame has no rates yet, so a single frame is the second one.
     let mut skip = usize::from(options.once);
     loop {
         let mut line = String::new();
@@ -82,7 +82,7 @@ pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
         }
         let frame = Value::parse(text)
             .ok_or_else(|| io::Error::other("the inspector has sent what is not JSON"))?;
-        // Each time: somebody may have resized it.
+        // Asked each time, because somebody may have resized it.
         let size = if options.fit { sys::terminal_size() } else { None };
         let width = size.map_or(options.width, |(columns, _)| columns);
         let height = size.map_or(usize::MAX, |(_, lines)| lines.saturating_sub(1));
@@ -91,19 +91,19 @@ pub fn run(options: &Options, out: &mut impl Write) -> io::Result<()> {
             return out.write_all(text.as_bytes());
         }
         let text = first_lines(&text, height);
-        // To the top left, each line with the rest of the old one taken out, and what is below.
+        // Starts at the top left, and clears the rest of each old line and everything below.
         write!(out, "\x1b[H{}\x1b[J", text.replace('\n', "\x1b[K\n"))?;
         out.flush()?;
     }
 }
 
-/// Returns this many lines of a text.
+/// Returns the first lines of a text.
 pub(crate) fn first_lines(text: &str, lines: usize) -> &str {
     let end = text.match_indices('\n').nth(lines.saturating_sub(1)).map(|(at, _)| at + 1);
     if lines == 0 { "" } else { &text[..end.unwrap_or(text.len())] }
 }
 
-/// Asks for the events and returns the stream after the head of the response.
+/// Requests the events, and returns the stream after the head of the response.
 fn open(options: &Options) -> io::Result<BufReader<TcpStream>> {
     let wrong = || {
         io::Error::new(

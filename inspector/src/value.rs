@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// How deep values may be nested: the inspector's own go no deeper than six.
+/// How deeply values may be nested. The inspector's own go no deeper than six.
 const DEPTH: usize = 16;
 
 /// A JSON value.
@@ -17,7 +17,7 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// Parses a text that is one value, or returns `None` if it is not.
+    /// Parses a text that is a single value, or returns `None` if it is not.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let mut reader = Reader { rest: text };
         let value = reader.value(DEPTH)?;
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// Returns a number, or `None` if it is none.
+    /// Returns a number, or `None` if the value is not one.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -164,7 +164,8 @@ impl Reader<'_> {
                     'u' => {
                         let digits = chars.as_str().get(..4)?;
                         chars = chars.as_str().get(4..)?.chars();
-                        // The inspector writes other planes without escapes, so there are no pairs.
+                        // The inspector writes characters of other planes without escapes, so there are no surrogate
+                        // pairs.
                         char::from_u32(u32::from_str_radix(digits, 16).ok()?)?
                     }
                     other @ ('"' | '\\' | '/') => other,

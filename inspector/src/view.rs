@@ -1,4 +1,4 @@
-//! The choice of one client: how many rows it wants to see, in which order, of which tasks.
+//! The choice of one client: which tasks it wants to see, how many, and in which order.
 
 use std::cmp::Ordering;
 
@@ -74,7 +74,8 @@ impl Default for View {
 }
 
 impl View {
-    /// Reads `n`, `sort`, `order` and `filter` from a request's query. What makes no sense is left at its default.
+    /// Reads `n`, `sort`, `order` and `filter` from a request's query. Invalid values are ignored in favour of the
+    /// defaults.
     pub(crate) fn of(request: &Request) -> Self {
         let usual = Self::default();
         let mut filter = request.query("filter").unwrap_or_default().to_lowercase();
@@ -91,7 +92,7 @@ impl View {
         }
     }
 
-    /// Returns the rows to show, in order, and how many tasks pass the filter.
+    /// Returns the rows to show, in order, and the number of tasks that pass the filter.
     pub(crate) fn select<'a>(&self, tasks: &'a [Task]) -> (Vec<&'a Task>, usize) {
         let mut rows: Vec<&Task> = tasks.iter().filter(|task| self.passes(task)).collect();
         let matching = rows.len();

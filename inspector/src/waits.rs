@@ -1,4 +1,4 @@
-//! The graph of tasks that wait for each other: chains of joins, and the circles among them that will never end.
+//! The graph of tasks that wait for each other: chains of joins, and circles, which will never end.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,21 +10,21 @@ use crate::policy::{CIRCLES, EDGES, MEMBERS};
 pub(crate) struct Graph<'a> {
     /// How many idle tasks wait for each kind of thing, the largest number first.
     pub(crate) kinds: Vec<(&'static str, usize)>,
-    /// A task and the one whose end it waits for. Those of circles come first, then those that have waited longest. Of a
-    /// circle that is not reported whole, the others are left out.
+    /// Pairs of a task and the one that it joins. Pairs in circles come first, then those that have waited longest. If
+    /// a circle is not reported whole, its other members are left out.
     pub(crate) joins: Vec<(&'a Task, &'a Task)>,
-    /// All joins, also those that are not reported.
+    /// The number of all joins, including those that are not reported.
     pub(crate) all_joins: usize,
     /// Tasks that wait for each other in a circle.
     pub(crate) circles: Vec<Circle>,
 }
 
-/// Tasks each of which waits for the end of the next, and the last for that of the first.
+/// Tasks each of which waits for the end of the next, and the last for the first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Circle {
-    /// From the smallest id on. There may be more than are reported.
+    /// Starts with the smallest id. There may be more than are reported.
     pub(crate) members: Vec<u64>,
-    /// How many there are.
+    /// The number of all members.
     pub(crate) total: usize,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Graph<'a> {
         let in_circle: HashSet<u64> = all_circles.iter().flatten().copied().collect();
         let circles: Vec<_> = all_circles.into_iter().map(Circle::cut).collect();
         let reported: HashSet<u64> = circles.iter().flat_map(|it| &it.members).copied().collect();
-        // Tasks that are joined are looked up by id: only those, of perhaps 100,000.
+        // Only joined tasks are looked up by id, out of perhaps 100,000.
         let wanted: HashSet<u64> = waiting.values().copied().collect();
         let found: HashMap<u64, &Task> = tasks
             .iter()
@@ -70,7 +70,7 @@ impl Circle {
     }
 }
 
-/// Returns the circles of a graph in which each node has one successor at most. Each starts with its smallest id.
+/// Returns the circles of a graph in which each node has at most one successor. Each starts with its smallest id.
 fn circles(next: &HashMap<u64, u64>) -> Vec<Vec<u64>> {
     // The walk in which a node was visited first.
     let mut visited: HashMap<u64, u64> = HashMap::new();
@@ -86,7 +86,7 @@ fn circles(next: &HashMap<u64, u64>) -> Vec<Vec<u64>> {
                 None => break,
             }
         }
-        // The walk has met itself, and not a node that leads nowhere.
+        // The walk has met itself, not a node that leads nowhere.
         if visited[&at] != start || !next.contains_key(&at) {
             continue;
         }
@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(graph.kinds, [("join", 8), ("timer", 1)]);
     }
 
-    /// All members were looked through for each join, and all were sent.
+    /// All members used to be searched for each join, and all were sent.
     #[test]
     fn a_large_circle_is_found_in_a_moment_and_cut_short() {
         const TASKS: u64 = 100_000;

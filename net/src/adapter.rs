@@ -1,5 +1,4 @@
-//! The base of the adapters to other crates' I/O traits: what an adapter has to know about a stream. Not meant for
-//! programs.
+//! The properties of a stream that the adapters to other crates' I/O traits rely on. Not meant for programs.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -9,9 +8,9 @@ pub use futures_io::AsyncWrite;
 
 use crate::{Duplex, OwnedReadHalf, OwnedWriteHalf, TcpStream};
 
-/// A stream that reads into memory which need not be initialised. Streams of windlass do, and nothing else can.
+/// A stream that can read into uninitialised memory. Only windlass's own streams implement this.
 pub trait ReadUninit: private::Sealed {
-    /// Reads some bytes to the start of `room`, and returns them; nothing is the end of the stream.
+    /// Reads some bytes to the start of `room`, and returns them. An empty slice means the end of the stream.
     ///
     /// # Errors
     ///
@@ -23,11 +22,11 @@ pub trait ReadUninit: private::Sealed {
     ) -> Poll<io::Result<&'b mut [u8]>>;
 }
 
-/// A stream of which a vectored write is one call.
+/// A stream that performs a vectored write in one call.
 pub trait WriteVectored: private::Sealed + AsyncWrite + Unpin {}
 
 pub(crate) mod private {
-    /// Unsafe code in the adapters relies on what is returned.
+    /// Sealed because unsafe code in the adapters relies on the results.
     pub trait Sealed {}
 }
 
@@ -41,7 +40,7 @@ macro_rules! impl_read_uninit {
                 cx: &mut std::task::Context<'_>,
                 room: &'b mut [std::mem::MaybeUninit<u8>],
             ) -> std::task::Poll<std::io::Result<&'b mut [u8]>> {
-                // The stream's own method, which goes before the trait's.
+                // The stream's own method, which takes precedence over the trait's.
                 <$type>::poll_read_uninit(self, cx, room)
             }
         }
@@ -57,7 +56,7 @@ impl WriteVectored for TcpStream {}
 impl<S: Duplex> private::Sealed for OwnedWriteHalf<S> {}
 impl<S: Duplex> WriteVectored for OwnedWriteHalf<S> {}
 
-/// The methods of a trait that writes as futures-io's does, but says *shut down* for closing, for a wrapper of a
+/// Defines the methods of a trait like futures-io's `AsyncWrite` that calls closing *shutdown*, for a wrapper of a
 /// [`WriteVectored`] stream.
 #[doc(hidden)]
 #[macro_export]

@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 
 use windlass_runtime::task::AbortHandle;
 
-/// A value that can be converted into socket addresses, as with std's trait of the same name.
+/// A value that can be converted into socket addresses, like std's trait of the same name.
 ///
 /// Numeric addresses are converted at once. Names are looked up with the OS's resolver, which blocks, on a thread of
 /// the blocking pool.
@@ -41,8 +41,8 @@ pub trait ToSocketAddrs {
     /// ```
     fn lookup(&self) -> io::Result<Lookup>;
 
-    /// Returns what [`resolve`] looks up: as [`lookup`](Self::lookup) does, but text needs no port. Without one, the
-    /// port of the addresses is 0.
+    /// Does what [`lookup`](Self::lookup) does, for [`resolve`]: text needs no port. Without one, the addresses have
+    /// port 0.
     ///
     /// # Errors
     ///
@@ -122,7 +122,8 @@ impl<A: Into<SocketAddr>> From<A> for Lookup {
 
 /// Resolves a host into its addresses: `"example.org:443"`, `("example.org", 443)`, or any other [`ToSocketAddrs`].
 ///
-/// A host without a port, `"example.org"`, has addresses with port 0: take [`ip`](SocketAddr::ip) of them.
+/// A host without a port, such as `"example.org"`, resolves into addresses with port 0: use only their
+/// [`ip`](SocketAddr::ip).
 ///
 /// Dropping the future cancels the lookup if it has not started. One that has started continues on its thread, and its
 /// result is discarded.
@@ -281,7 +282,7 @@ impl ToSocketAddrs for str {
     }
 
     fn lookup_host(&self) -> io::Result<Lookup> {
-        // The text of an IPv6 address has colons, and its last part is no port.
+        // The text of an IPv6 address has colons, and its last part is not a port.
         if !self.is_empty() && (!self.contains(':') || self.parse::<IpAddr>().is_ok()) {
             return Ok(Lookup::host(self, 0));
         }

@@ -10,11 +10,11 @@ use windlass_runtime::io::{Descriptor, Direction, Registration};
 
 use crate::sys::{self, AsDescriptor};
 
-/// Makes the operations of any pollable descriptor awaitable: a socket of a kind that this crate has no type for, a
-/// terminal, a timer, the descriptor of a C library.
+/// Makes the operations of any pollable descriptor awaitable: a kind of socket that this crate has no type for, a
+/// terminal, a timer, or a descriptor from a C library.
 ///
 /// `T` performs the operations without blocking; `Async` waits when they would block. Any number of tasks can use it at
-/// the same time. An event wakes all tasks that wait for its direction, and those that come too late wait again.
+/// the same time. An event wakes all tasks that wait for its direction. Those that find nothing left wait again.
 ///
 /// The descriptor is registered with the runtime that is current when the `Async` is created. When that runtime shuts
 /// down, waiting operations return an error.
@@ -25,9 +25,9 @@ use crate::sys::{self, AsDescriptor};
 ///
 /// # Caveats
 ///
-/// Connect a TCP socket before it is registered: the OS reports one that is not connected as hung up, and so as
+/// Connect a TCP socket before you register it: the OS reports an unconnected one as hung up, and therefore as
 /// writable. A FIFO that was never opened for writing reads as if it had ended: await [`readable`](Self::readable)
-/// before the first read, or use `unix::pipe::Receiver`, which does so.
+/// before the first read, or use `unix::pipe::Receiver`, which does that.
 ///
 /// # Examples
 ///
@@ -56,8 +56,8 @@ impl<T: AsDescriptor> Async<T> {
     /// Puts the descriptor into non-blocking mode, and registers it with the current runtime, or with the global
     /// runtime if there is none.
     ///
-    /// The mode belongs to the open file and not to the descriptor: it is also changed for a duplicate, or for another
-    /// process that has the same terminal.
+    /// The mode belongs to the open file, not to the descriptor. It therefore also changes for duplicates, and for
+    /// other processes that share the terminal.
     ///
     /// # Errors
     ///
@@ -113,7 +113,7 @@ impl<T: AsDescriptor> Async<T> {
         Self::registered(io, Registration::new)
     }
 
-    /// Registers a non-blocking connection on which nothing was sent yet, and which is therefore writable.
+    /// Registers a non-blocking connection on which nothing was sent yet, so that it is writable.
     pub(crate) fn new_writable(io: T) -> io::Result<Self> {
         Self::registered(io, Registration::writable)
     }
@@ -207,7 +207,7 @@ impl<T> Async<T> {
         io
     }
 
-    /// Accepts a connection. Where the OS reports each connection by itself, this uses up the report.
+    /// Accepts a connection. If the OS reports connections one by one, this uses up the report.
     pub(crate) fn accept_with<R>(&self, next: impl FnOnce(&T) -> io::Result<R>) -> io::Result<R> {
         let seen = self.registration.seen(Direction::Read);
         let result = next(&self.io);

@@ -22,7 +22,7 @@ pub trait ByteIo {
     const SHORT_READ_DRAINS: bool;
     /// True if a write that accepts fewer bytes than it was given has left no room.
     const SHORT_WRITE_FILLS: bool;
-    /// True if a read of zero bytes means the end only after the OS has reported an event.
+    /// True if a read of zero bytes means the end of the stream only after the OS has reported an event.
     const END_IS_REPORTED: bool = false;
 
     /// Returns the reader of the stream.
@@ -64,7 +64,7 @@ impl<T: ByteIo> Async<T> {
 
     pub(crate) async fn read_buf(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
         let count = self.read_uninit(spare_capacity(buf)).await?.len();
-        // SAFETY: the read has initialised as many bytes behind the end as it returned.
+        // SAFETY: the read has initialised as many bytes after the vector's end as it returned.
         unsafe { buf.set_len(buf.len() + count) };
         Ok(count)
     }
@@ -124,7 +124,7 @@ impl<T: ByteIo> Async<T> {
 
     pub(crate) fn try_read_buf(&self, buf: &mut Vec<u8>) -> io::Result<usize> {
         let count = self.try_read_uninit(spare_capacity(buf))?.len();
-        // SAFETY: the read has initialised as many bytes behind the end as it returned.
+        // SAFETY: the read has initialised as many bytes after the vector's end as it returned.
         unsafe { buf.set_len(buf.len() + count) };
         Ok(count)
     }

@@ -18,11 +18,11 @@ macro_rules! datagram_methods {
     ($address:ty) => {
         /// Sends a datagram to the peer that the socket is connected to, and returns its length.
         ///
-        /// An empty datagram is sent, too. Dropping the future loses nothing: unless it returned, nothing was sent.
+        /// An empty datagram is sent as well. If the future is dropped before it returns, nothing was sent.
         ///
         /// # Errors
         ///
-        /// Returns the OS's error, which may be about an earlier datagram (`ConnectionRefused`), or an error if the
+        /// Returns the OS's error, which may concern an earlier datagram (`ConnectionRefused`), or an error if the
         /// runtime shuts down.
         ///
         /// # Examples
@@ -96,14 +96,14 @@ macro_rules! datagram_methods {
             self.io.try_write_with(|socket| Datagrams::send(socket, buf))
         }
 
-        /// Receives a datagram, and returns its length. What does not fit into `buf` is discarded.
+        /// Receives a datagram, and returns its length. Bytes that do not fit into `buf` are discarded.
         ///
-        /// Dropping the future loses nothing: a datagram that was not returned is still in the queue.
+        /// Dropping the future loses nothing: a datagram that was not returned stays in the queue.
         ///
         /// # Errors
         ///
-        /// Returns the OS's error, which may be about a datagram that was sent before (`ConnectionRefused`), or an
-        /// error if the runtime shuts down.
+        /// Returns the OS's error, which may concern a datagram that was sent before (`ConnectionRefused`), or an error
+        /// if the runtime shuts down.
         ///
         /// # Examples
         ///
@@ -186,7 +186,7 @@ macro_rules! datagram_methods {
 
         /// Receives a datagram, and returns its length and the address of its sender.
         ///
-        /// What does not fit into `buf` is discarded. Dropping the future loses nothing.
+        /// Bytes that do not fit into `buf` are discarded. Dropping the future loses nothing.
         ///
         /// # Errors
         ///

@@ -40,7 +40,7 @@ pub struct WriteHalf<'a, S>(&'a S);
 
 /// The owned reading half of a stream; see [`TcpStream::into_split`](crate::TcpStream::into_split).
 ///
-/// Dropping it leaves both directions open until the other half is dropped, too.
+/// Dropping it leaves both directions open until the other half is dropped as well.
 ///
 /// # Examples
 ///
@@ -74,7 +74,7 @@ pub struct OwnedWriteHalf<S: Duplex> {
     ends: bool,
 }
 
-/// Defines the halves of one kind of stream under the names that they have in tokio, where they are types of their own.
+/// Defines the halves of one kind of stream under their names in tokio, where they are separate types.
 macro_rules! half_aliases {
     ($stream:ident) => {
         #[doc = concat!("The borrowed reading half of a [`", stringify!($stream), "`].")]

@@ -8,8 +8,8 @@ use futures_core::Stream;
 
 /// An endless stream of the connections that a listener accepts; see [`TcpListener::incoming`].
 ///
-/// It implements [`Stream`]; one task at a time can wait that way: the last one that polled. For programs without a
-/// crate of stream adapters it has a method [`next`](Self::next).
+/// It implements [`Stream`]. One task at a time can wait that way: the last one that polled. The method
+/// [`next`](Self::next) is for programs without a crate of stream adapters.
 ///
 /// # Examples
 ///
@@ -35,7 +35,8 @@ pub struct Incoming<'a, L> {
     listener: &'a L,
 }
 
-/// The methods of a listener that [`Incoming`] needs. Public in a private module: other crates can't implement it.
+/// The methods of a listener that [`Incoming`] needs. It is public in a private module, so other crates can't implement
+/// it.
 pub trait Listener {
     /// An accepted connection.
     type Stream;
@@ -51,7 +52,7 @@ impl<'a, L: Listener> Incoming<'a, L> {
         Self { listener }
     }
 
-    /// Accepts the next connection. Never returns `None`; the `Option` is that of streams.
+    /// Accepts the next connection. Never returns `None`; the `Option` is there because streams have it.
     ///
     /// Dropping the future loses no connection.
     ///
@@ -85,8 +86,8 @@ impl<L: Listener> Stream for Incoming<'_, L> {
     }
 }
 
-/// Accepts a connection, and skips those that their clients closed while they were queued. Unix reports them by the
-/// first kind of error, Windows by the second.
+/// Accepts a connection, and skips those that were closed by their clients while they were queued. Unix reports these
+/// as `ConnectionAborted`, Windows as `ConnectionReset`.
 pub(crate) fn skip_aborted<R>(mut accept: impl FnMut() -> io::Result<R>) -> io::Result<R> {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset};
     loop {
@@ -104,7 +105,7 @@ macro_rules! listener_methods {
         /// Accepts the next connection, and returns it with the address of its peer.
         ///
         /// Several tasks can accept at the same time. Dropping the future loses no connection: one that was not
-        /// returned is still in the queue.
+        /// returned stays in the queue.
         ///
         /// # Errors
         ///
@@ -204,9 +205,9 @@ macro_rules! listener_methods {
         /// Returns true if another process, or another descriptor of this one, may have the same socket, and so the
         /// same queue.
         ///
-        /// That is assumed of listeners that come from elsewhere, by `from_std` or from a descriptor: from a
+        /// This is assumed of listeners that come from elsewhere, through `from_std` or from a descriptor: from a
         /// supervisor such as systemd, or from the process that this one replaces. A listener that was bound here is
-        /// taken to be this process's own.
+        /// assumed to be this process's own.
         ///
         /// # Examples
         ///
@@ -223,10 +224,10 @@ macro_rules! listener_methods {
             self.is_shared
         }
 
-        /// Sets whether the socket is taken to be shared; see [`is_shared`](Self::is_shared) and
+        /// Sets whether the socket is assumed to be shared; see [`is_shared`](Self::is_shared) and
         /// [`refuse_new`](Self::refuse_new).
         ///
-        /// A program that hands its socket to the process that replaces it says so here.
+        /// Call this in a program that hands its socket to the process that replaces it.
         ///
         /// # Examples
         ///

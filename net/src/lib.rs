@@ -6,31 +6,31 @@
 //! |---|---|
 //! | TCP | [`TcpListener`], [`TcpStream`]; [`TcpSocket`] to set options first |
 //! | UDP | [`UdpSocket`] |
-//! | local sockets and pipes | `unix`, which Windows does not have |
+//! | local sockets and pipes | `unix`, on Unix only |
 //! | any other descriptor | [`Async`] |
 //! | names | [`resolve`], [`ToSocketAddrs`] |
 //! | signals from foreign code | [`OsEvent`] |
 //! | a time of day | [`WallTimer`] |
-//! | any handle of Windows that can be waited for | `WaitHandle`, which only Windows has |
+//! | any Windows handle that can be waited for | `WaitHandle`, on Windows only |
 //!
 //! # What all of them have in common
 //!
 //! - They belong to the runtime that was current when they were created, or to the global runtime if there was none.
-//!   When that runtime shuts down, waiting operations return an error. Tasks of other runtimes and plain threads (with
-//!   `block_on`) can use them as well.
+//!   When that runtime shuts down, waiting operations return an error. Tasks of other runtimes can use them as well,
+//!   and so can plain threads with `block_on`.
 //! - An operation is tried first. The task waits only if the operation would block.
-//! - Methods take `&self`. One task can read while another one writes. If several tasks wait for the same direction,
-//!   all wake up, and one of them gets the data.
-//! - Dropping a future loses no byte, no datagram and no connection that was not returned. The two exceptions,
-//!   `read_exact` and `write_all`, are documented.
+//! - Methods take `&self`. One task can read while another writes. If several tasks wait for the same direction, all
+//!   wake up, and one of them gets the data.
+//! - Dropping a future loses no bytes, datagrams or connections. The two exceptions, `read_exact` and `write_all`, are
+//!   documented.
 //! - Each result counts against the task's budget, so that a socket that is always ready cannot occupy a worker.
 //! - A signal that interrupts a call is not an error. Writing to a socket whose peer has closed it raises no signal.
 //!
 //! # What a peer can do
 //!
 //! A peer is not trusted. It can send nothing, send without end, stop reading, reset a connection at any point, or
-//! leave the queue of a listener before it is accepted. None of that panics, blocks a worker or keeps other tasks from
-//! running. Three things remain for the program to bound, because only it knows the protocol:
+//! leave a listener's queue before it is accepted. None of that panics, blocks a worker or keeps other tasks from
+//! running. The program itself has to bound three things, because only it knows the protocol:
 //!
 //! - **Time.** A read from a silent peer and a write to one that does not read wait forever. Put
 //!   [`timeout`](windlass_runtime::timer::timeout) around them.
@@ -63,9 +63,10 @@
 //!
 //! # How it is built
 //!
-//! [`Async`] is a descriptor with its registration with the poller; every type contains one. `bytes` implements what
-//! streams share, `datagram` what datagram sockets share, and `methods` and `readiness` define the public methods.
-//! `adapter` is what the adapters to other crates' traits share. `sys` is the only module that names an OS.
+//! [`Async`] is a descriptor and its registration with the poller; every type contains one. `bytes` implements the
+//! common part of streams, `datagram` that of datagram sockets, and `methods` and `readiness` define the public
+//! methods. `adapter` is the common part of the adapters to other crates' traits. `sys` is the only module that names
+//! an OS.
 
 #[doc(hidden)]
 pub mod adapter;

@@ -1,4 +1,4 @@
-//! An auto-reset event that is an object of the OS, so that foreign code can signal it.
+//! An auto-reset event that is an OS object, so that foreign code can signal it.
 
 use std::fmt;
 use std::io;
@@ -6,20 +6,20 @@ use std::time::{Duration, Instant};
 
 use crate::sys;
 
-/// An auto-reset event that foreign code can signal: a C library, another process that has its descriptor, anything
-/// that can `write(2)`. Within one program, `AutoResetEvent` does the same at a lower cost.
+/// An auto-reset event that foreign code can signal: a C library, another process that has its descriptor, or anything
+/// else that can call `write(2)`. Within one program, `AutoResetEvent` does the same at a lower cost.
 ///
 /// - Waiting on a set event takes the signal and returns at once, without suspending.
 /// - Waiting on an unset event suspends until it is set.
 /// - [`set`](Self::set) on a set event changes nothing. Signals are not counted: however often the event was set before
-///   a waiter runs, one waiter takes the signal. This is also true of waiters that are suspended already, so prefer one
+///   a waiter runs, one waiter takes the signal. This also applies to waiters that are already suspended, so prefer one
 ///   waiter per event.
 ///
-/// On Linux (an eventfd) the kernel guarantees that one waiter takes a signal, even between processes. On macOS and the
-/// BSDs the event is a pipe: others can signal it, but only this process can take the signal.
+/// On Linux the event is an eventfd: the kernel guarantees that one waiter takes a signal, even between processes. On
+/// macOS and the BSDs the event is a pipe: other processes can signal it, but only this process can take the signal.
 ///
 /// A process that has the descriptor can set the event, or take its signals, at any time. Treat a signal as a hint to
-/// look, unless all of them are trusted.
+/// look, unless all such processes are trusted.
 ///
 /// The event belongs to no runtime until a task suspends on it, and then to the runtime of that task. Tasks of other
 /// runtimes can wait as well. When that runtime shuts down, pending waits return an error; the next wait belongs to the
@@ -136,7 +136,7 @@ impl OsEvent {
 
     /// Waits for a signal and takes it.
     ///
-    /// Dropping the future loses no signal: one that was not returned is still there. To wait for either the event or a
+    /// Dropping the future loses no signal: one that was not returned is kept. To wait for either the event or a
     /// cancellation, use `token.run_until_cancelled(event.wait())` with a `CancellationToken`.
     ///
     /// # Errors
@@ -226,7 +226,8 @@ impl OsEvent {
     }
 }
 
-/// Converts to milliseconds: rounded up, because a wait must not end early, and at most what every OS accepts.
+/// Converts to milliseconds, rounded up because a wait must not end early, and limited to the most that every OS
+/// accepts.
 fn in_millis(time: Duration) -> u32 {
     let millis = time.as_nanos().div_ceil(1_000_000);
     millis.min(i32::MAX as u128) as u32

@@ -12,7 +12,7 @@ use std::time::Duration;
 /// a fast sender from occupying a worker. Chosen. Read by `Async::read_to_end`.
 pub(crate) const READ_TO_END_BYTES: u64 = 256 * 1024;
 
-/// The number of bytes by which `read_buf` grows a full vector. More takes memory for short messages; fewer takes more
+/// The number of bytes by which `read_buf` grows a full vector. More wastes memory on short messages; fewer takes more
 /// reads for long ones. Chosen. Read by `read_buf`.
 pub(crate) const BUFFER_GROWTH: usize = 8 * 1024;
 
@@ -35,8 +35,8 @@ pub(crate) const MOST_BUFFERS: usize = 1024;
 #[cfg(unix)]
 pub(crate) const COPIED_BYTES: usize = 512;
 
-/// The first and the longest pause between two attempts to send to a local receiver that has no room, because the OS
-/// does not report when it has. Shorter burns CPU time beside a slow receiver; longer delays a datagram. Chosen. Read
+/// The first and the longest pause between two attempts to send to a local receiver that has no room. The OS does not
+/// report when it has room again. Shorter burns CPU time beside a slow receiver; longer delays a datagram. Chosen. Read
 /// by `UnixDatagram::send_to`.
 #[cfg(unix)]
 pub(crate) const DATAGRAM_PAUSES: (Duration, Duration) =
@@ -44,7 +44,7 @@ pub(crate) const DATAGRAM_PAUSES: (Duration, Duration) =
 
 // --- Accepting ---
 
-/// The number of connections that can wait to be accepted; the OS may have a lower limit. More takes memory of the
-/// kernel; fewer has bursts of clients wait for a second, until they try again. Chosen; std and tokio have the same or
+/// The number of connections that can wait to be accepted; the OS may have a lower limit. More takes kernel memory;
+/// with fewer, clients that come in a burst wait a second until they try again. Chosen; std and tokio have the same or
 /// fewer. Read by `TcpListener::bind`.
 pub(crate) const BACKLOG: u32 = 1024;

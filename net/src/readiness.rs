@@ -1,4 +1,4 @@
-//! Waiting for readiness, and operations without a method of their own, for all sockets and pipes.
+//! Waiting for readiness, and performing operations that have no method, for all sockets and pipes.
 
 use windlass_runtime::io::Direction;
 
@@ -96,7 +96,7 @@ macro_rules! readiness_methods {
             self.io.writable().await
         }
 
-        /// Waits until an operation is worth trying, and returns a guard that performs it or forgets the readiness.
+        /// Waits until an operation is worth trying, and returns a guard that can perform it or clear the readiness.
         ///
         /// Any number of tasks can wait, and all wake up. Dropping the future, or the guard, loses nothing.
         ///
@@ -129,8 +129,8 @@ macro_rules! readiness_methods {
 
         /// Waits until reading is worth trying, for at most `timeout`; otherwise like [`readable`](Self::readable).
         ///
-        /// With a time-out of zero it returns what has been reported before, and does not ask the OS. For a
-        /// deadline on any other operation, use `timer::timeout`. Dropping the future loses nothing.
+        /// With a time-out of zero it only checks what was reported before, and does not ask the OS. For a deadline on
+        /// any other operation, use `timer::timeout`. Dropping the future loses nothing.
         ///
         /// # Errors
         ///
@@ -186,8 +186,8 @@ macro_rules! readiness_methods {
 
         /// Does what [`readable`](Self::readable) does, for poll functions.
         ///
-        /// One task at a time can wait this way: the last one that polled. It shares that place with the
-        /// traits of `futures_io`, and with no other wait of the socket, such as `read`.
+        /// One task at a time can wait this way: the last one that polled. The traits of `futures_io` use the same
+        /// place. Other waits on the socket, such as `read`, do not.
         ///
         /// # Errors
         ///
@@ -247,9 +247,9 @@ macro_rules! readiness_methods {
         /// Performs an operation of your own on the descriptor, once and without waiting: a system call that
         /// has no method here.
         ///
-        /// The operation must not block, and returns `WouldBlock` when it would. That is remembered, so that
-        /// [`readable`](Self::readable) and [`writable`](Self::writable) wait for the next event. They do
-        /// not learn of an operation that is performed in another way.
+        /// The operation must not block; it has to return `WouldBlock` instead. That result is recorded, so that
+        /// [`readable`](Self::readable) and [`writable`](Self::writable) wait for the next event. They do not learn of
+        /// an operation that is performed in any other way.
         ///
         /// # Errors
         ///
@@ -282,8 +282,8 @@ macro_rules! readiness_methods {
             self.io.registration().try_io(interest.direction(), operation)
         }
 
-        /// Performs an operation of your own, and waits and tries again for as long as it returns
-        /// `WouldBlock`; otherwise like [`try_io`](Self::try_io).
+        /// Performs an operation of your own, and while it returns `WouldBlock`, waits and tries again; otherwise like
+        /// [`try_io`](Self::try_io).
         ///
         /// The first try is made at once, before the OS has reported anything. [`Interest`](crate::Interest)
         /// has an example with a real operation.

@@ -1,4 +1,4 @@
-//! Readiness that was reported, in the hands of the program.
+//! A guard for readiness that the OS has reported.
 
 use std::io;
 
@@ -6,16 +6,15 @@ use windlass_runtime::io::{Registration, Seen};
 
 use crate::Interest;
 
-/// Readiness that the OS has reported, until an operation finds that there is none left.
+/// Readiness that the OS has reported, and that lasts until an operation would block.
 ///
-/// It is returned by `ready` of sockets, pipes and [`Async`](crate::Async), and is what tokio calls
-/// `AsyncFdReadyGuard`. Perform the operation with [`try_io`](Self::try_io), or in any other way
-/// and call [`clear`](Self::clear) when it would block. Dropping the guard keeps the readiness: the
-/// next wait returns at once.
+/// It is returned by `ready` of sockets, pipes and [`Async`](crate::Async), and corresponds to tokio's
+/// `AsyncFdReadyGuard`. Perform the operation with [`try_io`](Self::try_io), or in another way and then call
+/// [`clear`](Self::clear) if it would block. Dropping the guard keeps the readiness: the next wait returns at once.
 ///
 /// # Examples
 ///
-/// A library reads from the descriptor by itself, and says so when there is nothing left:
+/// A library reads from the descriptor by itself, and reports when nothing is left:
 ///
 /// ```
 /// use std::io::{ErrorKind, Read};
@@ -57,7 +56,7 @@ impl<'a> ReadyGuard<'a> {
         Ok(Self { registration, interest, seen })
     }
 
-    /// Returns what was waited for.
+    /// Returns the interest that was waited for.
     ///
     /// # Examples
     ///
@@ -96,10 +95,10 @@ impl<'a> ReadyGuard<'a> {
         self.registration.try_io(self.interest.direction(), operation)
     }
 
-    /// Records that nothing is left of this readiness: an operation would block. What the OS has
-    /// reported since the guard was returned stays.
+    /// Records that this readiness is used up, because an operation would block. Anything that the OS has reported
+    /// since the guard was returned is kept.
     ///
-    /// Call it only if that is so. Otherwise the next wait is for an event that may never come.
+    /// Call it only if an operation would block. Otherwise the next wait is for an event that may never come.
     ///
     /// # Examples
     ///

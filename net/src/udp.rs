@@ -18,8 +18,8 @@ use crate::{Async, sys};
 /// All methods take `&self`: any number of tasks can send and receive at the same time. Each datagram goes to one of
 /// the tasks that receive.
 ///
-/// Anyone can send to a socket that is not connected, and the address of a sender can be forged: verify what
-/// arrives, and do not answer an unverified sender with more than it sent.
+/// Anyone can send to a socket that is not connected, and a sender's address can be forged. Verify the datagrams that
+/// arrive, and do not answer an unverified sender with more than it sent.
 ///
 /// # Examples
 ///
@@ -95,7 +95,7 @@ impl UdpSocket {
 
     /// Sends a datagram to the first of the addresses, and returns its length.
     ///
-    /// An empty datagram is sent, too. Dropping the future loses nothing: unless it returned, nothing was sent.
+    /// An empty datagram is sent as well. If the future is dropped before it returns, nothing was sent.
     ///
     /// # Errors
     ///

@@ -31,7 +31,7 @@ pub fn sleep_until_wall(time: SystemTime) -> WallTimer {
 
 /// A future that waits for a time of the wall clock, and follows that clock when it is set.
 ///
-/// If the clock is put forward the wait ends sooner; if it is put back the wait takes longer. For spans of time use
+/// If the clock is put forward, the wait ends sooner; if it is put back, the wait takes longer. For durations use
 /// `sleep`, which does not depend on the wall clock. A runtime in virtual time does not change the wall clock.
 ///
 /// The first poll that has to wait creates a timer of the OS, so the number of timers is limited by the number of
@@ -90,7 +90,7 @@ impl WallTimer {
         Self { time, wait: None }
     }
 
-    /// Returns the time that it waits for.
+    /// Returns the time that the timer waits for.
     ///
     /// # Examples
     ///
@@ -105,7 +105,7 @@ impl WallTimer {
         self.time
     }
 
-    /// Makes it wait for another time.
+    /// Makes the timer wait for another time.
     ///
     /// # Examples
     ///

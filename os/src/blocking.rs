@@ -8,9 +8,9 @@ use std::task::{Context, Poll, ready};
 use windlass_runtime::task::JoinHandle;
 use windlass_sync::primitives::{Arc, Mutex, MutexGuard};
 
-/// Runs a blocking call, which is made even if the future is dropped.
+/// Runs a blocking call. It is made even if the future is dropped.
 ///
-/// If the call never starts, because the runtime shuts down, the result is an I/O error as well.
+/// If the call never starts because the runtime shuts down, the result is also an I/O error.
 pub(crate) async fn run<T: Send + 'static>(
     call: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -24,9 +24,8 @@ pub(crate) fn poll_budget(cx: &mut Context<'_>) -> Poll<()> {
 
 /// A value on which blocking calls are made, one at a time.
 ///
-/// The value is shared with the call rather than moved into it, so that it is
-/// available again however the call ends. The lock is held while a call runs; the
-/// methods take it only while none runs.
+/// The value is shared with the call instead of being moved into it, so that it is available again however the call
+/// ends. The lock is held while a call runs; the methods take it only while none runs.
 #[derive(Debug)]
 pub(crate) struct Blocking<T> {
     value: Arc<Mutex<T>>,
@@ -38,7 +37,7 @@ impl<T: Send + 'static> Blocking<T> {
         Self { value: Arc::new(Mutex::new(value)), running: None }
     }
 
-    /// Returns true if a call is running, or has ended and was not polled since.
+    /// Returns true if a call is running, or has ended and was not polled since then.
     pub(crate) fn is_busy(&self) -> bool {
         self.running.is_some()
     }
@@ -67,7 +66,7 @@ impl<T: Send + 'static> Blocking<T> {
         Poll::Ready(Ok(self.value()))
     }
 
-    /// Returns access to the value while no call runs; blocks otherwise.
+    /// Returns access to the value. Blocks if a call is running.
     pub(crate) fn value(&self) -> MutexGuard<'_, T> {
         debug_assert!(!self.is_busy());
         self.value.lock()

@@ -1,13 +1,12 @@
-//! An awaitable stream over blocking calls: files, the standard streams, and pipes where the OS can't poll them.
+//! An awaitable stream over blocking calls, for files, the standard streams, and pipes that the OS can't poll.
 //!
 //! A thread of the blocking pool can't use the caller's buffer, because the caller may drop it.
 //! Therefore bytes pass through a buffer that belongs to the stream:
 //!
-//! - **Reading** fills the buffer with as much as the caller has room for, and copies. If the
-//!   caller's future was dropped meanwhile, the bytes stay for the next read.
-//! - **Writing** copies, and starts the call. The poll function reports the bytes as written at
-//!   that point, and the next write or flush returns the error, if any. The async functions wait
-//!   for the end of the call.
+//! - **Reading** fills the buffer with as much as the caller has room for, and copies it to the caller. If the caller's
+//!   future was dropped meanwhile, the bytes stay for the next read.
+//! - **Writing** copies the bytes, and starts the call. The poll function reports the bytes as written at that point;
+//!   an error is returned by the next write or flush. The async functions wait for the end of the call.
 //!
 //! Calls are made one at a time, in order.
 
@@ -36,7 +35,7 @@ pub(crate) struct State<T> {
     output: Vec<u8>,
     /// The error of a write whose caller did not wait.
     failed: Option<io::Error>,
-    /// The result of the last seek, until it is returned, or the cursor moves again.
+    /// The result of the last seek, until it is returned or the cursor moves again.
     sought: Option<(SeekFrom, io::Result<u64>)>,
 }
 
@@ -113,7 +112,7 @@ impl<T: Read + Send + 'static> Buffered<T> {
 }
 
 impl<T: Write + Send + 'static> Buffered<T> {
-    /// Copies, and starts to write. `prepare` runs first, on the blocking thread.
+    /// Copies the bytes, and starts to write. `prepare` runs first, on the blocking thread.
     pub(crate) fn poll_write(
         &mut self,
         cx: &mut Context<'_>,
@@ -162,13 +161,14 @@ impl<T: Seek + Send + 'static> Buffered<T> {
     /// Moves the cursor.
     pub(crate) async fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         self.idle().await?;
-        // Of a caller whose future was dropped: since then, the cursor or the end of the file may have moved.
+        // This result belongs to a caller whose future was dropped. Since then, the cursor or the end of the file may
+        // have moved.
         self.state.value().sought = None;
         std::future::poll_fn(|cx| self.poll_seek(cx, position)).await
     }
 
-    /// Moves the cursor, for a caller that polls until it is ready. One that gives up leaves its result, which the next
-    /// read or write discards.
+    /// Moves the cursor, for a caller that polls until it is ready. If the caller gives up, the next read or write
+    /// discards the result.
     pub(crate) fn poll_seek(
         &mut self,
         cx: &mut Context<'_>,
@@ -178,7 +178,7 @@ impl<T: Seek + Send + 'static> Buffered<T> {
             let mut state = ready!(self.state.poll_idle(cx))?;
             match state.sought.take() {
                 Some((asked, result)) if asked == position => return Poll::Ready(result),
-                // From a caller whose future was dropped.
+                // The result of a caller whose future was dropped.
                 _ => {}
             }
             drop(state);
@@ -285,7 +285,7 @@ mod tests {
 
     use super::*;
 
-    /// A state whose caller has got two of the five bytes that were read.
+    /// A state whose caller has received two of the five bytes that were read.
     fn ahead() -> State<Cursor<Vec<u8>>> {
         let io = Cursor::new(b"0123456789".to_vec());
         let (input, output) = (Vec::new(), Vec::new());

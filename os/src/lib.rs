@@ -11,10 +11,9 @@
 //!
 //! # How it is built
 //!
-//! The runtime's poller waits for what the OS can poll: signals (a socket that the
-//! handler writes to), ends of processes, pipes. Everything else runs on the
-//! runtime's blocking pool: `blocking` makes the calls, and `buffered` turns them
-//! into a stream. `sys` is the only module that names an OS.
+//! The runtime's poller waits for everything that the OS can poll: signals (through a socket that the handler writes
+//! to), ends of processes, pipes. Everything else runs on the runtime's blocking pool: `blocking` makes the calls, and
+//! `buffered` turns them into a stream. `sys` is the only module that names an OS.
 
 mod blocking;
 mod buffered;

@@ -20,8 +20,8 @@ pub(crate) const DIR_ENTRIES: usize = 64;
 
 // --- Copying ---
 
-/// The largest size of a buffer that a copy uses, if nothing is set. More saves system calls on fast streams; fewer
-/// takes less memory for each direction. Chosen. Read by `copy` and `Bidirectional`.
+/// The default for the largest size of a copy's buffer. More saves system calls on fast streams; fewer takes less
+/// memory for each direction. Chosen. Read by `copy` and `Bidirectional`.
 pub(crate) const COPY_BUFFER: usize = 64 * 1024;
 
 /// The initial size of a buffer, unless its largest size is smaller. More saves reads for streams that are fast from

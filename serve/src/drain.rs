@@ -20,38 +20,38 @@ use crate::{DrainReport, Listener, Switch};
 
 type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Serves connections, and ends without losing one.
+/// Serves connections, and shuts down without losing one.
 ///
-/// [`serve`](Self::serve) accepts connections and spawns a task for each, until it is told to end: by a signal
-/// ([`on_signals`](Self::on_signals)), by another future ([`on`](Self::on)), or by a [`switch`](Self::switch). Then it
+/// [`serve`](Self::serve) accepts connections and spawns a task for each, until something asks it to end: a signal
+/// ([`on_signals`](Self::on_signals)), another future ([`on`](Self::on)), or a [`switch`](Self::switch). Then it
 /// *drains*. It
 ///
-/// 1. cancels a [token](Self::token) that every connection has, which the protocol turns into its own message
+/// 1. cancels a [token](Self::token) that every connection has; the protocol turns that into its own message
 ///    (`Connection: close`, GOAWAY, a closing message);
 /// 2. closes the listener's queue to new connections, accepts those that are in it, and for a [`grace`](Self::grace)
-///    period those whose handshake had begun;
+///    period also those whose handshake had begun;
 /// 3. closes the listener;
 /// 4. waits until all connections have ended, or until a [`deadline`](Self::deadline);
-/// 5. aborts the rest, and names them in its report.
+/// 5. aborts the remaining ones, and names them in its report.
 ///
-/// Told to end a second time, it continues with the last step at once.
+/// A second request to end makes it continue with the last step at once.
 ///
-/// On Linux, no connection is lost that the OS has accepted. On other systems one may be lost that is established
-/// between the last look at the queue and the end of the listener. The queue of a listener that came from elsewhere,
-/// such as a socket of systemd's, [may be shared](windlass_net::TcpListener::is_shared) and is not closed on any system:
-/// others accept what comes later. Whether a *request* is lost depends on the protocol; `windlass::hyper` and
-/// `windlass::axum` lose none.
+/// On Linux, no connection that the OS has accepted is lost. On other systems, a connection may be lost that is
+/// established between the last look at the queue and the end of the listener. The queue of a listener that came from
+/// elsewhere, such as a socket of systemd's, [may be shared](windlass_net::TcpListener::is_shared). It is not closed on
+/// any system: others accept later connections. Whether a *request* is lost depends on the protocol; `windlass::hyper`
+/// and `windlass::axum` lose none.
 ///
 /// # What a peer can do
 ///
-/// A peer cannot keep a server from ending: the deadline bounds the drain, whatever the connections do. Before that, a
-/// server accepts connections up to a [`limit`](Self::limit), by default three quarters of the descriptors that the
-/// process may have. If descriptors run out nevertheless, it pauses until a connection has ended. How long a single
+/// A peer cannot keep a server from ending: the deadline bounds the drain, whatever the connections do. Until it
+/// drains, a server accepts connections up to a [`limit`](Self::limit), by default three quarters of the descriptors
+/// that the process may have. If descriptors run out nevertheless, it pauses until a connection ends. How long a single
 /// connection may stay idle is up to `connection`: put a time-out around its reads.
 ///
 /// # Examples
 ///
-/// An echo server that is told to end through a switch:
+/// An echo server that is shut down through a switch:
 ///
 /// ```
 /// use std::time::Duration;
@@ -98,7 +98,7 @@ impl Drain {
     /// Creates a server with a deadline of 30 seconds, a grace period of 50 milliseconds, and a [`limit`](Self::limit)
     /// on connections that leaves a quarter of the descriptors to other uses.
     ///
-    /// So far, nothing makes it end.
+    /// Nothing makes it end yet.
     ///
     /// # Examples
     ///
@@ -118,7 +118,7 @@ impl Drain {
         }
     }
 
-    /// Sets how long connections may take to end when they are told to. After that they are aborted.
+    /// Sets how long connections may take to end when the server drains. After that they are aborted.
     ///
     /// # Examples
     ///
@@ -134,7 +134,7 @@ impl Drain {
         self
     }
 
-    /// Sets how long the server continues to accept when it is told to end.
+    /// Sets how long the server continues to accept connections when it drains.
     ///
     /// It should be long enough for handshakes that have begun: a round trip.
     ///
@@ -154,11 +154,11 @@ impl Drain {
 
     /// Sets the number of connections that may be open at the same time.
     ///
-    /// Further connections wait in the listener's queue. A server that is told to end accepts them as well.
+    /// Further connections wait in the listener's queue. A server that drains accepts them as well.
     ///
     /// Unless it is set, the limit is three quarters of the [`descriptor_limit`] at the time of [`serve`](Self::serve):
-    /// 768 if `ulimit -n` is 1,024. The rest is for what the connections open. If each of them needs a descriptor or
-    /// more of its own, as in a proxy, set a lower limit. `usize::MAX` is no limit.
+    /// 768 if `ulimit -n` is 1,024. The remaining descriptors are for whatever the connections open. If each of them
+    /// needs one or more descriptors of its own, as in a proxy, set a lower limit. `usize::MAX` means no limit.
     ///
     /// # Panics
     ///
@@ -178,11 +178,12 @@ impl Drain {
         self
     }
 
-    /// Tells the server to end when `trigger` completes, which may wait for a message or a time-out.
+    /// Tells the server to end when `trigger` completes. The trigger may, for example, wait for a message or a
+    /// time-out.
     ///
-    /// It can be called several times: the second trigger that completes ends the drain at once. Triggers
-    /// are polled by [`serve`](Self::serve). For something that happens repeatedly, pass a loop that
-    /// flips a [`switch`](Self::switch) and never ends.
+    /// This can be called several times: the second trigger that completes ends the drain at once. Triggers are polled
+    /// by [`serve`](Self::serve). For an event that repeats, pass an endless loop that flips a
+    /// [`switch`](Self::switch).
     ///
     /// # Examples
     ///
@@ -212,11 +213,11 @@ impl Drain {
     /// Starts the drain at the first request to end the process, and ends it at once at the second.
     ///
     /// The requests are those of [`termination`]: Ctrl-C and `SIGTERM` on Unix; Ctrl-C, Ctrl-Break, the console being
-    /// closed and the system shutting down on Windows. From this call on they no longer end the process by themselves,
-    /// and after [`serve`](Self::serve) has returned nothing receives them: the program should come to its end then.
+    /// closed and the system shutting down on Windows. From this call on, they no longer end the process by themselves.
+    /// After [`serve`](Self::serve) has returned, nothing receives them: the program should end then.
     ///
-    /// Requests within half a second of each other count as one, because a shell or a supervisor may pass on a signal
-    /// that the process has received already.
+    /// Requests within half a second of each other count as one, because a shell or a supervisor may forward a signal
+    /// that the process has already received.
     ///
     /// # Errors
     ///
@@ -277,7 +278,7 @@ impl Drain {
 
     /// Returns the token that is cancelled when the drain begins.
     ///
-    /// Each connection gets it with its stream. This method is for other tasks that should end with the server.
+    /// Each connection receives it with its stream. This method is for other tasks that should end with the server.
     ///
     /// # Examples
     ///
@@ -296,13 +297,13 @@ impl Drain {
         self.switch.token()
     }
 
-    /// Serves the listener's connections until the server is told to end, and returns a report.
+    /// Serves the listener's connections, drains when something tells the server to end, and returns a report.
     ///
-    /// For each connection, `connection` is called with the stream, the address of its peer, and the token that tells
-    /// it to end. It returns a future, which runs in a task of its own.
+    /// For each connection, `connection` is called with the stream, the peer's address, and the token that tells it to
+    /// end. The future that it returns runs in a task of its own.
     ///
-    /// When `accept` fails, for example because descriptors have run out, the server pauses and tries again, or tries
-    /// again as soon as a connection has ended.
+    /// When `accept` fails, for example because descriptors have run out, the server tries again after a pause, or as
+    /// soon as a connection ends.
     ///
     /// Dropping the future closes the listener and aborts all connections.
     ///

@@ -1,13 +1,12 @@
-//! Serving connections, and ending without losing one.
+//! Serving connections, and shutting down without losing one.
 //!
 //! Programs use this crate through the facade `windlass`, as `windlass::serve`.
 //!
 //! # How it is built
 //!
-//! [`Drain`] is a server that is set up, and `Server` one that runs: it takes the
-//! steps of a drain one after the other. `Open` is the set of open connections, which
-//! the tasks of the connections leave when they end. [`Listener`] is the source of
-//! connections. [`Switch`] tells a server to end.
+//! [`Drain`] holds the settings of a server, and `Server` is the running server: it takes the steps of a drain one
+//! after the other. `Open` is the set of open connections; a connection's task leaves it when the task ends.
+//! [`Listener`] is the source of connections. [`Switch`] tells a server to end.
 
 mod drain;
 mod listener;

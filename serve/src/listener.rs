@@ -11,9 +11,8 @@ use windlass_net::{TcpListener, TcpStream};
 ///
 /// # Examples
 ///
-/// A listener that sets an option on each connection.
-/// [`ListenerExt::tap_io`](crate::ListenerExt::tap_io) does that in a line; this is
-/// what it takes to write one:
+/// A listener that sets an option on each connection. [`ListenerExt::tap_io`](crate::ListenerExt::tap_io) does that in
+/// a line; this is how to write one:
 ///
 /// ```
 /// use std::io;

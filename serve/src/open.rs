@@ -9,7 +9,8 @@ use windlass_runtime::Straggler;
 use windlass_runtime::task::{AbortHandle, Builder};
 use windlass_sync::AutoResetEvent;
 
-/// The open connections, each of which is a task, and what else a server waits for. Dropping it aborts all tasks.
+/// The open connections, each of which is a task, and the other entries that a server waits for. Dropping it aborts all
+/// tasks.
 #[derive(Debug)]
 pub(crate) struct Open {
     shared: Arc<Shared>,
@@ -26,7 +27,7 @@ pub(crate) struct Shared {
 
 #[derive(Debug, Default)]
 struct Connections {
-    /// By number: the name for the report, and the handle of a task, which is known after the spawn.
+    /// By number: the name for the report, and the handle of the task, which is set after the spawn.
     open: HashMap<u64, (String, Option<AbortHandle>)>,
     /// How many of them are connections.
     connections: usize,
@@ -39,7 +40,7 @@ impl Shared {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds something that the server waits for until the entry is dropped, and that is no connection.
+    /// Adds an entry other than a connection. The server waits until it is dropped.
     pub(crate) fn hold(self: &Arc<Self>, name: String) -> Entry {
         self.enter(name, false)
     }
@@ -66,7 +67,7 @@ impl Open {
         connection: impl Future<Output = ()> + Send + 'static,
     ) {
         self.accepted += 1;
-        // It is added before it can end, and its handle is stored only if it has not ended.
+        // The task is added before it can end, and its handle is stored only if it has not ended.
         let entry = self.shared.enter(name.clone(), true);
         let number = entry.number;
         let task = Builder::new().name(name).spawn(async move {
@@ -92,12 +93,12 @@ impl Open {
         self.shared.lock().panicked
     }
 
-    /// Waits until something has ended since the last call: a connection, or what else the server waits for.
+    /// Waits until a connection or another entry has ended since the last call.
     pub(crate) async fn one_ended(&self) {
         self.shared.ended.wait().await;
     }
 
-    /// Waits until all connections have ended, and what else the server waits for.
+    /// Waits until all connections and all other entries have ended.
     pub(crate) async fn all_ended(&self) {
         while !self.shared.lock().open.is_empty() {
             self.one_ended().await;
@@ -111,7 +112,7 @@ impl Open {
         }
     }
 
-    /// Aborts all connections, and returns their names, with those of the rest that the server waits for.
+    /// Aborts all connections, and returns their names and those of the other entries.
     pub(crate) fn abort_all(&self, location: &'static Location<'static>) -> Vec<Straggler> {
         let open: Vec<_> = self.shared.lock().open.values().cloned().collect();
         open.into_iter()

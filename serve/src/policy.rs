@@ -2,36 +2,36 @@
 
 use std::time::Duration;
 
-/// How long connections may take to end, if nothing is set. Longer than most requests, and as long as supervisors wait
-/// before they kill a process: Kubernetes 30 seconds, systemd 90. Read by `Drain::new`.
+/// How long connections may take to end, by default. Longer than most requests, and as long as supervisors wait before
+/// they kill a process: Kubernetes 30 seconds, systemd 90. Read by `Drain::new`.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
-/// How long a server that ends continues to accept, if nothing is set. Shorter loses handshakes that have begun,
-/// longer delays the end: a few round trips within a data centre, one across a continent. Read by `Drain::new`.
+/// How long a server that drains continues to accept, by default. Shorter loses handshakes that have begun; longer
+/// delays the end. This is a few round trips within a data centre, or one across a continent. Read by `Drain::new`.
 pub(crate) const GRACE: Duration = Duration::from_millis(50);
 
-/// How many connections a server that ends accepts after the grace period, if new ones can still join the queue. As many
-/// as Linux lets wait by default (`net.core.somaxconn`): all that were there are accepted, and a stream of later ones
-/// does not hold up the end. More serves a longer queue, fewer ends sooner. Read by `Server`.
+/// How many connections a server that drains accepts after the grace period, if new ones can still join the queue. It
+/// is the number that Linux lets wait by default (`net.core.somaxconn`), so all that were there are accepted, and a
+/// stream of later ones does not hold up the end. More serves a longer queue; fewer ends sooner. Read by `Server`.
 pub(crate) const LAST_ACCEPTS: usize = 4096;
 
-/// The share of the descriptors that connections may take, if no limit is set: numerator and denominator. What is left
-/// is for what handlers open, files and connections of their own; a larger share has them fail under load, a smaller
-/// one lets clients wait that could be served. Read by `default_limit`.
+/// The share of the descriptors that connections may take, if no limit is set: numerator and denominator. The rest is
+/// for files and connections that handlers open. With a larger share, handlers fail under load; with a smaller one,
+/// clients wait that could be served. Read by `default_limit`.
 const FOR_CONNECTIONS: (usize, usize) = (3, 4);
 
-/// The first and the longest pause after an error of `accept`. Shorter pauses burn CPU time while
-/// descriptors have run out, longer ones let clients wait when some are free again; the end of a
-/// connection cuts a pause short. Read by `Server`.
+/// The first and the longest pause after an error of `accept`. Shorter pauses burn CPU time while no descriptor is
+/// free; longer ones make clients wait although some are free again. The end of a connection cuts a pause short. Read
+/// by `Server`.
 pub(crate) const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// How long aborted tasks may take to drop what they own. Those that take longer are stuck in a poll, and are left to
+/// How long aborted tasks may take to drop what they own. Those that take longer are stuck in a poll, and are left for
 /// the report of the runtime's shutdown. Read by `Server`.
 pub(crate) const LETTING_GO: Duration = Duration::from_secs(1);
 
-/// Requests to end the process that arrive within this time are one: a shell or a supervisor may pass on a signal that
-/// the process has received already. Shorter takes those for a second request, longer ignores an impatient person.
-/// Read by `Drain::on_signals`.
+/// Requests to end the process that arrive within this time count as one, because a shell or a supervisor may forward a
+/// signal that the process has already received. Shorter mistakes those for a second request; longer ignores an
+/// impatient person. Read by `Drain::on_signals`.
 pub(crate) const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 /// Returns the number of connections that may be open, given how many descriptors may be.

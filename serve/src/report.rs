@@ -7,9 +7,8 @@ use windlass_runtime::Straggler;
 
 /// The outcome of a [`Drain`](crate::Drain).
 ///
-/// It implements `Display`, for a log. Connections that were aborted are here, and not in the runtime's
-/// `ShutdownReport`: that names what is left when the runtime ends, such as the task of a connection that was aborted and
-/// is stuck in a poll.
+/// It implements `Display`, for logs. It lists the connections that were aborted. The runtime's `ShutdownReport` does
+/// not: it names what is left when the runtime ends, such as the task of an aborted connection that is stuck in a poll.
 ///
 /// # Examples
 ///

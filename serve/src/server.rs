@@ -26,7 +26,7 @@ impl<C> Server<C> {
         Self { connection, switch, open }
     }
 
-    /// Accepts connections until told to end, then drains, and reports.
+    /// Accepts connections until something tells the server to end, then drains, and returns the report.
     pub(crate) async fn run<L, F>(
         mut self,
         listener: L,
@@ -51,9 +51,8 @@ impl<C> Server<C> {
             None => drop(draining.await),
         }
         let aborted = self.open.abort_all(location);
-        // A task that has not ended by then is stuck in a poll. The report of the
-        // runtime's shutdown names it. What is no connection can't be aborted, and is
-        // not waited for any longer.
+        // A task that has not ended by then is stuck in a poll. The report of the runtime's shutdown names it. Entries
+        // other than connections can't be aborted, and are not waited for any longer.
         let _ = timeout(LETTING_GO, self.open.connections_ended()).await;
         Ok(DrainReport {
             accepted: self.open.accepted(),
@@ -77,7 +76,8 @@ impl<C> Server<C> {
                 told.run_until_cancelled(self.open.one_ended()).await;
                 continue;
             }
-            // Signals are polled in this task, which a listener that always has a connection would not leave.
+            // Signals are polled in this task. If the listener always has a connection, this loop never waits, so it
+            // has to yield.
             consume_budget().await;
             match told.run_until_cancelled(listener.accept()).await {
                 None => break,
@@ -96,14 +96,14 @@ impl<C> Server<C> {
         Ok(())
     }
 
-    /// Accepts connections until the grace period is over, and then those that are left in the queue.
+    /// Accepts connections until the grace period is over, and then those that are still in the queue.
     async fn empty_the_queue<L, F>(&mut self, listener: &L, grace: Duration)
     where
         L: Listener,
         C: FnMut(L::Stream, L::Addr, CancellationToken) -> F + Send,
         F: Future<Output = ()> + Send + 'static,
     {
-        // If that is not supported, a connection may still be lost at the end of this function. If others have the same
+        // If this is not supported, a connection may still be lost at the end of this function. If others have the same
         // queue, they accept it.
         let is_closed = listener.refuse_new().unwrap_or(false);
         let _ = timeout(grace, async {
@@ -118,7 +118,7 @@ impl<C> Server<C> {
         .await;
         let mut left = if is_closed { usize::MAX } else { LAST_ACCEPTS };
         while left > 0 {
-            // The deadline and the second signal are looked at when this task yields.
+            // The deadline and the second signal are checked when this task yields.
             consume_budget().await;
             match listener.try_accept() {
                 Ok((stream, peer)) => {

@@ -6,7 +6,7 @@ use windlass_sync::CancellationToken;
 
 use crate::open::{Entry, Shared};
 
-/// A switch that begins a [`Drain`](crate::Drain), and ends it the second time. Clones are the same switch.
+/// A switch that begins a [`Drain`](crate::Drain), and the second time ends it. Clones are the same switch.
 ///
 /// # Examples
 ///
@@ -26,7 +26,7 @@ pub struct Switch {
 }
 
 impl Switch {
-    /// Begins the drain. If it has begun already, ends it: connections that are still open are aborted at once.
+    /// Begins the drain, or ends it if it has already begun: connections that are still open are then aborted at once.
     ///
     /// # Examples
     ///
@@ -60,9 +60,9 @@ impl Switch {
 
     /// Makes a drain wait, as it does for a connection, until the returned value is dropped.
     ///
-    /// At the deadline the drain stops waiting, and its report contains `name`. This is for something
-    /// that continues after its connection has ended, and for other tasks that should not be cut
-    /// short. It does not count as a connection for [`Drain::limit`](crate::Drain::limit).
+    /// At the deadline the drain stops waiting, and its report contains `name`. This is for work that continues after
+    /// its connection has ended, and for other tasks that should not be cut short. The hold does not count as a
+    /// connection for [`Drain::limit`](crate::Drain::limit).
     ///
     /// # Examples
     ///
@@ -90,7 +90,7 @@ impl Switch {
         &self.open
     }
 
-    /// Returns the token that is cancelled when the drain is to end at once.
+    /// Returns the token that is cancelled when the drain should end at once.
     pub(crate) fn end(&self) -> &CancellationToken {
         &self.end
     }

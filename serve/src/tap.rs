@@ -7,9 +7,9 @@ use crate::Listener;
 
 /// Methods of every [`Listener`].
 pub trait ListenerExt: Listener + Sized {
-    /// Calls `tap` with each connection, right after it was accepted: to set an option of its socket, for example.
+    /// Calls `tap` with each connection right after it was accepted, for example to set an option of its socket.
     ///
-    /// It is called by the server's task, which accepts nothing else meanwhile, so it should not take long.
+    /// The server's task calls it, and accepts nothing else meanwhile, so it should not take long.
     ///
     /// # Examples
     ///

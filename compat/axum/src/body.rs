@@ -1,4 +1,4 @@
-//! Bodies of requests that have to arrive in time.
+//! Request bodies that have to arrive in time.
 
 use std::future::Future;
 use std::io;
@@ -10,7 +10,7 @@ use axum::body::{Body, Bytes};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
 use windlass_runtime::timer::{Sleep, sleep};
 
-/// Returns the body, with a limit for each wait of whoever reads it.
+/// Returns the body, with a limit on each wait of its reader.
 pub(crate) fn in_time(body: Incoming, limit: Option<Duration>) -> Body {
     match limit {
         // A body that is over needs no timer.
@@ -22,7 +22,7 @@ pub(crate) fn in_time(body: Incoming, limit: Option<Duration>) -> Body {
 struct InTime {
     body: Incoming,
     limit: Duration,
-    /// Armed by the first poll that has to wait, until one does not.
+    /// Armed from the first poll that has to wait until one that does not.
     waiting: Option<Box<Sleep>>,
 }
 

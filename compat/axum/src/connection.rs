@@ -1,4 +1,4 @@
-//! Connections, as they come from a listener, and preparing them for HTTP.
+//! Connections, as they come from a listener, and their preparation for HTTP.
 
 use crate::policy::LAST_HANDSHAKE;
 use std::future::{Future, poll_fn};
@@ -13,10 +13,10 @@ use windlass_net::TcpStream;
 use windlass_runtime::timer::timeout;
 use windlass_sync::CancellationToken;
 
-/// A connection that HTTP can be spoken on, perhaps after a handshake of its own.
+/// A connection that can carry HTTP, perhaps after a handshake of its own.
 ///
-/// For TLS, or anything else that comes first on a connection, there is [`Handshake`](crate::Handshake). Implement
-/// this trait for what your own [`Listener`](crate::Listener) accepts.
+/// For TLS, or anything else that precedes HTTP on a connection, use [`Handshake`](crate::Handshake). Implement this
+/// trait for the connections of your own [`Listener`](crate::Listener).
 #[diagnostic::on_unimplemented(
     message = "HTTP can't be spoken on `{Self}`",
     note = "connections are windlass's own `TcpStream` and `UnixStream`; for TLS, wrap the listener in \
@@ -26,17 +26,17 @@ pub trait Connection: Send + Sync + 'static {
     /// The stream that HTTP is spoken on.
     type Io: Read + Write + Unpin + Send + 'static;
 
-    /// Sets the options of the socket that HTTP wants: TCP_NODELAY. Called before [`into_io`](Self::into_io), unless
-    /// [`Serve::tcp_nodelay`](crate::Serve::tcp_nodelay) says otherwise. By default, it does nothing; a type around
-    /// another connection calls that one's.
+    /// Sets the socket options that HTTP needs: TCP_NODELAY. Called before [`into_io`](Self::into_io), unless
+    /// [`Serve::tcp_nodelay`](crate::Serve::tcp_nodelay) says otherwise. The default does nothing. A type that wraps
+    /// another connection should call that connection's method.
     fn set_options(&self) {}
 
-    /// Prepares the connection, in its own task: others are accepted meanwhile. If it does not come to an end
-    /// within the time for a head, or within two seconds once the server is told to end, the connection is closed.
+    /// Prepares the connection in the connection's own task, so others are accepted meanwhile. If this does not finish
+    /// within the time for a head, or within two seconds once the server drains, the connection is closed.
     ///
     /// # Errors
     ///
-    /// Returns an error if the peer can't be understood. The connection is then closed.
+    /// Returns an error if the peer can't be understood. Then the connection is closed.
     fn into_io(self) -> impl Future<Output = io::Result<Self::Io>> + Send;
 }
 
@@ -45,7 +45,7 @@ impl Connection for TcpStream {
     type Io = Io<TcpStream>;
 
     fn set_options(&self) {
-        // Only a peer that has gone refuses it, which the first read will tell.
+        // This only fails if the peer has gone, which the first read will report.
         let _ = self.set_nodelay(true);
     }
 
@@ -61,7 +61,7 @@ pub(crate) async fn set_up<C: Connection>(
     told: &CancellationToken,
 ) -> Option<C::Io> {
     let mut preparing = pin!(stream.into_io());
-    // Most have nothing to wait for, and need neither a timer nor the token.
+    // Most connections have nothing to wait for, and need neither a timer nor the token.
     let first = poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
     if let Poll::Ready(io) = first {
         return io.ok();

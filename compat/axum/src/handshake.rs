@@ -17,7 +17,7 @@ use crate::{Connection, IncomingStream};
 ///
 /// # Examples
 ///
-/// TLS with tokio-rustls, which takes a stream of ours in `windlass::tokio::Io`:
+/// TLS with tokio-rustls, which takes a windlass stream in `windlass::tokio::Io`:
 ///
 /// ```no_run
 /// use axum::{Router, routing::get};
@@ -48,7 +48,7 @@ use crate::{Connection, IncomingStream};
 /// # }).unwrap();
 /// ```
 ///
-/// With futures-rustls, whose streams have the traits of futures-io, the closure ends in
+/// With futures-rustls, whose streams implement the traits of futures-io, the closure ends in
 /// `windlass::hyper::FuturesIo::new(acceptor.accept(stream).await?)`.
 pub struct Handshake<L, F> {
     listener: L,
@@ -56,11 +56,11 @@ pub struct Handshake<L, F> {
 }
 
 impl<L, F> Handshake<L, F> {
-    /// Has each connection of a listener begin with `handshake`. An error of it closes the connection.
+    /// Makes each connection of a listener begin with `handshake`. If that returns an error, the connection is closed.
     ///
     /// # Examples
     ///
-    /// A listener that expects a word first:
+    /// A listener that first expects a word:
     ///
     /// ```
     /// use axum::{Router, routing::get};
@@ -96,7 +96,7 @@ impl<L, F> Handshake<L, F> {
     }
 }
 
-/// A connection whose handshake is still to come.
+/// A connection before its handshake.
 pub struct Unshaken<S, F> {
     stream: S,
     handshake: F,
@@ -174,7 +174,7 @@ where
     }
 }
 
-/// A handshake changes nothing about the peer.
+/// A handshake does not change the peer.
 impl<L, F> Connected<IncomingStream<'_, Handshake<L, F>>> for SocketAddr
 where
     L: Listener<Addr = SocketAddr>,

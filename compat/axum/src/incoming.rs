@@ -1,4 +1,4 @@
-//! A connection before it is served, from which a factory makes its service.
+//! A connection before it is served, for the factory that makes its service.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -66,7 +66,7 @@ impl<'a, L: Listener> IncomingStream<'a, L> {
         self.stream
     }
 
-    /// Returns the connection, as [`stream`](Self::stream) does: the name that it has in axum.
+    /// Returns the connection, like [`stream`](Self::stream), under the method's name in axum.
     ///
     /// # Examples
     ///
@@ -88,7 +88,7 @@ impl<'a, L: Listener> IncomingStream<'a, L> {
         self.stream
     }
 
-    /// Returns the address that it comes from.
+    /// Returns the address that the connection comes from.
     ///
     /// # Examples
     ///
@@ -125,7 +125,7 @@ impl Connected<IncomingStream<'_, TcpListener>> for SocketAddr {
     }
 }
 
-/// A listener that does something else with a connection changes nothing about its peer.
+/// A listener that does something with each connection does not change the peer.
 impl<L, F> Connected<IncomingStream<'_, TapIo<L, F>>> for SocketAddr
 where
     L: Listener<Addr = SocketAddr>,

@@ -1,47 +1,46 @@
-//! [`axum`] on windlass: routers, extractors and middleware as they are, with handlers and connections on the
-//! workers.
+//! [`axum`] on windlass: routers, extractors and middleware unchanged, with handlers and connections on the workers.
 //!
-//! [`serve`] takes the place of `axum::serve`. It serves HTTP/1 and HTTP/2, and has limits and time-outs that a server
+//! [`serve`] takes the place of `axum::serve`. It serves HTTP/1 and HTTP/2, with the limits and time-outs that a server
 //! on the open network needs; [`Serve`] lists them.
 //!
 //! # What needs a runtime of tokio
 //!
-//! Routers, handlers, extractors, `ConnectInfo`, middleware of tower that sets no timers, JSON, forms, and streams of
-//! server-sent events need none, and run here as they are. These call tokio at run time, and panic without one; what
-//! they can be replaced by, if you want no second runtime, is in the last column:
+//! Routers, handlers, extractors, `ConnectInfo`, tower middleware that sets no timers, JSON, forms, and streams of
+//! server-sent events need no tokio runtime, and run here unchanged. The following call tokio at run time, and panic
+//! without a tokio runtime. If you don't want a second runtime, the last column says what to use instead:
 //!
 //! | what | calls | instead |
 //! |---|---|---|
 //! | `WebSocketUpgrade::on_upgrade` | `tokio::spawn` | hyper's upgrade, as in the example `axum_app` |
-//! | `Sse::keep_alive` | `tokio::time` | a stream that sends a comment now and then |
+//! | `Sse::keep_alive` | `tokio::time` | a stream that sends a comment from time to time |
 //! | `tower_http::timeout`, `tower::timeout` | `tokio::time` | [`windlass_runtime::timer::timeout`] in a `middleware::from_fn` |
 //! | `tower::buffer`, `tower::limit::RateLimit` | `tokio::spawn`, `tokio::time` | |
 //! | `tower_http::services::ServeDir` | tokio's blocking pool | |
 //!
-//! With a runtime of tokio beside ours they work unmodified, over HTTP/1 and HTTP/2: `#[windlass::main(tokio = true)]`
-//! starts one, and `windlass::tokio::BuilderExt`. Nothing here has to be told about it. Handlers run on our workers as
-//! before; what axum gives to `tokio::spawn`, which is the callback of a WebSocket, runs on tokio's thread, where
-//! `windlass::spawn` leads back to our workers.
+//! With a tokio runtime beside windlass's they work unmodified, over HTTP/1 and HTTP/2.
+//! `#[windlass::main(tokio = true)]` starts one, and so does `windlass::tokio::BuilderExt`; this crate needs no setting
+//! for it. Handlers run on windlass's workers as before. What axum passes to `tokio::spawn`, which is the callback of a
+//! WebSocket, runs on tokio's thread; from there, `windlass::spawn` leads back to windlass's workers.
 //!
 //! # What a peer can do
 //!
-//! A client is not trusted. Heads, streams, silence, and answers that nobody reads have limits by default, as has the number of
-//! connections; axum's extractors take bodies of 2 MiB. A body that comes slowly, or a WebSocket that stays, is left to the
-//! program. [SECURITY.md] lists what a client can grow, and what bounds it.
+//! A client is not trusted. Heads, streams, silence, unread answers and the number of connections have limits by
+//! default, and axum's extractors take bodies of up to 2 MiB. Limiting slow bodies and idle WebSockets is left to the
+//! program. [SECURITY.md] lists what a client can make grow, and what bounds it.
 //!
 //! [SECURITY.md]: https://github.com/windlass-rs/windlass/blob/main/SECURITY.md
 //!
 //! # WebSockets, and the end of the server
 //!
-//! A handler of WebSockets works as it is. When the server is told to end, it sees a client that goes away: a quarter
-//! of a second later (see [`Http::linger`]), and not in the middle of a message, `recv` returns a close frame with the
-//! code 1001, "going away". The client is told the same, by the answer to that frame or, if the handler drops the
-//! socket without one, by the server. What the client sends after that is discarded, as after any close frame. A
-//! handler that does not read is waited for until the deadline; then the connection is closed, the handler sees an
-//! error, and the report contains the client's address.
+//! WebSocket handlers need no changes. When the server drains, a handler sees its client go away: a quarter of a second
+//! later (see [`Http::linger`]), and not in the middle of a message, `recv` returns a close frame with the code 1001,
+//! "going away". The client learns the same from the handler's answer to that frame or, if the handler drops the socket
+//! without an answer, from the server. Anything that the client sends after that is discarded, as after any close
+//! frame. A handler that does not read is waited for until the deadline. Then the connection is closed, the handler
+//! sees an error, and the report contains the client's address.
 //!
-//! This holds for HTTP/1, which is what most clients speak. With HTTP/2 a WebSocket is a stream in hyper's hands, and is
-//! waited for until the deadline. Handlers that are to say goodbye there, or that have more to say than a code, need
+//! This holds for HTTP/1, which most clients speak. With HTTP/2, a WebSocket is a stream that belongs to hyper, and is
+//! waited for until the deadline. Handlers that should say goodbye there, or that want to send more than a code, need
 //! the [`Switch`], whose token is cancelled when the drain begins:
 //!
 //! ```

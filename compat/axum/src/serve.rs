@@ -69,17 +69,17 @@ where
 /// |---|---|
 /// | connections at a time | three quarters of the descriptors that the process may have, 768 of 1,024; see [`limit`](Self::limit) |
 /// | time for the head of a request, and for a handshake before it | 30 seconds; see [`header_timeout`](Self::header_timeout) |
-/// | time for a handshake that is under way when the server is told to end | 2 seconds |
+/// | time for a handshake that is under way when the drain begins | 2 seconds |
 /// | time between two requests of a connection | 75 seconds; see [`idle_timeout`](Self::idle_timeout) |
-/// | time without a part of a request's body, while a handler waits for it | 60 seconds; see [`body_timeout`](Self::body_timeout) |
+/// | time without a part of a request's body while a handler waits for it | 60 seconds; see [`body_timeout`](Self::body_timeout) |
 /// | time without write progress | 60 seconds; see [`Http::write_timeout`] |
-/// | time for connections to end, once told to | 30 seconds; see [`deadline`](Self::deadline) |
-/// | WebSockets when the server is told to end | both ends get a close frame, 1001 (HTTP/1); see the [crate](crate) |
+/// | time for connections to end once the drain begins | 30 seconds; see [`deadline`](Self::deadline) |
+/// | WebSockets when the server drains | both ends get a close frame, 1001 (HTTP/1); see the [crate](crate) |
 /// | descriptors have run out | it pauses, and continues when a connection ends |
 /// | a handler panics | its connection is closed (HTTP/1), or its stream is reset (HTTP/2) |
 /// | TCP_NODELAY | set; see [`tcp_nodelay`](Self::tcp_nodelay) |
 ///
-/// A body has the limit of axum's extractors, 2 MiB unless `DefaultBodyLimit` says otherwise.
+/// Bodies have the limit of axum's extractors: 2 MiB, unless `DefaultBodyLimit` says otherwise.
 ///
 /// Dropping the future closes the listener and aborts all connections.
 #[must_use = "a server does nothing until it is awaited"]
@@ -88,9 +88,9 @@ pub struct Serve<L, M> {
     make_service: M,
     drain: Drain,
     http: Http,
-    /// If it was set: the time for the head of a request.
+    /// The time for the head of a request, if it was set.
     header_timeout: Option<Option<Duration>>,
-    /// If it was set: the time between two requests.
+    /// The time between two requests, if it was set.
     idle_timeout: Option<Option<Duration>>,
     body_timeout: Option<Duration>,
     sets_options: bool,
@@ -140,14 +140,14 @@ where
                 let service = service_fn(move |request: Request<Incoming>| {
                     answer(service.clone(), request.map(|body| in_time(body, body_timeout)))
                 });
-                // Errors here are the peer's doing. A server on the open network sees many, so they are not reported.
+                // Errors here are caused by the peer. A server on the open network sees many, so they are not reported.
                 let _ = http.serve_connection(io, service, &drain).await;
             }
         }))
     }
 }
 
-/// Has a router without a state make its routes of its handlers, once for all connections. Otherwise it would do that at
+/// Makes a router without a state turn its handlers into routes once, for all connections. Otherwise it would do so at
 /// each request.
 fn with_routes_made<M: 'static>(mut make_service: M) -> M {
     let any: &mut dyn Any = &mut make_service;
@@ -159,7 +159,7 @@ fn with_routes_made<M: 'static>(mut make_service: M) -> M {
     make_service
 }
 
-/// A block, because an `async fn` moves its arguments once more, and a request is large.
+/// An async block, because an `async fn` would move its arguments once more, and a request is large.
 #[expect(clippy::manual_async_fn, reason = "see above")]
 fn answer<S>(mut service: S, request: Request) -> impl Future<Output = Result<Response, Infallible>>
 where

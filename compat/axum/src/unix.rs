@@ -38,7 +38,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Returns the user that the process belonged to when it connected, if the OS tells.
+    /// Returns the user that the process belonged to when it connected, if the OS reports it.
     ///
     /// # Examples
     ///
@@ -55,7 +55,7 @@ impl Peer {
         self.uid
     }
 
-    /// Returns the process's id, if the OS tells.
+    /// Returns the process's id, if the OS reports it.
     ///
     /// # Examples
     ///
@@ -88,7 +88,7 @@ impl Connected<IncomingStream<'_, UnixListener>> for Peer {
     }
 }
 
-/// A listener that does something else with a connection changes nothing about its peer.
+/// A listener that does something with each connection does not change the peer.
 impl<F> Connected<IncomingStream<'_, TapIo<UnixListener, F>>> for Peer
 where
     F: Fn(&mut UnixStream) + Send + Sync + 'static,
@@ -98,7 +98,7 @@ where
     }
 }
 
-/// Nor does a handshake.
+/// A handshake does not change the peer.
 impl<F> Connected<IncomingStream<'_, Handshake<UnixListener, F>>> for Peer
 where
     F: Clone + Send + Sync + 'static,

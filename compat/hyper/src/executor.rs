@@ -2,10 +2,9 @@
 
 use std::future::Future;
 
-/// Spawns hyper's tasks, those of HTTP/2 streams for instance, on the current runtime, or on the global one
-/// outside of any.
+/// Spawns hyper's tasks, such as those of HTTP/2 streams, on the current runtime, or on the global one outside of any.
 ///
-/// The tasks are detached: a panic in one of them ends it alone, and shutting the runtime down cancels them.
+/// The tasks are detached: a panic in one of them ends only that task, and shutting the runtime down cancels them.
 ///
 /// # Examples
 ///
@@ -20,7 +19,7 @@ use std::future::Future;
 pub struct Executor;
 
 impl Executor {
-    /// Returns an executor; `Executor` itself is one, too.
+    /// Returns an executor. The plain value `Executor` does the same.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! Streams of other libraries, as hyper wants them.
+//! Adapts other libraries' streams to hyper's traits.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::task::{Context, Poll, ready};
 use futures_io::{AsyncRead, AsyncWrite};
 use hyper::rt::{Read, ReadBufCursor, Write};
 
-/// Anything that has the traits of futures-io, with those that hyper wants: a TLS stream, for instance.
+/// Implements hyper's I/O traits for any stream with those of futures-io, such as a TLS stream.
 ///
 /// For sockets of windlass, [`Io`](crate::Io) saves zeroing hyper's buffer.
 ///
@@ -54,7 +54,7 @@ impl<T> FuturesIo<T> {
         &self.0
     }
 
-    /// Returns the stream. Nothing that was read is lost, because the wrapper holds no bytes.
+    /// Returns the stream. No bytes are lost, because the wrapper holds none.
     ///
     /// # Examples
     ///

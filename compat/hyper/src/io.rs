@@ -1,6 +1,6 @@
-//! Our streams, as hyper wants them.
+//! Adapts windlass's streams to hyper's traits.
 //!
-//! The unsafe code here lends hyper's buffer, which is not initialised, to the read, and looks at what was read.
+//! The unsafe code here lends hyper's uninitialised buffer to the read, and looks at the bytes that were read.
 
 use std::io;
 use std::pin::Pin;
@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use windlass_net::adapter::{ReadUninit, WriteVectored};
 
-/// A stream of windlass with the traits that hyper wants: a [`TcpStream`](windlass_net::TcpStream), a
-/// `UnixStream`, or an owned half of one.
+/// Implements hyper's I/O traits for a windlass stream: a [`TcpStream`](windlass_net::TcpStream), a `UnixStream`, or an
+/// owned half of one.
 ///
-/// Reads go straight into hyper's buffer, which is not zeroed before, and several buffers are written in one
-/// call. One task at a time can wait for a direction: the last that polled.
+/// Reads go straight into hyper's buffer, which is not zeroed first, and several buffers are written in one call. One
+/// task at a time can wait for a direction: the last one that polled.
 ///
 /// # Examples
 ///
@@ -74,7 +74,7 @@ impl<T> Io<T> {
         &self.0
     }
 
-    /// Returns the stream. Nothing that was read is lost, because the wrapper holds no bytes.
+    /// Returns the stream. No bytes are lost, because the wrapper holds none.
     ///
     /// # Examples
     ///
@@ -114,7 +114,7 @@ where
     }
 }
 
-/// Reads, and shows what has come to `see`, which is nothing at the end of the stream.
+/// Reads, and passes the bytes to `see`: none at the end of the stream.
 #[cfg(feature = "server")]
 pub(crate) fn read_seen<R: Read>(
     io: Pin<&mut R>,
@@ -122,14 +122,14 @@ pub(crate) fn read_seen<R: Read>(
     cursor: &mut ReadBufCursor<'_>,
     see: impl FnOnce(&[u8]),
 ) -> Poll<io::Result<()>> {
-    // SAFETY: what is initialised stays so: a `ReadBuf` is filled through a cursor of its own,
-    // which has the same contract.
+    // SAFETY: initialised bytes stay initialised: a `ReadBuf` is filled through a cursor of its own, which has the same
+    // contract.
     let room = unsafe { cursor.as_mut() };
     let mut buf = hyper::rt::ReadBuf::uninit(room);
     ready!(io.poll_read(cx, buf.unfilled()))?;
     see(buf.filled());
     let count = buf.filled().len();
-    // SAFETY: the bytes that are filled are the first of `room`.
+    // SAFETY: the filled bytes are the first of `room`.
     unsafe { cursor.advance(count) };
     Poll::Ready(Ok(()))
 }

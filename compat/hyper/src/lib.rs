@@ -2,26 +2,26 @@
 //!
 //! | for | use |
 //! |---|---|
-//! | handing a stream to hyper | [`Io`] for sockets and their halves, [`FuturesIo`] for anything else of futures-io, TLS for instance |
+//! | handing a stream to hyper | [`Io`] for sockets and their halves, [`FuturesIo`] for other futures-io streams, such as TLS |
 //! | hyper's tasks and time-outs | [`Executor`], [`Timer`] |
 //! | serving connections, HTTP/1 and HTTP/2, with time-outs and a drain that loses nothing | [`server::Http`] |
 //! | hyper-util's client | [`Connector`] |
 //!
-//! hyper-util's `auto::Builder` and `GracefulShutdown` run here as well; [`server::Http`] says what it does
-//! beyond them.
+//! hyper-util's `auto::Builder` and `GracefulShutdown` run here as well. [`server::Http`] documents what it adds to
+//! them.
 //!
 //! # What a peer can do
 //!
-//! Neither the client nor, as a client, the server. hyper's limits for heads and streams are kept, and [`server::Http`] adds
-//! time-outs for a head that does not come to an end, for connections without a request, and for answers that nobody reads.
-//! How long a body takes and how large it becomes is left to the program. [SECURITY.md] lists what a peer can grow, and what
-//! bounds it.
+//! No peer is trusted: neither a server's clients nor the servers that a client connects to. hyper's limits for heads
+//! and streams are kept. [`server::Http`] adds time-outs for a head that never ends, for connections without a request,
+//! and for answers that nobody reads. Limiting the duration and the size of a body is left to the program.
+//! [SECURITY.md] lists what a peer can make grow, and what bounds it.
 //!
 //! [SECURITY.md]: https://github.com/windlass-rs/windlass/blob/main/SECURITY.md
 //!
 //! # Examples
 //!
-//! A server, and a client that asks it something:
+//! A server, and a client that sends it a request:
 //!
 //! ```
 //! use http_body_util::{BodyExt, Empty, Full};

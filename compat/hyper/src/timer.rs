@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use windlass_runtime::timer;
 
-/// Times hyper's time-outs with the runtime's timers, virtual time included.
+/// Runs hyper's time-outs on the runtime's timers, including in virtual time.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ use windlass_runtime::timer;
 pub struct Timer;
 
 impl Timer {
-    /// Returns the timer, as does its name alone.
+    /// Returns a timer. The plain value `Timer` does the same.
     ///
     /// # Examples
     ///
@@ -36,7 +36,7 @@ impl Timer {
     }
 }
 
-/// A wait of hyper's.
+/// A sleep for hyper.
 struct Sleep(timer::Sleep);
 
 impl Future for Sleep {
@@ -62,7 +62,7 @@ impl hyper::rt::Timer for Timer {
         timer::now()
     }
 
-    /// Moves the timer that is there, instead of making a new one.
+    /// Moves the existing timer instead of creating a new one.
     fn reset(&self, sleep: &mut Pin<Box<dyn hyper::rt::Sleep>>, new_deadline: Instant) {
         match sleep.as_mut().downcast_mut_pin::<Sleep>() {
             Some(ours) => ours.get_mut().0.reset(new_deadline),

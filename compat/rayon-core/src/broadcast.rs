@@ -11,7 +11,7 @@ use crate::support;
 pub struct BroadcastContext<'a> {
     index: usize,
     threads: usize,
-    // Bound to the call, and to its thread.
+    // Tied to the call, and to its thread.
     not_send: PhantomData<&'a mut dyn Fn()>,
 }
 
@@ -62,7 +62,7 @@ where
     broadcast_in(&Registry::current(), op)
 }
 
-/// Has `op` called on each thread of the current pool, and waits for none of them. A panic is treated as in
+/// Calls `op` on each thread of the current pool, without waiting for the calls. A panic is treated as in
 /// [`spawn`](crate::spawn).
 pub fn spawn_broadcast<OP>(op: OP)
 where

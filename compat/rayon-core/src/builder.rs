@@ -59,12 +59,12 @@ impl ThreadPoolBuilder {
         Self::default()
     }
 
-    /// Builds a pool of scoped threads for the time of a call. Each thread calls `wrapper`, which has to call
+    /// Builds a pool of scoped threads for the duration of a call. Each thread calls `wrapper`, which has to call
     /// [`ThreadBuilder::run`].
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build).
+    /// Returns the same errors as [`build`](Self::build).
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
@@ -93,25 +93,24 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     ///
     /// # Errors
     ///
-    /// Returns an error if a thread can't be started, or if the current one is to be used and belongs to a pool
-    /// already.
+    /// Returns an error if a thread can't be started, or if the current thread should be used but already belongs to a
+    /// pool.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         let (registry, keeper) = self.start()?;
         Ok(ThreadPool::of(registry, keeper))
     }
 
-    /// Builds the global pool, which serves threads that belong to none: the global runtime of windlass, with these
-    /// settings. `windlass::spawn` and the like use it, too.
+    /// Builds the global pool, which serves threads that belong to none: windlass's global runtime, with these
+    /// settings. `windlass::spawn` and the like use it as well.
     ///
     /// With a [`spawn_handler`](Self::spawn_handler) or [`use_current_thread`](Self::use_current_thread), **it is a
-    /// second pool** beside the runtime, and competes with it for the CPUs; what is called in tasks stays on the
-    /// runtime.
+    /// second pool** beside the runtime, and competes with it for the CPUs. Calls from tasks still use the runtime.
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), and if the global pool was built or used before. The global runtime is that pool: so
-    /// it is an error as well if that has been started already, or if the current thread has entered a runtime, as in
-    /// `#[windlass::main]`. Set the number of workers there instead.
+    /// Returns the same errors as [`build`](Self::build), and an error if the global pool was built or used before. The
+    /// global runtime is that pool, so it is also an error if that runtime has already been started, or if the current
+    /// thread has entered a runtime, as in `#[windlass::main]`. Set the number of workers there instead.
     ///
     /// # Examples
     ///
@@ -133,10 +132,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         })
     }
 
-    /// Starts the global runtime of windlass.
+    /// Starts windlass's global runtime.
     fn start_runtime(self) -> Result<Arc<Own>, ThreadPoolBuildError> {
         let taken = || ThreadPoolBuildError::new(ErrorKind::GlobalPoolAlreadyInitialized);
-        // In a runtime that serves this thread already. A pool of rayon's does not count.
+        // A runtime already serves this thread. One of rayon's pools does not count.
         if Registry::entered().is_none() && support::current().is_some() {
             return Err(taken());
         }
@@ -147,13 +146,13 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             builder = support::workers_unless_set(builder, threads.min(MOST_THREADS));
         }
         if let Some(mut name) = self.get_thread_name {
-            // Named here, for the closure that does it need not be `Send`.
+            // The names are made here, because the closure that makes them need not be `Send`.
             let workers = support::workers_of(&builder)?;
             let names: Vec<String> = (0..workers).map(&mut name).collect();
             builder = builder.thread_names(move |index| names[index].clone());
         }
         if let Some(bytes) = self.stack_size {
-            // Those of the workers only, which alone run jobs.
+            // Only for the workers, because no other threads run jobs.
             builder = support::spawn_threads_with(builder, move |start| {
                 let thread = thread::Builder::new().name(start.name).stack_size(bytes);
                 thread.spawn(start.run).map(drop)
@@ -179,7 +178,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             0 => threads_from_environment().unwrap_or_else(available),
             threads => threads,
         };
-        // Collected, for the closure that starts them need not be `Send`.
+        // The starts are collected, because the closure that starts the threads need not be `Send`.
         let starts = Arc::new(Mutex::new(Vec::new()));
         let collected = starts.clone();
         let builder = Builder::new().workers(threads.min(MOST_THREADS)).max_spares(0);
@@ -195,14 +194,14 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let (registry, keeper) = Registry::new(runtime, own);
         let starts = std::mem::take(&mut *collected.lock().unwrap_or_else(PoisonError::into_inner));
         if let (true, Some(name)) = (use_current_thread, &mut get_thread_name) {
-            // As rayon's own core does, although there is no thread to be named.
+            // rayon's own core calls this too, although there is no thread to name.
             name(0);
         }
         let mut started: io::Result<()> = Ok(());
         for start in starts {
             let name = get_thread_name.as_mut().map(|name| name(start.index));
             let thread = ThreadBuilder::new(start, name, stack_size, registry.clone());
-            // Those that come after one that failed are dropped. The runtime ends without them.
+            // Those that follow a failed one are dropped. The runtime can end without them.
             if started.is_ok() {
                 started = spawn_handler.spawn(thread);
             }
@@ -218,7 +217,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     }
 }
 
-/// Has the handlers called on the workers themselves, where they may use the pool.
+/// Makes the workers themselves call the handlers, which may use the pool there.
 fn with_handlers(builder: Builder, own: &Arc<Own>) -> Builder {
     let (first, last) = (own.clone(), own.clone());
     let start = move |index| first.call(&first.start_handler, index);
@@ -231,7 +230,7 @@ fn available() -> usize {
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// Has the threads be started by a closure, which has to start one that calls [`ThreadBuilder::run`].
+    /// Starts the threads with a closure, which has to start a thread that calls [`ThreadBuilder::run`].
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -258,21 +257,21 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Sets the number of threads. 0, the default, means what `RAYON_NUM_THREADS` says, or one for each CPU.
+    /// Sets the number of threads. 0, the default, means `RAYON_NUM_THREADS` if that is set, or else one for each CPU.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = num_threads;
         self
     }
 
-    /// Makes the current thread the one with index 0, for the rest of its life. It serves the pool only while it
-    /// waits for it, or [yields](crate::yield_now).
+    /// Makes the current thread the one with index 0, for the rest of its life. It runs the pool's jobs only while it
+    /// waits for the pool, or [yields](crate::yield_now).
     pub fn use_current_thread(mut self) -> Self {
         self.use_current_thread = true;
         self
     }
 
-    /// Has a closure called with the payload of a job that nobody waits for and that has panicked. Without one,
-    /// the process is aborted.
+    /// Sets a closure that is called with the payload when a job that nobody waits for panics. Without one, the process
+    /// is aborted.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -295,7 +294,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Has a closure called on each thread when it starts, with its index. It may use the pool.
+    /// Sets a closure that is called on each thread when it starts, with its index. It may use the pool.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -304,8 +303,8 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// Has a closure called on each thread when it ends, with its index. It may use the pool, as
-    /// far as that still is there.
+    /// Sets a closure that is called on each thread when it ends, with its index. It may use the pool, as far as that
+    /// still exists.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

@@ -8,7 +8,7 @@ use std::fmt;
 use crate::builder::ThreadPoolBuilder;
 use crate::pool::ThreadPool;
 
-/// Has the settings of a pool: the old name of [`ThreadPoolBuilder`].
+/// The settings of a pool: the old name of [`ThreadPoolBuilder`].
 #[deprecated(note = "use `ThreadPoolBuilder`")]
 #[derive(Default)]
 pub struct Configuration {
@@ -31,7 +31,7 @@ impl Configuration {
     ///
     /// # Errors
     ///
-    /// As there.
+    /// The same as there.
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         self.builder.build().map_err(Box::from)
     }
@@ -99,7 +99,7 @@ impl Configuration {
 ///
 /// # Errors
 ///
-/// As there.
+/// The same as there.
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {
     config.into_builder().build_global().map_err(Box::from)

@@ -1,9 +1,9 @@
-//! Why a pool could not be built.
+//! The reasons why a pool could not be built.
 
 use std::error::Error;
 use std::{fmt, io};
 
-/// Says why a pool could not be built.
+/// The error of building a pool.
 #[derive(Debug)]
 pub struct ThreadPoolBuildError {
     kind: ErrorKind,
@@ -52,7 +52,7 @@ impl fmt::Display for ThreadPoolBuildError {
 }
 
 impl Error for ThreadPoolBuildError {
-    // What rayon's own core returns, for programs that still call it.
+    // rayon's own core returns this, for programs that still call it.
     #[allow(deprecated)]
     fn description(&self) -> &str {
         self.kind.message().unwrap_or_else(Error::description)

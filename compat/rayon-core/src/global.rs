@@ -1,7 +1,7 @@
-//! The global pool: what serves threads that belong to no pool, settled by its first use or by `build_global`.
+//! The global pool, which serves threads that belong to no pool. It is settled by its first use or by `build_global`.
 //!
-//! Only one thread builds it. Others that need it meanwhile wait for that, as they do with rayon's own core, and then
-//! use what was built. No lock is held while it is built, because that runs closures of the program.
+//! Only one thread builds it. Others that need it meanwhile wait, as they do with rayon's own core, and then use the
+//! pool that was built. No lock is held while it is built, because building it runs closures of the program.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
@@ -12,11 +12,11 @@ use crate::error::{ErrorKind, ThreadPoolBuildError};
 use crate::registry::{MOST_THREADS, Own, Registry, threads_from_environment};
 use crate::support;
 
-/// What serves threads that belong to no pool.
+/// The pool that serves threads that belong to no pool.
 pub(crate) enum Global {
-    /// The current runtime of windlass or the global one, and what `build_global` was given if it has built the latter.
+    /// The current windlass runtime or the global one, and the settings of `build_global` if that has built the latter.
     Runtimes(Option<Arc<Own>>),
-    /// A pool of rayon's, beside these.
+    /// A rayon pool beside these.
     Pool(Registry),
 }
 
@@ -30,7 +30,7 @@ fn builder() -> MutexGuard<'static, Option<ThreadId>> {
     BUILDER.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits while another thread builds it.
+/// Waits while another thread builds the pool.
 fn settled() -> MutexGuard<'static, Option<ThreadId>> {
     let mut builder = builder();
     while builder.is_some_and(|other| other != thread::current().id()) {
@@ -39,7 +39,7 @@ fn settled() -> MutexGuard<'static, Option<ThreadId>> {
     builder
 }
 
-/// Returns the global pool, which is settled from now on; `None` on the thread that builds it.
+/// Returns the global pool, which is settled from now on, or `None` on the thread that is building it.
 fn get() -> Option<&'static Global> {
     GLOBAL.get().or_else(|| {
         let builder = settled();
@@ -47,7 +47,7 @@ fn get() -> Option<&'static Global> {
     })
 }
 
-/// Returns what serves the current thread, which belongs to no pool.
+/// Returns the pool that serves the current thread, which belongs to none.
 pub(crate) fn serving() -> Registry {
     if let Some(Global::Pool(registry)) = get() {
         return registry.clone();
@@ -56,7 +56,7 @@ pub(crate) fn serving() -> Registry {
     Registry::of_runtime(support::serving(threads))
 }
 
-/// Returns what `build_global` was given if it has built this runtime.
+/// Returns the settings of `build_global` if that has built this runtime.
 pub(crate) fn own_of(runtime: &Handle) -> Option<Arc<Own>> {
     match get() {
         Some(Global::Runtimes(own)) if support::is_global(runtime) => own.clone(),
@@ -64,21 +64,21 @@ pub(crate) fn own_of(runtime: &Handle) -> Option<Arc<Own>> {
     }
 }
 
-/// Settles what the global pool is.
+/// Settles the global pool.
 pub(crate) fn build(
     start: impl FnOnce() -> Result<Global, ThreadPoolBuildError>,
 ) -> Result<(), ThreadPoolBuildError> {
     let taken = || ThreadPoolBuildError::new(ErrorKind::GlobalPoolAlreadyInitialized);
     let _turn = Turn::take().ok_or_else(taken)?;
-    // Nobody else sets it during our turn.
+    // No other thread sets it during our turn.
     GLOBAL.set(start()?).map_err(|_| taken())
 }
 
-/// The right to build it. Dropping it lets the others go on.
+/// The right to build the pool. Dropping it lets the other threads continue.
 struct Turn;
 
 impl Turn {
-    /// Waits while another thread builds it. `None` if it is settled, or if this thread is building it.
+    /// Waits while another thread builds the pool. Returns `None` if it is settled, or if this thread is building it.
     fn take() -> Option<Self> {
         let mut builder = settled();
         if builder.is_some() || GLOBAL.get().is_some() {

@@ -1,15 +1,15 @@
-//! Two closures, the second of which another thread may take.
+//! Runs two closures; another thread may take the second.
 
 use std::marker::PhantomData;
 
 use crate::registry::in_worker;
 use crate::support;
 
-/// Tells a closure of [`join_context`] how it came to be called.
+/// Tells a closure of [`join_context`] whether it has moved to another thread.
 #[derive(Debug)]
 pub struct FnContext {
     migrated: bool,
-    // Bound to the call.
+    // Tied to the call.
     not_send: PhantomData<*mut ()>,
 }
 
@@ -19,7 +19,7 @@ impl FnContext {
         Self { migrated, not_send: PhantomData }
     }
 
-    /// Returns true if the closure is called on another thread than the one it was given on.
+    /// Returns true if the closure is called on another thread than the one that called [`join_context`].
     #[inline]
     pub fn migrated(&self) -> bool {
         self.migrated
@@ -52,11 +52,11 @@ where
     }
 }
 
-/// As [`join`], with closures that are told whether they have moved to another thread.
+/// Like [`join`], with closures that learn whether they have moved to another thread.
 ///
 /// # Panics
 ///
-/// As [`join`].
+/// The same as for [`join`].
 #[inline]
 pub fn join_context<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where

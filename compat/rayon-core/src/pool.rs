@@ -8,13 +8,12 @@ use crate::registry::{Keeper, Registry};
 use crate::scope::{self, Scope, ScopeFifo};
 use crate::{spawn, support};
 
-/// A pool of threads of its own: a windlass runtime that nothing else uses.
+/// A separate pool of threads: a windlass runtime that nothing else uses.
 ///
-/// The runtime has a thread more than was asked for, which sleeps unless a computation has lasted for a while, and then
-/// wakes whoever could help. It has no spares.
+/// The runtime has one thread more than requested. It sleeps until a computation has lasted for a while, and then wakes
+/// the threads that could help. There are no spares.
 ///
-/// When it is dropped, its threads end as soon as the jobs that were spawned have been run. The drop does
-/// not wait for them.
+/// When the pool is dropped, its threads end as soon as all spawned jobs have run. The drop does not wait for them.
 ///
 /// # Examples
 ///
@@ -33,18 +32,18 @@ impl ThreadPool {
         Self { registry, _keeper: keeper }
     }
 
-    /// Builds a pool: the old way.
+    /// Builds a pool, the old way.
     ///
     /// # Errors
     ///
-    /// As [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
+    /// Returns the same errors as [`ThreadPoolBuilder::build`](crate::ThreadPoolBuilder::build).
     #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
     #[allow(deprecated, clippy::new_ret_no_self)]
     pub fn new(configuration: crate::Configuration) -> Result<Self, Box<dyn std::error::Error>> {
         configuration.into_builder().build().map_err(Box::from)
     }
 
-    /// Runs a closure on a thread of this pool, and returns its result. What it calls of rayon uses this pool.
+    /// Runs a closure on a thread of this pool, and returns its result. Its calls of rayon use this pool.
     ///
     /// # Panics
     ///
@@ -82,7 +81,8 @@ impl ThreadPool {
         self.here(crate::current_thread_index)
     }
 
-    /// Returns true if the current thread has jobs that nobody has begun; `None` if it does not belong to this pool.
+    /// Returns true if the current thread has jobs that no thread has begun, or `None` if it does not belong to this
+    /// pool.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.here(support::has_pending)
@@ -92,7 +92,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// The same as there.
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
         A: FnOnce() -> RA + Send,
@@ -107,7 +107,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// The same as there.
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R + Send,
@@ -120,7 +120,7 @@ impl ThreadPool {
     ///
     /// # Panics
     ///
-    /// As there.
+    /// The same as there.
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -129,11 +129,11 @@ impl ThreadPool {
         self.install(|| crate::scope_fifo(op))
     }
 
-    /// As [`in_place_scope`](crate::in_place_scope), with jobs on this pool.
+    /// Like [`in_place_scope`](crate::in_place_scope), with jobs on this pool.
     ///
     /// # Panics
     ///
-    /// As there.
+    /// The same as there.
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&Scope<'scope>) -> R,
@@ -141,11 +141,11 @@ impl ThreadPool {
         scope::in_place_scope_in(self.registry.clone(), op)
     }
 
-    /// As [`in_place_scope_fifo`](crate::in_place_scope_fifo), with jobs on this pool.
+    /// Like [`in_place_scope_fifo`](crate::in_place_scope_fifo), with jobs on this pool.
     ///
     /// # Panics
     ///
-    /// As there.
+    /// The same as there.
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -177,12 +177,12 @@ impl ThreadPool {
         broadcast::spawn_broadcast_in(&self.registry, op);
     }
 
-    /// See [`yield_now`](crate::yield_now); `None` if the current thread does not belong to this pool.
+    /// See [`yield_now`](crate::yield_now). Returns `None` if the current thread does not belong to this pool.
     pub fn yield_now(&self) -> Option<Yield> {
         self.here(crate::yield_now)
     }
 
-    /// See [`yield_local`](crate::yield_local); `None` if the current thread does not belong to this pool.
+    /// See [`yield_local`](crate::yield_local). Returns `None` if the current thread does not belong to this pool.
     pub fn yield_local(&self) -> Option<Yield> {
         self.here(crate::yield_local)
     }
@@ -201,7 +201,7 @@ impl fmt::Debug for ThreadPool {
     }
 }
 
-/// Says what came of [`yield_now`](crate::yield_now) or [`yield_local`](crate::yield_local).
+/// The outcome of [`yield_now`](crate::yield_now) or [`yield_local`](crate::yield_local).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Yield {
     /// A job was run.

@@ -17,11 +17,11 @@ pub(crate) const MOST_THREADS: usize = 1024;
 pub(crate) type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 pub(crate) type IndexHandler = dyn Fn(usize) + Send + Sync;
 
-/// A pool as its jobs and threads know it.
+/// A pool, as seen by its jobs and threads.
 #[derive(Clone)]
 pub(crate) struct Registry {
     handle: Handle,
-    /// What is particular to a pool of rayon's; none for a runtime of windlass, even if rayon has built that.
+    /// The parts of a rayon pool besides its runtime. `None` for a windlass runtime, even if rayon has built it.
     pub(crate) own: Option<Arc<Own>>,
 }
 
@@ -33,14 +33,14 @@ pub(crate) struct Own {
     keeper: Mutex<std::sync::Weak<Keeper>>,
 }
 
-/// Has the runtime end when the pool and all of its jobs are gone.
+/// Ends the runtime when the pool and all of its jobs are gone.
 pub(crate) struct Keeper(Mutex<Option<Runtime>>);
 
 impl Drop for Keeper {
     fn drop(&mut self) {
         let runtime = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(runtime) = runtime {
-            // Waits for nobody: it is a job's thread that drops the last one, or a thread that the jobs may wait for.
+            // This must not wait: the last one is dropped by a job's thread, or by a thread that the jobs may wait for.
             let _ = runtime.shutdown(Duration::ZERO);
         }
     }
@@ -75,7 +75,7 @@ thread_local! {
 pub(crate) struct Entered(Option<Registry>);
 
 impl Entered {
-    /// Stays in the pool that was entered, for the rest of the thread's life.
+    /// Stays in the entered pool for the rest of the thread's life.
     pub(crate) fn stay(self) {
         std::mem::forget(self);
     }
@@ -84,13 +84,13 @@ impl Entered {
 impl Drop for Entered {
     fn drop(&mut self) {
         let before = self.0.take();
-        // Dropped when it is not borrowed any more: handlers are the program's.
+        // Dropped after the borrow has ended, because dropping handlers runs the program's code.
         let _left = CURRENT.try_with(|current| current.replace(before));
     }
 }
 
 impl Registry {
-    /// A pool on a runtime of its own, and what keeps that running.
+    /// Creates a pool on a runtime of its own, and the guard that keeps it running.
     pub(crate) fn new(runtime: Runtime, own: Arc<Own>) -> (Self, Arc<Keeper>) {
         let handle = runtime.handle().clone();
         let keeper = Arc::new(Keeper(Mutex::new(Some(runtime))));
@@ -98,19 +98,19 @@ impl Registry {
         (Self { handle, own: Some(own) }, keeper)
     }
 
-    /// A runtime of windlass.
+    /// Wraps a windlass runtime.
     pub(crate) fn of_runtime(handle: Handle) -> Self {
         Self { handle, own: None }
     }
 
-    /// The pool that serves the current thread.
+    /// Returns the pool that serves the current thread.
     pub(crate) fn current() -> Self {
         Self::entered()
             .or_else(|| support::current_worker().map(Self::of_runtime))
             .unwrap_or_else(global::serving)
     }
 
-    /// The pool of rayon's that the current thread belongs to.
+    /// Returns the rayon pool that the current thread belongs to.
     pub(crate) fn entered() -> Option<Self> {
         CURRENT.try_with(|current| current.borrow().clone()).ok().flatten()
     }
@@ -124,13 +124,13 @@ impl Registry {
         &self.handle
     }
 
-    /// Runs `f` on a worker at some point and keeps the pool alive until then.
+    /// Runs `f` on a worker at some point, and keeps the pool alive until then.
     ///
     /// # Safety
     ///
-    /// What `f` borrows is there until it has run.
+    /// Everything that `f` borrows must live until it has run.
     pub(crate) unsafe fn post<F: FnOnce() + Send>(&self, f: F) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { support::post(&self.handle, f) };
     }
 
@@ -140,7 +140,7 @@ impl Registry {
         keeper.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
 
-    /// Calls `f`; its panic goes to the pool's handler, or ends the process.
+    /// Calls `f`. If it panics, the pool's handler gets the payload, or the process ends.
     pub(crate) fn catch(&self, f: impl FnOnce()) {
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(f)) {
             let own = self.own.clone().or_else(|| global::own_of(&self.handle));
@@ -158,7 +158,7 @@ fn handle_panic(handler: Option<&PanicHandler>, payload: Box<dyn Any + Send>) {
     }
 }
 
-/// Returns the number of threads that the environment asks for, if it does.
+/// Returns the number of threads that the environment sets, if any.
 pub(crate) fn threads_from_environment() -> Option<usize> {
     let number = |name| std::env::var(name).ok()?.parse::<usize>().ok();
     // The second is the old name of the first.
@@ -166,7 +166,7 @@ pub(crate) fn threads_from_environment() -> Option<usize> {
     threads.filter(|&threads| threads > 0)
 }
 
-/// Calls `f` on a thread of the current pool, and tells it whether it had to get there first.
+/// Calls `f` on a thread of the current pool, with true if it had to move there.
 pub(crate) fn in_worker<R: Send>(f: impl FnOnce(bool) -> R + Send) -> R {
     match support::place() {
         Some(_) => f(false),

@@ -18,12 +18,12 @@ pub struct Scope<'scope> {
 /// Spawns jobs that [`scope_fifo`] waits for. A thread runs the oldest of its jobs first.
 pub struct ScopeFifo<'scope> {
     base: ScopeBase<'scope>,
-    /// By the index of the thread that has spawned.
+    /// By the index of the spawning thread.
     fifos: Mutex<HashMap<usize, Fifo<'scope>>>,
 }
 
-/// Runs a closure on a thread of the current pool, and returns when it and all jobs that it has
-/// spawned have ended. The jobs may borrow whatever outlives the scope, and may spawn further ones.
+/// Runs a closure on a thread of the current pool, and returns when it and all jobs that it has spawned have ended. The
+/// jobs may borrow anything that outlives the scope, and may spawn further jobs.
 ///
 /// # Panics
 ///
@@ -48,11 +48,11 @@ where
     in_worker(|_| in_place_scope(op))
 }
 
-/// As [`scope`]; a thread runs the oldest of its jobs first.
+/// Like [`scope`], but a thread runs the oldest of its jobs first.
 ///
 /// # Panics
 ///
-/// As [`scope`].
+/// The same as for [`scope`].
 pub fn scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
@@ -61,11 +61,11 @@ where
     in_worker(|_| in_place_scope_fifo(op))
 }
 
-/// As [`scope`], with a closure that runs on the calling thread. The jobs run on the current pool.
+/// Like [`scope`], with a closure that runs on the calling thread. The jobs run on the current pool.
 ///
 /// # Panics
 ///
-/// As [`scope`].
+/// The same as for [`scope`].
 pub fn in_place_scope<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&Scope<'scope>) -> R,
@@ -73,11 +73,11 @@ where
     in_place_scope_in(Registry::current(), op)
 }
 
-/// As [`scope_fifo`], with a closure that runs on the calling thread. The jobs run on the current pool.
+/// Like [`scope_fifo`], with a closure that runs on the calling thread. The jobs run on the current pool.
 ///
 /// # Panics
 ///
-/// As [`scope`].
+/// The same as for [`scope`].
 pub fn in_place_scope_fifo<'scope, OP, R>(op: OP) -> R
 where
     OP: FnOnce(&ScopeFifo<'scope>) -> R,
@@ -101,7 +101,7 @@ where
     scope.base.complete(|| op(&scope))
 }
 
-/// A scope, for the jobs that it waits for.
+/// A pointer to a scope, for the jobs that it waits for.
 struct Waiting<S>(*const S);
 
 // SAFETY: both kinds of scopes are `Sync`.
@@ -110,9 +110,9 @@ unsafe impl<S: Sync> Send for Waiting<S> {}
 impl<S> Waiting<S> {
     /// # Safety
     ///
-    /// By a job of the scope, which waits for it.
+    /// Only a job of the scope may call this, because the scope waits for it.
     unsafe fn get<'a>(self) -> &'a S {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { &*self.0 }
     }
 }
@@ -136,7 +136,7 @@ impl<'scope> Scope<'scope> {
         let (body, threads) = (std::sync::Arc::new(body), self.base.registry().handle().workers());
         let call = |index| {
             let (body, scope) = (body.clone(), Waiting(self));
-            // SAFETY: a job of the scope.
+            // SAFETY: this is a job of the scope.
             move || body(unsafe { scope.get() }, BroadcastContext::new(index, threads))
         };
         // SAFETY: as in `spawn`.
@@ -151,12 +151,12 @@ impl<'scope> ScopeFifo<'scope> {
         BODY: FnOnce(&ScopeFifo<'scope>) + Send + 'scope,
     {
         let scope = Waiting(self);
-        // SAFETY: a job of the scope.
+        // SAFETY: this is a job of the scope.
         let job = move || body(unsafe { scope.get() });
         let own = self.base.registry().handle().is_current().then(support::place).flatten();
         let Some((index, _)) = own else {
-            // Those that come from outside are served in order.
-            // SAFETY: the body borrows for `'scope`, and the scope waits for it.
+            // Jobs that come from outside are run in order. SAFETY: the body borrows for `'scope`, and the scope waits
+            // for it.
             return unsafe { self.base.spawn(job) };
         };
         let mut fifos = self.fifos.lock().unwrap_or_else(PoisonError::into_inner);
@@ -175,7 +175,7 @@ impl<'scope> ScopeFifo<'scope> {
         let (body, threads) = (std::sync::Arc::new(body), self.base.registry().handle().workers());
         let call = |index| {
             let (body, scope) = (body.clone(), Waiting(self));
-            // SAFETY: a job of the scope.
+            // SAFETY: this is a job of the scope.
             move || body(unsafe { scope.get() }, BroadcastContext::new(index, threads))
         };
         // SAFETY: as in `spawn_fifo`.

@@ -11,12 +11,12 @@ use crate::support::{self, Completion};
 
 pub(crate) struct ScopeBase<'scope> {
     registry: Registry,
-    /// Jobs that have not ended, and the closure.
+    /// The number of jobs that have not ended, plus one for the closure.
     left: AtomicUsize,
-    /// Set by whoever counts the last one.
+    /// Set by the thread that counts down the last one.
     completion: Completion,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
-    /// Jobs are called with the scope, and borrow for `'scope`: neither may be stretched or shrunk.
+    /// Jobs are called with the scope, and borrow for `'scope`, so that lifetime must be invariant.
     #[allow(clippy::type_complexity)]
     jobs: PhantomData<Box<dyn FnOnce(&ScopeBase<'scope>) + Send + Sync + 'scope>>,
 }
@@ -36,7 +36,7 @@ impl<'scope> ScopeBase<'scope> {
         &self.registry
     }
 
-    /// Calls the scope's closure, waits for all jobs, and passes on what came out.
+    /// Calls the scope's closure, waits for all jobs, and returns the closure's result or resumes the first panic.
     pub(crate) fn complete<R>(&self, f: impl FnOnce() -> R) -> R {
         let result = self.call(f);
         if !self.count_down() {
@@ -51,16 +51,16 @@ impl<'scope> ScopeBase<'scope> {
         }
     }
 
-    /// Spawns a job, which is counted.
+    /// Spawns a job, and counts it.
     ///
     /// # Safety
     ///
-    /// What `f` borrows is there until the scope has completed.
+    /// Everything that `f` borrows must live until the scope has completed.
     pub(crate) unsafe fn spawn<F: FnOnce() + Send>(&self, f: F) {
-        // Relaxed: whoever spawns is the closure or a job, which is counted until after this.
+        // Relaxed: the closure or a job spawns this, and is itself counted until after this.
         self.left.fetch_add(1, Ordering::Relaxed);
         let this = Shared(self);
-        // SAFETY: the scope waits for the job, and the rest is the caller's to say.
+        // SAFETY: the scope waits for the job, and the caller guarantees the rest.
         unsafe {
             self.registry.post(move || {
                 let this = this;
@@ -73,7 +73,7 @@ impl<'scope> ScopeBase<'scope> {
     ///
     /// # Safety
     ///
-    /// As [`spawn`](Self::spawn).
+    /// The same as for [`spawn`](Self::spawn).
     pub(crate) unsafe fn spawn_on_each<F: FnOnce() + Send>(&self, f: impl Fn(usize) -> F) {
         // Relaxed: as above.
         self.left.fetch_add(self.registry.handle().workers(), Ordering::Relaxed);
@@ -88,7 +88,7 @@ impl<'scope> ScopeBase<'scope> {
         unsafe { support::post_to_each(self.registry.handle(), job) };
     }
 
-    /// Runs a job, and counts it. The scope may be gone when this returns.
+    /// Runs a job, and counts it down. The scope may be gone when this returns.
     fn run(&self, f: impl FnOnce()) {
         self.call(f);
         self.count_down();
@@ -104,25 +104,25 @@ impl<'scope> ScopeBase<'scope> {
             *first = Some(payload);
         } else {
             drop(first);
-            // Whatever its drop does: the scope has to be counted down.
+            // Whatever the payload's drop does, the scope has to be counted down.
             support::drop_quietly(payload);
         }
     }
 
-    /// True if this was the last. The scope may be gone when this returns.
+    /// Returns true if this was the last. The scope may be gone when this returns.
     fn count_down(&self) -> bool {
-        // Release and Acquire: whoever counts the last one has seen what all others did.
+        // Release and Acquire: the thread that counts down the last one sees everything that the others did.
         if self.left.fetch_sub(1, Ordering::AcqRel) > 1 {
             return false;
         }
-        // The scope waits for what comes now. From then on nothing of it is touched.
+        // The scope waits for this. After `set`, nothing of it is touched.
         let completion = self.completion.clone();
         completion.set();
         true
     }
 }
 
-/// A reference that outlives what it is seen to borrow, because the scope waits for its jobs.
+/// A reference that may outlive its apparent borrow, because the scope waits for its jobs.
 struct Shared<'a, 'scope>(&'a ScopeBase<'scope>);
 
 // SAFETY: the count, the completion and the lock are `Sync`, and the registry is only cloned and called.

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::registry::Registry;
 
-/// Spawns a job on the current pool. Of the jobs of one thread, the newest is run first by that thread.
+/// Spawns a job on the current pool. A thread runs the newest of its jobs first.
 ///
-/// A panic of the job goes to the pool's panic handler; without one, the process is aborted.
+/// If the job panics, the pool's panic handler is called; without one, the process is aborted.
 ///
 /// # Examples
 ///
@@ -23,7 +23,7 @@ where
     spawn_in(&Registry::current(), f);
 }
 
-/// As [`spawn`]; of the jobs of one thread, the oldest is run first.
+/// Like [`spawn`], but a thread runs the oldest of its jobs first.
 pub fn spawn_fifo<F>(f: F)
 where
     F: FnOnce() + Send + 'static,
@@ -52,7 +52,7 @@ where
         static FIFO: Fifo<'static> = Fifo::default();
     }
     if !registry.handle().is_current() {
-        // Those that come from outside are served in order.
+        // Jobs that come from outside are run in order.
         return spawn_in(registry, f);
     }
     let fifo = FIFO.with(Fifo::clone);
@@ -63,8 +63,8 @@ where
 
 type Boxed<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Jobs of one thread. For each there is a job on the pool that runs the oldest of those left: so
-/// whatever order those are run in, these are run in the order in which they came.
+/// The jobs of one thread. For each of them there is a job on the pool that runs the oldest one left here. So whatever
+/// the order of the pool's jobs, these run in the order in which they came.
 #[derive(Clone, Default)]
 pub(crate) struct Fifo<'a>(Arc<Mutex<VecDeque<Boxed<'a>>>>);
 

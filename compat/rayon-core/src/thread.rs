@@ -1,16 +1,16 @@
-//! The threads of a pool, and who starts them.
+//! The threads of a pool, and how they are started.
 
 use std::{fmt, io, thread};
 
 use crate::registry::Registry;
 use crate::support::ThreadStart;
 
-/// A thread of a pool that is to be started: by [`run`](Self::run), on that thread.
+/// A thread of a pool that is about to start: call [`run`](Self::run) on that thread.
 pub struct ThreadBuilder {
     index: usize,
     name: Option<String>,
     stack_size: Option<usize>,
-    /// The runtime's part. If it is dropped, the pool has a thread less, and ends nevertheless.
+    /// The runtime's part. If it is dropped, the pool has one thread less, but can still end.
     run: Box<dyn FnOnce() + Send>,
     registry: Registry,
 }
@@ -41,7 +41,7 @@ impl ThreadBuilder {
         self.stack_size
     }
 
-    /// Serves the pool on the current thread, until the pool ends. Then the thread belongs to the pool no more.
+    /// Serves the pool on the current thread until the pool ends. After that, the thread no longer belongs to the pool.
     pub fn run(self) {
         let _entered = self.registry.enter();
         (self.run)();
@@ -63,14 +63,14 @@ pub trait ThreadSpawn {
     #[doc(hidden)]
     fn spawn(&mut self, thread: ThreadBuilder) -> io::Result<()>;
 
-    /// Returns true if the runtime may as well start the threads itself.
+    /// Returns true if the runtime can start the threads itself.
     #[doc(hidden)]
     fn is_default(&self) -> bool {
         false
     }
 }
 
-/// Starts them as the standard library does.
+/// Starts threads with the standard library.
 #[derive(Debug, Default)]
 pub struct DefaultSpawn;
 
@@ -91,7 +91,7 @@ impl ThreadSpawn for DefaultSpawn {
     }
 }
 
-/// Starts them as a closure says.
+/// Starts threads with a closure.
 #[derive(Debug)]
 pub struct CustomSpawn<F>(pub(crate) F);
 

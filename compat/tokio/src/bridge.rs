@@ -1,22 +1,22 @@
-//! The bridge: a tokio runtime beside ours, for crates that call tokio while they run.
+//! The bridge: a tokio runtime beside ours, for crates that call tokio at run time.
 //!
 //! # Who runs what
 //!
 //! The *side runtime* is tokio's own current-thread runtime, on one thread. It has tokio's drivers for time, sockets,
-//! signals and processes, and runs what is given to `tokio::spawn`. All other futures run where they are: on our
-//! workers, whose wakers the drivers call.
+//! signals and processes, and runs the tasks of `tokio::spawn`. All other futures stay on our workers; the drivers call
+//! our wakers.
 //!
-//! Each thread of ours has the side runtime entered for as long as it lives, and each `block_on` as long as that lasts,
-//! so that a poll costs nothing more. A worker does so by living *inside* of a `block_on` of the side runtime, a single
-//! poll without end: tokio then knows that the thread must not be blocked, and refuses a nested `block_on` with a panic
-//! instead of holding up our tasks. That poll is unconstrained, because tokio's budget would never be renewed. In the other
-//! direction the threads of the side runtime, those of its blocking pool included, have entered ours.
+//! Each of our threads enters the side runtime for its whole life, and each `block_on` for its duration, so that a poll
+//! costs nothing extra. A worker does so by living *inside* a `block_on` of the side runtime, a single poll without
+//! end. So tokio knows that the thread must not be blocked, and refuses a nested `block_on` with a panic instead of
+//! holding up our tasks. That poll is unconstrained, because tokio's budget would never be renewed. In the other
+//! direction, the threads of the side runtime, including those of its blocking pool, have entered ours.
 //!
 //! # The end
 //!
-//! Ours ends first, so that what it drops, and blocking closures that still run, find tokio alive. Then `stop` ends the
-//! side thread's `block_on`, and the thread drops tokio's tasks, waits for its blocking pool for as long as there is
-//! time, and says `ended`.
+//! Our runtime ends first, so that the values it drops, and blocking closures that still run, find tokio alive. Then
+//! `stop` ends the side thread's `block_on`. The thread drops tokio's tasks, waits for its blocking pool for as long as
+//! there is time, and signals `ended`.
 
 use std::io::{self, Write};
 use std::mem;
@@ -29,24 +29,25 @@ use tokio::task::unconstrained;
 use windlass_runtime::{Builder, Companion, Handle, ThreadKind};
 use windlass_sync::{Latch, ManualResetEvent};
 
-/// tokio adds the time it is to wait to the clock, which must not overflow.
+/// tokio adds the time to wait to the clock, and the sum must not overflow.
 const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Added to the messages with which tokio refuses to block a worker.
 const WHAT_TO_DO: &str = "This thread is a worker of windlass: await the future instead, or do what blocks \
                           inside of `windlass::task::block_in_place` or `windlass::spawn_blocking`.";
 
-/// Sets a tokio runtime beside the one that is built.
+/// Adds a tokio runtime beside the one that is built.
 pub trait BuilderExt {
-    /// Has crates that call tokio while they run work inside of this runtime's tasks: `tokio::{spawn, time, net, fs,
-    /// process, signal}` and what is built on them, such as reqwest, sqlx and tonic.
+    /// Lets crates that call tokio at run time work in this runtime's tasks:
+    /// `tokio::{spawn, time, net, fs, process, signal}` and crates built on them, such as reqwest, sqlx and tonic.
     ///
-    /// It starts one more thread, with tokio's drivers. The tasks of this runtime, and the tokio futures in them, run
-    /// on its workers; only what is given to `tokio::spawn` runs on that thread. Code there has this runtime at hand: a
-    /// `windlass::spawn` in it leads to its workers. [`shutdown`](windlass_runtime::Runtime::shutdown) ends first this
-    /// runtime, then tokio's, within the same deadline; if a task of tokio's does not end, the report is not clean.
+    /// This starts one more thread, with tokio's drivers. The tasks of this runtime, and the tokio futures in them, run
+    /// on its workers; only the tasks of `tokio::spawn` run on that thread. Code there can use this runtime: a
+    /// `windlass::spawn` in it leads to its workers. [`shutdown`](windlass_runtime::Runtime::shutdown) ends this
+    /// runtime first and then tokio's, within the same deadline. If one of tokio's tasks does not end, the report is
+    /// not clean.
     ///
-    /// Programs that have no builder switch it on in one line as well:
+    /// Programs without a builder also switch it on in one line:
     ///
     /// ```
     /// #[windlass::main(tokio = true)] // and `#[windlass::test(tokio = true)]`
@@ -55,21 +56,21 @@ pub trait BuilderExt {
     /// }
     /// ```
     ///
-    /// And before anything uses the global runtime, `Builder::new().with_tokio().build_global()` starts it with tokio
+    /// Before anything uses the global runtime, `Builder::new().with_tokio().build_global()` starts it with tokio
     /// beside it.
     ///
     /// # Errors
     ///
-    /// [`build`](Builder::build) fails if tokio's thread or its descriptors are not to be had, and
-    /// [`build_manual`](Builder::build_manual) does always.
+    /// [`build`](Builder::build) fails if tokio's thread or its descriptors can't be created.
+    /// [`build_manual`](Builder::build_manual) always fails.
     ///
     /// # Panics
     ///
-    /// A `tokio::runtime::Handle::block_on` on a worker panics, as it does on a worker of tokio's, and so do
-    /// `blocking_recv`, `blocking_lock` and reqwest's `blocking` module. Await the future, or call it in
+    /// `tokio::runtime::Handle::block_on` panics on a worker, as it does on one of tokio's, and so do `blocking_recv`,
+    /// `blocking_lock` and reqwest's `blocking` module. Await the future, or make the call in
     /// [`block_in_place`](windlass_runtime::task::block_in_place) or
-    /// [`spawn_blocking`](windlass_runtime::spawn_blocking), where it is allowed. The
-    /// [`JoinError`](windlass_runtime::task::JoinError) of the task, and a line on standard error, say so too.
+    /// [`spawn_blocking`](windlass_runtime::spawn_blocking), where it is allowed. The task's
+    /// [`JoinError`](windlass_runtime::task::JoinError) and a line on standard error say so too.
     ///
     /// # Examples
     ///
@@ -101,10 +102,10 @@ struct Bridge {
     thread: Mutex<Option<thread::JoinHandle<()>>>,
 }
 
-/// The signals by which the side thread is told to end, and reports that it has.
+/// The signals that tell the side thread to end, and that report that it has ended.
 struct End {
     stop: ManualResetEvent,
-    /// Set before `stop` is.
+    /// Set before `stop` is set.
     timeout: Mutex<Duration>,
     ended: Latch,
 }
@@ -133,7 +134,7 @@ fn build(ours: Handle, name: &str) -> io::Result<SideRuntime> {
     SideBuilder::new_current_thread()
         .enable_all()
         .thread_name(format!("{name}-blocking"))
-        // For good: the thread's end leaves it.
+        // Entered for good: the runtime is left when the thread ends.
         .on_thread_start(move || mem::forget(ours.enter()))
         .build()
 }
@@ -167,7 +168,7 @@ impl Companion for Bridge {
     fn surround(&self, thread: ThreadKind, body: &mut dyn FnMut()) {
         match thread {
             ThreadKind::Worker => self.handle.block_on(unconstrained(async { body() })),
-            // These may be blocked, also by tokio.
+            // These threads may be blocked, by tokio as well.
             _ => {
                 let _entered = self.handle.enter();
                 body();
@@ -188,7 +189,7 @@ impl Companion for Bridge {
         if !CAUSES.iter().any(|cause| message.starts_with(cause)) {
             return None;
         }
-        // The message itself was printed where it panicked. Whoever does not await the task would see nothing else.
+        // The message itself was printed where it panicked. If nobody awaits the task, nothing else would be seen.
         let _ = writeln!(io::stderr(), "{WHAT_TO_DO}");
         Some(WHAT_TO_DO.to_owned())
     }
@@ -199,7 +200,7 @@ impl Companion for Bridge {
         self.end.stop.set();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return true };
-        // A task of tokio's that ends the runtime can't wait for itself.
+        // One of tokio's tasks that ends the runtime can't wait for itself.
         if thread.thread().id() == thread::current().id() || !self.end.ended.wait_timeout(timeout) {
             return false;
         }

@@ -8,10 +8,10 @@ use pin_project_lite::pin_project;
 use tokio::io::ReadBuf;
 
 pin_project! {
-    /// A stream with the I/O traits of the other world: what has those of `futures-io` gets
-    /// tokio's, and what has tokio's gets those of `futures-io`. Needs no tokio runtime.
+    /// Adds the other library's I/O traits to a stream: tokio's to a `futures-io` stream, and those of `futures-io` to
+    /// a tokio stream. Needs no tokio runtime.
     ///
-    /// For the streams of windlass there is [`Io`](crate::Io), which does not zero the buffers it reads into.
+    /// For windlass's own streams use [`Io`](crate::Io), which does not zero the buffers it reads into.
     ///
     /// # Examples
     ///
@@ -83,7 +83,7 @@ impl<T> Compat<T> {
         &mut self.inner
     }
 
-    /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
+    /// Returns the stream, without the wrapper. No bytes are lost, because the wrapper holds none.
     ///
     /// # Examples
     ///
@@ -98,7 +98,7 @@ impl<T> Compat<T> {
 
 /// Wraps streams in [`Compat`].
 pub trait CompatExt: Sized {
-    /// Gives the stream the I/O traits of the other world.
+    /// Wraps the stream, which gives it the other library's I/O traits.
     fn compat(self) -> Compat<Self> {
         Compat::new(self)
     }

@@ -1,6 +1,6 @@
-//! Our streams, as tokio's world wants them.
+//! Adapts windlass's streams to tokio's traits.
 //!
-//! The unsafe code here lends the caller's buffer, which is not initialised, to the read.
+//! The unsafe code here lends the caller's uninitialised buffer to the read.
 
 use std::io;
 use std::pin::Pin;
@@ -9,11 +9,11 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use windlass_net::adapter::{ReadUninit, WriteVectored};
 
-/// A stream of windlass with tokio's `AsyncRead` and `AsyncWrite`: a [`TcpStream`](windlass_net::TcpStream), a
+/// Implements tokio's `AsyncRead` and `AsyncWrite` for a windlass stream: a [`TcpStream`](windlass_net::TcpStream), a
 /// `UnixStream`, or an owned half of one. Needs no tokio runtime.
 ///
-/// Reads go straight into the caller's buffer, which is not zeroed before, and several buffers are written in one call.
-/// One task at a time can wait for a direction: the last that polled. Shutting down ends the direction of writes: the
+/// Reads go straight into the caller's buffer, which is not zeroed first, and several buffers are written in one call.
+/// One task at a time can wait for a direction: the last one that polled. Shutting down ends the writing direction: the
 /// peer sees the end of the stream.
 ///
 /// # Examples
@@ -81,7 +81,7 @@ impl<T> Io<T> {
         &self.0
     }
 
-    /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
+    /// Returns the stream, without the wrapper. No bytes are lost, because the wrapper holds none.
     ///
     /// # Examples
     ///

@@ -1,23 +1,23 @@
-//! tokio's world on the windlass runtime.
+//! Code written for tokio, on the windlass runtime.
 //!
-//! Programs use this crate through the facade, as `windlass::tokio`, with the feature `tokio`; or with
-//! `tokio-io`, if they need the traits alone. Then no runtime of tokio is compiled.
+//! Programs use this crate through the facade, as `windlass::tokio`, with the feature `tokio`; or with `tokio-io`, if
+//! they need only the traits. Then no tokio runtime is compiled.
 //!
-//! Most of what is written for tokio needs less of it than it seems. Look for the first line that fits:
+//! Most code written for tokio needs less of it than it seems. Look for the first line that fits:
 //!
-//! | a crate wants | use | tokio runtimes |
+//! | a crate needs | use | tokio runtimes |
 //! |---|---|---|
-//! | channels, locks, `select!`, streams: see below | nothing, it works as it is | none |
-//! | a stream with tokio's `AsyncRead` and `AsyncWrite` | [`Io`] around one of ours | none |
-//! | a stream with the traits of the other world | [`Compat`] | none |
-//! | a tokio runtime around it: `tokio::{spawn, time, net, fs, process, signal}` | `#[windlass::main(tokio = true)]`, [`BuilderExt::with_tokio`] | one, on a thread of its own |
+//! | channels, locks, `select!`, streams: see below | nothing, they work unchanged | none |
+//! | a stream with tokio's `AsyncRead` and `AsyncWrite` | [`Io`] around a windlass stream | none |
+//! | tokio's traits on a futures-io stream, or the reverse | [`Compat`] | none |
+//! | a tokio runtime: `tokio::{spawn, time, net, fs, process, signal}` | `#[windlass::main(tokio = true)]`, [`BuilderExt::with_tokio`] | one, on a thread of its own |
 //!
 //! # What a peer can do
 //!
-//! The peer of a stream is trusted no more than that of the stream below: bytes are handed on, and none is interpreted. Crates
-//! that run on the tokio runtime beside ours are part of the program; their limits are tokio's and their own, and a program
-//! that reads from an untrusted peer to the end has to bound that itself. [SECURITY.md] lists what a peer can grow, and what
-//! bounds it.
+//! A wrapper trusts its peer no more than the stream that it wraps does: it passes bytes on, and interprets none.
+//! Crates that run on the tokio runtime beside windlass's are part of the program. Their limits are tokio's and their
+//! own, and a program that reads from an untrusted peer to the end has to bound that itself. [SECURITY.md] lists what a
+//! peer can make grow, and what bounds it.
 //!
 //! [SECURITY.md]: https://github.com/windlass-rs/windlass/blob/main/SECURITY.md
 //!
@@ -36,11 +36,11 @@
 //! | [futures-lite](#futures-lite): `BufReader`, `lines`, `copy`, streams | none |
 //! | [async-broadcast](#async-broadcast), [oneshot](#oneshot) | none |
 //! | [`async-channel`, `async-lock`](#async-channel-and-async-lock) | none; they are `windlass::channel` and `windlass::lock` |
-//! | [async-signal](#async-signal) and others that are built on async-io | one, which async-io waits for the OS with; `windlass::{signal, process, net}` start none |
+//! | [async-signal](#async-signal) and others that are built on async-io | one, on which async-io waits for the OS; `windlass::{signal, process, net}` start none |
 //!
-//! `tokio::task_local!` does not know that a worker may poll another task at a split point of a computation,
-//! which then sees the value of the first. If a scope computes with `windlass::join` and the like, use
-//! `windlass::task_local!`.
+//! `tokio::task_local!` does not know that a worker may poll another task at a split point of a computation. That task
+//! then sees the first task's value. If code in the scope of such a value computes with `windlass::join` and the like,
+//! use `windlass::task_local!`.
 //!
 //! `tokio::sync`'s `blocking_send`, `blocking_recv` and `blocking_lock` block the thread: call
 //! them in `spawn_blocking`.
@@ -207,8 +207,8 @@
 //!
 //! # What works through the traits
 //!
-//! Crates that are given a stream with tokio's `AsyncRead` and `AsyncWrite` take one of ours in [`Io`], and TLS
-//! or anything else of `futures-io` in [`Compat`]. No tokio runtime is needed.
+//! Crates that are given a stream with tokio's `AsyncRead` and `AsyncWrite` take windlass's streams in [`Io`], and TLS
+//! streams or anything else with the traits of `futures-io` in [`Compat`]. No tokio runtime is needed.
 //!
 //! | crate | hand it to |
 //! |---|---|
@@ -217,7 +217,7 @@
 //! | tokio-rustls | `TlsAcceptor::accept`, `TlsConnector::connect` |
 //! | tokio-postgres | `Config::connect_raw`; spawn the connection with `windlass::spawn` |
 //! | redis | `aio::MultiplexedConnection::new`; spawn its driver with `windlass::spawn` |
-//! | hyper, axum | `windlass::hyper` and `windlass::axum` have what they want, with no copy of buffers |
+//! | hyper, axum | `windlass::hyper` and `windlass::axum` have what they need, without copying buffers |
 //!
 //! ### tokio-tungstenite
 //!
@@ -249,10 +249,10 @@
 //! | what | tested with |
 //! |---|---|
 //! | [`tokio::{spawn, time, net, fs, process, signal}`](#tokiospawn-and-the-rest) | |
-//! | [reqwest](#reqwest) | a server of ours |
+//! | [reqwest](#reqwest) | a windlass server |
 //! | [tower's `timeout`, `buffer`](#tower); tower-http's time-outs | a service, and axum over HTTP/1 and HTTP/2 |
 //! | axum's `WebSocketUpgrade` and `Sse::keep_alive` | `windlass::axum`, over HTTP/1 and HTTP/2 |
-//! | tonic, client and server, single calls and streams; its server runs on tokio's thread alone, its routes on our workers by `windlass::axum` or `windlass::hyper` | each other |
+//! | tonic, client and server, single calls and streams; its own server runs on tokio's thread alone; with `windlass::axum` or `windlass::hyper`, its routes run on windlass's workers | each other |
 //! | sqlx | SQLite, PostgreSQL 15 |
 //! | tokio-postgres | PostgreSQL 15 |
 //! | redis | Redis 7 |
@@ -315,23 +315,23 @@
 //!
 //! | | without the bridge | through it | on tokio |
 //! |---|---|---|---|
-//! | spawn a task of ours and await it | 92 ns | 87 ns | |
+//! | spawn a windlass task and await it | 92 ns | 87 ns | |
 //! | `tokio::spawn` a task and await it | | **12 µs** | 0.21 µs |
 //! | `block_on` of a future that is ready | 31 ns | 51 ns | |
-//! | our `sleep` of 1 ms | 1.03 ms | 1.03 ms | |
+//! | windlass's `sleep` of 1 ms | 1.03 ms | 1.03 ms | |
 //! | `tokio::time::sleep` of 1 ms | | **2.1 ms** | 2.1 ms |
-//! | 64 bytes there and back, our sockets | 13 µs | 13 µs | |
+//! | 64 bytes there and back, windlass's sockets | 13 µs | 13 µs | |
 //! | 64 bytes there and back, tokio's sockets | | **39 µs** | 13 µs |
 //!
-//! So code that does not use tokio pays nothing: the side runtime is entered once for each thread, not for each
-//! poll (an `enter` costs 21 ns). What goes through it pays for a change of threads, each time that a driver
-//! wakes a task of ours and each time that a task of ours waits for one of tokio's. tokio's timers are as coarse
-//! as they are at home. Use [`Io`] around our sockets, and our timers, where a crate lets you choose; the bridge
-//! is for those that don't.
+//! So code that does not use tokio pays nothing: the side runtime is entered once for each thread, not for each poll
+//! (an `enter` costs 21 ns). Code that goes through the bridge pays for a change of threads each time a driver wakes a
+//! windlass task, and each time a windlass task waits for one of tokio's. tokio's timers are as coarse as on tokio
+//! itself. Where a crate lets you choose, use [`Io`] around windlass's sockets, and windlass's timers; the bridge is
+//! for crates that don't.
 //!
 //! # Platforms
 //!
-//! As windlass and tokio.
+//! The same as those of windlass and tokio.
 
 #[cfg(feature = "bridge")]
 mod bridge;

@@ -30,7 +30,7 @@ async fn main() -> std::io::Result<()> {
         let http = http.clone();
         async move {
             let _ = stream.set_nodelay(true);
-            // What a client does wrong is no concern of the server's.
+            // A client's mistakes are not errors of the server.
             let _ = http.serve_connection(Io::new(stream), service_fn(hello), &told).await;
         }
     });

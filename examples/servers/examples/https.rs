@@ -1,4 +1,4 @@
-//! HTTPS with rustls: a certificate made at the start, and HTTP/2 for clients that can.
+//! HTTPS with rustls: a certificate made at the start, and HTTP/2 for clients that support it.
 //!
 //! ```text
 //! cargo run -p windlass-servers --example https            on a free port

@@ -1,4 +1,4 @@
-//! An API that computes on all cores, on the workers that serve it, while other requests stay fast.
+//! An API that computes on all cores, on the same workers that serve requests, while other requests stay fast.
 //!
 //! ```text
 //! cargo run --release -p windlass-servers --example parallel_api          on a free port
@@ -18,7 +18,7 @@ use windlass_servers::listen;
 
 /// The largest body.
 const LIMIT: usize = 256 << 20;
-/// What is hashed in one piece.
+/// The number of bytes that are hashed in one piece.
 const CHUNK: usize = 64 * 1024;
 
 #[windlass::main]
@@ -40,7 +40,7 @@ async fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Sorts numbers, one a line.
+/// Sorts numbers, one on each line.
 async fn sort(body: Bytes) -> Result<String, (StatusCode, String)> {
     windlass::compute(move || {
         let text = std::str::from_utf8(&body).map_err(refuse)?;
@@ -59,7 +59,7 @@ async fn sort(body: Bytes) -> Result<String, (StatusCode, String)> {
     .map_err(failed)?
 }
 
-/// A hash of the body: those of its chunks, made side by side, hashed together.
+/// Hashes the body: the hashes of its chunks, computed in parallel, are hashed together.
 async fn hash(body: Bytes) -> Result<String, (StatusCode, String)> {
     let start = Instant::now();
     let length = body.len();

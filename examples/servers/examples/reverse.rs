@@ -1,5 +1,5 @@
-//! A reverse proxy: passes requests on to another server with reqwest. That calls tokio while it
-//! runs, so `main` asks for a tokio runtime beside ours, with one word in its attribute.
+//! A reverse proxy: passes requests on to another server with reqwest. reqwest calls tokio at run time, so `main` asks
+//! for a tokio runtime beside windlass's, with one word in its attribute.
 //!
 //! ```text
 //! cargo run -p windlass-servers --example reverse                          before a server of its own
@@ -21,11 +21,11 @@ use reqwest::redirect::Policy;
 use windlass::net::TcpListener;
 use windlass_servers::listen;
 
-/// The time that the server behind may take to accept a connection, and between two parts of its answer.
+/// The time that the backend may take to accept a connection, and between two parts of its answer.
 const CONNECT: Duration = Duration::from_secs(5);
 const READ: Duration = Duration::from_secs(30);
 
-/// What concerns one connection, and is not passed on to the next.
+/// The headers that concern one connection, and are not passed on to the next.
 const HOP_BY_HOP: [HeaderName; 7] = [
     header::CONNECTION,
     header::HOST,
@@ -36,7 +36,7 @@ const HOP_BY_HOP: [HeaderName; 7] = [
     header::UPGRADE,
 ];
 
-/// The server behind, and the connections to it.
+/// The backend, and the connections to it.
 #[derive(Clone)]
 struct Upstream {
     url: String,
@@ -90,7 +90,7 @@ async fn pass_on(
     Ok((status, headers, Body::from_stream(answer.bytes_stream())).into_response())
 }
 
-/// The headers without those that concern one connection, by their names or because `Connection` names them.
+/// Removes the headers that concern one connection: those in `HOP_BY_HOP`, and those that `Connection` names.
 fn end_to_end(mut headers: HeaderMap) -> HeaderMap {
     let named: Vec<HeaderName> = headers
         .get_all(header::CONNECTION)

@@ -1,4 +1,4 @@
-//! The common parts of the servers among the examples: the address on which they listen, and TLS.
+//! The common parts of the example servers: the address on which they listen, and TLS.
 //!
 //! ```text
 //! cargo run -p windlass-servers --example axum_app
@@ -10,11 +10,11 @@ use std::io;
 
 use windlass::net::TcpListener;
 
-/// Listens on the port of the environment variable `PORT`, or on a free one.
+/// Listens on the port in the environment variable `PORT`, or on a free one.
 ///
 /// # Errors
 ///
-/// Returns an error if `PORT` is no port, or is taken.
+/// Returns an error if `PORT` is not a port, or is taken.
 pub async fn listen() -> io::Result<TcpListener> {
     let port = match std::env::var("PORT") {
         Ok(port) => port.parse().map_err(|_| {
@@ -25,7 +25,7 @@ pub async fn listen() -> io::Result<TcpListener> {
     TcpListener::bind(("127.0.0.1", port)).await
 }
 
-/// The code of the page on moving a server from tokio, compiled.
+/// Compiles the code on the page about moving a server from tokio.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/tokio.md")]
 pub struct Moving;

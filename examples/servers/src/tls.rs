@@ -9,8 +9,8 @@ use futures_rustls::rustls::crypto::ring;
 use futures_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use futures_rustls::rustls::version::{TLS12, TLS13};
 
-/// Returns what accepts TLS, offering HTTP/2 and HTTP/1, and its certificate for clients that are to trust it. That
-/// is for `localhost` and 127.0.0.1, and lives as long as the process.
+/// Returns an acceptor for TLS that offers HTTP/2 and HTTP/1, and its certificate for clients that should trust it. The
+/// certificate is for `localhost` and 127.0.0.1, and exists only as long as the process.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! The names behind the features `hyper`, `axum` and `tokio`, used as a program outside would: what
-//! compiles here must go on compiling. Nothing of it runs but what costs nothing.
+//! Uses the names behind the features `hyper`, `axum` and `tokio` as an outside program would: code that compiles here
+//! must keep compiling. Only code that costs nothing is run.
 
 use std::future::{Future, IntoFuture};
 use std::io;
@@ -86,7 +86,7 @@ fn axum() {
         let app = Router::new().into_make_service_with_connect_info::<SocketAddr>();
         serve(listener, app).into_future()
     };
-    // The same types by both ways.
+    // The same types through both paths.
     fn same(
         drain: windlass::axum::Drain,
         report: windlass::axum::DrainReport,

@@ -1,4 +1,4 @@
-//! HTTP over TLS: the client chooses the version, and one that speaks something else does no harm.
+//! HTTP over TLS: the client chooses the version, and a client that speaks something else does no harm.
 
 use std::future::{Future, IntoFuture};
 use std::net::SocketAddr;
@@ -113,7 +113,7 @@ fn a_hello_that_is_none_is_turned_away_and_others_are_served() {
             hyper::client::conn::http2::handshake(Executor, stream).await.unwrap();
         drop(windlass::spawn(connection));
         assert_eq!(text(sender.send_request(request()).await.unwrap()).await, "HTTP/2.0");
-        // The second has not said all yet, and is waited for. The others are told what is wrong.
+        // The second client has not finished yet, so the server waits for it. The others are told what is wrong.
         for index in [0, 2] {
             let mut answer = Vec::new();
             let _ = strangers[index].read_to_end(&mut answer).await;

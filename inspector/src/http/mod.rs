@@ -1,7 +1,7 @@
 //! The part of HTTP/1.1 that the inspector speaks: one request without a body on a connection, and one response.
 //!
-//! It is strict, because everything that reaches it may come from a web page that means no good: a request that is
-//! not exactly of the expected form is refused, never repaired.
+//! It is strict, because everything that reaches it may come from a malicious web page: a request that does not have
+//! exactly the expected form is refused, never repaired.
 
 mod request;
 mod response;

@@ -12,7 +12,7 @@ pub(crate) enum Method {
     Post,
 }
 
-/// Why a request is refused: a status and a sentence for whoever reads it.
+/// The refusal of a request: a status and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: u16,
@@ -29,9 +29,9 @@ impl Refusal {
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    /// The path, as it was sent: nothing of ours needs an escape.
+    /// The path, as it was sent: none of our paths needs an escape.
     pub(crate) path: String,
-    /// The fields of the query, without their escapes, in order.
+    /// The fields of the query, unescaped, in order.
     query: Vec<(String, String)>,
     /// The header fields, their names in lower case.
     fields: Vec<(String, String)>,
@@ -70,7 +70,7 @@ impl Request {
         Ok(Some(request))
     }
 
-    /// Returns the value of a header field, or an error if it is there more than once.
+    /// Returns the value of a header field, or an error if the field occurs more than once.
     pub(crate) fn field(&self, name: &str) -> Result<Option<&str>, Refusal> {
         let mut values = self.fields.iter().filter(|(known, _)| known == name);
         let first = values.next().map(|(_, value)| value.as_str());
@@ -113,7 +113,7 @@ fn request_line(line: &str) -> Result<(Method, &str), Refusal> {
 }
 
 fn field(line: &str) -> Result<(String, String), Refusal> {
-    // A line that continues the one before starts with a space, and a space is not part of a name.
+    // A continuation line starts with a space, which is not allowed in a name.
     let (name, value) = line.split_once(':').ok_or(MALFORMED)?;
     if name.is_empty() || !name.bytes().all(is_token) {
         return Err(MALFORMED);
@@ -125,7 +125,7 @@ fn field(line: &str) -> Result<(String, String), Refusal> {
     Ok((name.to_ascii_lowercase(), value.to_owned()))
 }
 
-/// Returns true for the characters of which methods and names of fields are made.
+/// Returns true for characters that are allowed in methods and field names.
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -135,7 +135,7 @@ fn query_field(pair: &str) -> Result<(String, String), Refusal> {
     Ok((unescape(name)?, unescape(value)?))
 }
 
-/// Undoes the escapes of a query: `%41`, and `+` for a space.
+/// Removes the escapes from a query: `%41`, and `+` for a space.
 fn unescape(text: &str) -> Result<String, Refusal> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();

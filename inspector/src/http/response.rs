@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::Refusal;
 
-/// The fields of every response. They tell browsers that scripts, styles and data come from this
-/// server and from nowhere else, no other page may embed or read it, and nothing is stored.
+/// The fields of every response. They tell browsers that scripts, styles and data come from this server only, that no
+/// other page may embed or read it, and that nothing is stored.
 const FIELDS: &str = "Cache-Control: no-store\r\n\
     Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
@@ -17,7 +17,7 @@ const FIELDS: &str = "Cache-Control: no-store\r\n\
     Cross-Origin-Resource-Policy: same-origin\r\n\
     Connection: close\r\n";
 
-/// A response whose body is at hand.
+/// A response with a complete body.
 #[derive(Debug)]
 pub(crate) struct Response {
     status: u16,
@@ -38,13 +38,13 @@ impl Response {
         response
     }
 
-    /// Adds a field. Both texts are our own, and of one line.
+    /// Adds a field. Both texts must be our own, and on one line.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         let _ = write!(self.extra, "{name}: {value}\r\n");
         self
     }
 
-    /// Returns the bytes to send: for a HEAD request without the body.
+    /// Returns the bytes to send; without the body for a HEAD request.
     pub(crate) fn into_bytes(self, with_body: bool) -> Vec<u8> {
         let mut bytes = format!(
             "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{FIELDS}{}\r\n",

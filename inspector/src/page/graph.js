@@ -1,7 +1,7 @@
-// Draws who waits for whom: each task points at the one whose end it waits for. All text is inserted as text.
+// Draws which tasks wait for which: each task points at the one that it joins. All text is inserted as text.
 //
-// A task waits for one other at most. So the graph is made of trees, whose roots wait for something else than a task, or
-// for nothing; and of circles, with trees at them. A tree is drawn from the right to the left, the root at the right.
+// A task waits for at most one other. So the graph consists of trees, whose roots wait for something other than a task
+// or for nothing, and of circles with trees attached. A tree is drawn from right to left, with the root at the right.
 'use strict';
 
 const GRAPH = { width: 122, height: 22, gap: 24, row: 28, rows: 24, waiters: 6, members: 12 };
@@ -12,8 +12,8 @@ function svgElement(name, attributes) {
   return made;
 }
 
-// Returns the tasks of circles. Of one that is cut short it has the first of those that are left out, too: the last one that
-// is known waits for it.
+// Returns the tasks of circles. For a circle that is cut short, this includes the first of those left out, because the
+// last known task waits for it.
 function circularOf(joins, circles) {
   const next = new Map(joins.map((join) => [join.from, join.to]));
   return new Set(circles.flatMap(({ members }) => [...members, next.get(members[members.length - 1])]));
@@ -41,7 +41,7 @@ function layOut(joins, circles) {
     return { column, row };
   };
   const nameOf = (id) => names.get(id) || `task ${id}`;
-  // Places those that wait for a task, and those that wait for them. The first is beside it, the others below.
+  // Places the tasks that wait for a task, and those that wait for them. The first is beside it, the others below.
   const placeWaiters = (id, at) => {
     const all = (waiters.get(id) || []).filter((one) => !circular.has(one));
     // Without recursion: chains may be long.
@@ -86,7 +86,7 @@ function layOut(joins, circles) {
   for (const id of roots) {
     if (rows >= GRAPH.rows) { left += 1; continue; }
     const what = does.get(id);
-    // What the root waits for is no task.
+    // The root waits for something that is not a task.
     const end = what ? box(what, what, 'thing', 0, rows) : null;
     const root = box(nameOf(id), `${nameOf(id)}: task ${id}`, '', end ? 1 : 0, rows);
     if (end) arrows.push([root, end, '']);
@@ -98,7 +98,7 @@ function layOut(joins, circles) {
 
 function drawGraph(parent, joins, circles) {
   const { boxes, arrows, rows, left } = layOut(joins, circles);
-  // Frames are often alike.
+  // Frames are often the same.
   const drawn = JSON.stringify([boxes, arrows.length, left]);
   if (parent.dataset.drawn === drawn) return;
   parent.dataset.drawn = drawn;
@@ -114,7 +114,7 @@ function drawGraph(parent, joins, circles) {
   for (const [from, to, kind] of arrows) {
     let path;
     if (kind === 'back') {
-      // Around, below the boxes of its row.
+      // The arrow goes around, below the boxes of its row.
       const [start, end, below] = [x(from) + width, x(to), y(from) + height + 3];
       path = `M${start} ${y(from) + height / 2}h6V${below}H${end + width / 2}V${y(to) + height + 1}`;
     } else {
@@ -132,7 +132,7 @@ function drawGraph(parent, joins, circles) {
     const group = svgElement('g', { class: kind, transform: `translate(${x({ column })} ${y({ row: at })})` });
     group.append(svgElement('rect', { width, height, rx: kind === 'thing' ? 11 : 4 }));
     const label = svgElement('text', { x: width / 2, y: height / 2 + 4, 'text-anchor': 'middle' });
-    // Of a place in a file, the end says most.
+    // The end of a file's path is the most useful part.
     const line = text.replace(/\s+/g, ' ').replace(/^\S*\/(\S+:\d+)$/, '$1');
     label.textContent = line.length > 18 ? `${line.slice(0, 17)}…` : line;
     const hint = svgElement('title', {});

@@ -1,10 +1,10 @@
-// Draws the frames of the inspector, with what parts.js and graph.js have. All text is inserted as text, never as HTML: names
-// of tasks come from the program, and through it from anybody.
+// Draws the frames of the inspector, with parts.js and graph.js. All text is inserted as text, never as HTML, because
+// names of tasks come from the program, and through it from anybody.
 'use strict';
 
 const token = new URLSearchParams(location.search).get('token') || '';
 
-// What is asked for.
+// The current request.
 const view = { sort: 'busy', order: 'down', n: '100', filter: '' };
 const siteView = { sort: 'busy', order: 'down' };
 let paused = false;
@@ -157,7 +157,7 @@ function stuckPolls(list) {
   list.forEach((poll, index) => {
     const [line, details] = articles[index].children;
     const lasting = poll.lasts ? '' : 'over';
-    // The stacks of what is over are folded, unless somebody has unfolded them.
+    // The stacks of ended polls are folded, unless somebody has unfolded them.
     if (articles[index].className !== lasting || !articles[index].dataset.drawn) details.open = poll.lasts;
     articles[index].dataset.drawn = 'yes';
     articles[index].className = lasting;
@@ -194,7 +194,7 @@ function workers(frame) {
     setText(doing, `${rate(worker.polls)} polls, ${rate(worker.steals)} steals, ${rate(worker.parks)} parks, ${count(worker.queued)} queued${now}`);
     setTitle(doing, doing.textContent);
     doing.className = blocked ? 'doing blocked' : 'doing';
-    // A spare that has had nothing to do for as long as can be seen is left out.
+    // Leaves out spares that have done nothing in the visible time.
     const active = (column) => column.poll + column.computing + column.blocked + column.os > 0.0005;
     rows[index].hidden = worker.spare && !past.slice(-columns).some(active);
     timeline(canvas, past);
@@ -202,7 +202,7 @@ function workers(frame) {
   setText(byId('window'), `the last ${time(columns * frame.interval)}`);
 }
 
-// Draws one column a frame, the newest at the right: the shares of the worker's time, stacked.
+// Draws one column for each frame, the newest at the right: the shares of the worker's time, stacked.
 function timeline(canvas, past) {
   const ratio = window.devicePixelRatio || 1;
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
@@ -221,7 +221,7 @@ function timeline(canvas, past) {
     const column = past[past.length - back];
     let y = height;
     for (const [name, fill] of parts) {
-      // What is there at all can be seen.
+      // A share that is not negligible is at least one pixel tall.
       const tall = column[name] > 0.0005 ? Math.max(1, column[name] * (height - 5)) : 0;
       pen.fillStyle = fill;
       pen.fillRect(x, y - tall, COLUMN - 1, tall);
@@ -238,7 +238,7 @@ function sites(frame, slow) {
   const rows = frame.sites.map((site) => ({
     ...site,
     mean: site.polls ? site.busy / site.polls : 0,
-    // Without polls there is nothing that could hold up a worker: closures of the blocking pool may take as long as they like.
+    // Sites without polls can't hold up a worker: closures of the blocking pool may take as long as they like.
     high: site.computes || !site.count ? '' : site.p99 >= slow ? 'p99' : site.worst >= slow ? 'worst' : '',
   }));
   const { sort, order } = siteView;
@@ -283,7 +283,7 @@ function waits({ kinds, joins, all_joins: all, circles }) {
   }
 }
 
-// Joins one after the other make a chain: a → b → c. Each chain starts with a task that nobody waits for.
+// Successive joins make a chain: a → b → c. Each chain starts with a task that no other waits for.
 function chainsOf(joins, circles) {
   const next = new Map(joins.map((join) => [join.from, join]));
   const awaited = new Set(joins.map((join) => join.to));

@@ -1,5 +1,5 @@
 // The parts that the page is made of: elements, numbers, tables and histograms. All text is inserted as text, never as
-// HTML: names of tasks come from the program, and through it from anybody.
+// HTML, because names of tasks come from the program, and through it from anybody.
 'use strict';
 
 const byId = (id) => document.getElementById(id);
@@ -18,7 +18,7 @@ function setText(node, text) {
   if (node.textContent !== string) node.textContent = string;
 }
 
-// Makes a parent have exactly `count` children, so that rows are reused from frame to frame.
+// Gives a parent exactly `count` children, so that rows are reused from frame to frame.
 function resize(parent, count, make) {
   while (parent.children.length > count) parent.lastElementChild.remove();
   while (parent.children.length < count) parent.append(make());
@@ -36,7 +36,7 @@ function time(ns) {
   return `${value >= 99.95 || unit === 'ns' ? value.toFixed(0) : value >= 9.995 ? value.toFixed(1) : value.toFixed(2)} ${unit}`;
 }
 
-// What is shorter than the scale of the histograms is not told apart: short polls are sampled.
+// Times below the scale of the histograms are not distinguished, because short polls are sampled.
 const sampled = (ns) => (ns < 100 ? '< 100 ns' : time(ns));
 
 const count = (number) => Math.round(number).toLocaleString('en');

@@ -1,4 +1,4 @@
-//! Random bytes from the device that every Unix has, and the size of the terminal from its driver.
+//! Random bytes from the device that every Unix has, and the terminal's size from its driver.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -10,10 +10,11 @@ pub(crate) fn random() -> io::Result<[u8; 16]> {
     Ok(bytes)
 }
 
-/// Returns the columns and the lines of the terminal that standard output is; `None` if it is none, or does not know.
+/// Returns the columns and the lines of the terminal on standard output, or `None` if it is not a terminal or does not
+/// know.
 pub(crate) fn terminal_size() -> Option<(usize, usize)> {
     let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: `TIOCGWINSZ` writes a `winsize`, to which the pointer is, and fails on what is no terminal.
+    // SAFETY: the pointer is to a `winsize`, which `TIOCGWINSZ` writes; it fails if the descriptor is not a terminal.
     let result = unsafe { libc::ioctl(libc::STDOUT_FILENO, libc::TIOCGWINSZ, &raw mut size) };
     let known = result == 0 && size.ws_col > 0 && size.ws_row > 0;
     known.then(|| (size.ws_col.into(), size.ws_row.into()))

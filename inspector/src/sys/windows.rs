@@ -5,10 +5,10 @@ use std::hash::BuildHasher;
 use std::io;
 use std::thread;
 
-/// Returns random bytes that the OS has chosen.
+/// Returns random bytes from the OS.
 ///
-/// Windows has no device to read them from, and its functions take unsafe code to call. The standard library calls one
-/// for the key of each thread's hash maps; a keyed hash does not reveal its key, and each thread here is a new one.
+/// Windows has no device to read them from, and calling its functions takes unsafe code. The standard library calls one
+/// for the key of each thread's hash maps. A keyed hash does not reveal its key, and each thread here is a new one.
 pub(crate) fn random() -> io::Result<[u8; 16]> {
     let mut bytes = [0; 16];
     for half in bytes.chunks_mut(8) {
@@ -19,7 +19,7 @@ pub(crate) fn random() -> io::Result<[u8; 16]> {
     Ok(bytes)
 }
 
-/// Returns `None`: asking the console takes unsafe code and a dependency. `COLUMNS` is what there is.
+/// Returns `None`: asking the console would take unsafe code and a dependency. Use `COLUMNS` instead.
 pub(crate) fn terminal_size() -> Option<(usize, usize)> {
     None
 }

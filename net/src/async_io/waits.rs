@@ -14,7 +14,7 @@ impl<T> Async<T> {
     /// Waits until reading is worth trying: there is data, a connection, the end or an error.
     ///
     /// Another task may be faster, so the read may still return `WouldBlock`. Perform it through
-    /// [`try_read_with`](Self::try_read_with), or the next wait will not learn of that.
+    /// [`try_read_with`](Self::try_read_with); otherwise the next wait does not learn of that.
     ///
     /// Dropping the future loses nothing.
     ///
@@ -72,7 +72,7 @@ impl<T> Async<T> {
         self.registration.reported(Direction::Write).await.map(drop)
     }
 
-    /// Waits until an operation is worth trying, and returns a guard that performs it or forgets the readiness.
+    /// Waits until an operation is worth trying, and returns a guard that can perform it or clear the readiness.
     ///
     /// Dropping the future, or the guard, loses nothing.
     ///

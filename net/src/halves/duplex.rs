@@ -56,7 +56,7 @@ macro_rules! duplex_methods {
             halves::split(self)
         }
 
-        /// Splits the stream into a reading and a writing half that own it, for different tasks.
+        /// Splits the stream into a reading and a writing half that own it, so that different tasks can have them.
         ///
         /// Dropping the writing half shuts its direction down. The socket is closed when both halves are dropped.
         ///

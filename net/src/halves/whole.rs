@@ -1,4 +1,4 @@
-//! Methods of the whole stream that its halves have, too.
+//! Methods of the whole stream that its halves have as well.
 
 use std::io;
 

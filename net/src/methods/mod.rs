@@ -1,10 +1,10 @@
-//! The methods and traits that several of the public types share, written once.
+//! The methods and traits that several public types share, written once.
 
 mod read;
 mod write;
 
 /// Defines conversions, waiting for readiness and `Debug`, for a public type around `io: Async<$std>`. `$is_foreign` is
-/// a second field, if there is one: true if the descriptor comes from elsewhere.
+/// an optional second field: true if the descriptor comes from elsewhere.
 macro_rules! wrapper {
     ($type:ident, $std:ty) => {
         wrapper!($type, $std, $crate::Async::new);
@@ -13,7 +13,8 @@ macro_rules! wrapper {
         impl $type {
             /// Registers a value of std's type with the current runtime, or with the global runtime if there is none.
             ///
-            /// This **puts the descriptor into non-blocking mode**, also for those that share it through a duplicate.
+            /// This **puts the descriptor into non-blocking mode**, also for everyone who shares it through a
+            /// duplicate.
             ///
             /// # Errors
             ///
@@ -93,7 +94,7 @@ macro_rules! wrapper {
 /// Defines what all sockets have.
 macro_rules! socket_methods {
     () => {
-        /// Takes the error that is pending on the socket, if any. The next operation would return it, too.
+        /// Takes the error that is pending on the socket, if any. Otherwise the next operation would return it.
         ///
         /// # Errors
         ///
@@ -209,8 +210,8 @@ macro_rules! buffer_methods {
     };
 }
 
-/// Defines the options of internet sockets that say how packets travel, for a type with a descriptor. `$example` makes a
-/// value of it, for the examples.
+/// Defines the options of internet sockets that determine how packets travel, for a type with a descriptor. `$example`
+/// makes a value of the type, for the examples.
 macro_rules! packet_methods {
     ($example:literal) => {
         /// Returns the type of service of IPv4 packets.
@@ -234,7 +235,7 @@ macro_rules! packet_methods {
             Ok(sys::get_option(sys::descriptor(self), option)?.try_into().unwrap_or(0))
         }
 
-        /// Sets the type of service of IPv4 packets, by which routers may prefer some to others.
+        /// Sets the type of service of IPv4 packets, by which routers may prioritise them.
         ///
         /// # Errors
         ///
@@ -276,12 +277,13 @@ macro_rules! packet_methods {
             sys::device(sys::descriptor(self))
         }
 
-        /// Binds the socket to an interface, by its name: only packets of that interface reach it. `None` ends that. Linux
-        /// only.
+        /// Binds the socket to the interface of this name: only packets of that interface reach it. `None` removes the
+        /// binding. Linux only.
         ///
         /// # Errors
         ///
-        /// Returns an error if there is no such interface or the process may not do that, or `Unsupported` on other systems.
+        /// Returns an error if there is no such interface or the process is not permitted to do this, or `Unsupported`
+        /// on other systems.
         ///
         /// # Examples
         ///

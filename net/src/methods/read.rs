@@ -3,10 +3,10 @@
 /// Defines the methods for reading, for a type with a method `io()` that returns an `Async<T: ByteIo>`.
 macro_rules! read_methods {
     () => {
-        /// Reads some bytes, and returns how many: at least one, and as many as are there and fit.
+        /// Reads some bytes, and returns their number: at least one, and as many as are available and fit.
         ///
-        /// Zero means that the peer will send no more, or that `buf` is empty. With an empty buffer the call
-        /// touches nothing and never waits.
+        /// Zero means that the peer will send no more, or that `buf` is empty. With an empty buffer the call does
+        /// nothing and never waits.
         ///
         /// Dropping the future loses nothing: bytes leave the stream only when they are returned.
         ///
@@ -36,9 +36,8 @@ macro_rules! read_methods {
         /// Reads into memory that need not be initialised, and returns the bytes that were read,
         /// which are the first of `buf`.
         ///
-        /// This is for a buffer that is new each time: it does not have to be zeroed. A buffer that is used again
-        /// and again is initialised once, and [`read`](Self::read) does as well. [`read_buf`](Self::read_buf)
-        /// appends to a vector.
+        /// This saves zeroing a buffer that is new each time. A buffer that is reused is initialised only once, so use
+        /// [`read`](Self::read) for it. [`read_buf`](Self::read_buf) appends to a vector.
         ///
         /// Dropping the future loses nothing.
         ///
@@ -76,10 +75,10 @@ macro_rules! read_methods {
             self.io().read_uninit(buf).await
         }
 
-        /// Appends some bytes to `buf`, and returns how many: at least one, and as many as are there and fit into
-        /// its spare capacity.
+        /// Appends some bytes to `buf`, and returns their number: at least one, and as many as are available and fit
+        /// into its spare capacity.
         ///
-        /// Zero means that the peer will send no more. The spare capacity is not zeroed; a vector that is full grows.
+        /// Zero means that the peer will send no more. The spare capacity is not zeroed. A full vector grows.
         ///
         /// A peer decides how much it sends. To keep a vector from growing without limit, check its length before
         /// each call, as in the example.
@@ -145,8 +144,8 @@ macro_rules! read_methods {
 
         /// Reads until `buf` is full.
         ///
-        /// A dropped future leaves the bytes read so far at the start of `buf`, and does not say how many they
-        /// are. To be able to continue, call [`read`](Self::read) in a loop.
+        /// A dropped future leaves the bytes read so far at the start of `buf`, and does not tell how many there are.
+        /// To be able to continue, call [`read`](Self::read) in a loop.
         ///
         /// # Errors
         ///
@@ -173,11 +172,11 @@ macro_rules! read_methods {
 
         /// Appends everything up to the end of the stream to `buf`, and returns the number of bytes.
         ///
-        /// The peer decides when that is, and how much memory it takes. From a peer that is not trusted, read with
-        /// [`read_buf`](Self::read_buf) and a limit.
+        /// The peer decides when the stream ends, and how much memory this takes. To read from an untrusted peer, use
+        /// [`read_buf`](Self::read_buf) with a limit.
         ///
-        /// Dropping the future loses nothing: what was read is in `buf`, and another call continues. The same is
-        /// true after an error.
+        /// Dropping the future loses nothing: the bytes read so far are in `buf`, and another call continues. The same
+        /// is true after an error.
         ///
         /// # Errors
         ///

@@ -3,11 +3,11 @@
 /// Defines the methods for writing, for a type with a method `io()` that returns an `Async<T: ByteIo>`.
 macro_rules! write_methods {
     () => {
-        /// Writes some bytes, and returns how many: at least one, and as many as there is room for.
+        /// Writes some bytes, and returns their number: at least one, and as many as there is room for.
         ///
-        /// With an empty `buf` the call touches nothing and never waits.
+        /// With an empty `buf` the call does nothing and never waits.
         ///
-        /// Dropping the future loses nothing: unless it returned, nothing was written.
+        /// If the future is dropped before it returns, nothing was written.
         ///
         /// # Errors
         ///
@@ -65,12 +65,11 @@ macro_rules! write_methods {
 
         /// Writes all of `buf`.
         ///
-        /// A peer that does not read makes this wait for as long as it likes. Put a time-out around
-        /// it if the peer is not trusted.
+        /// This waits for as long as the peer does not read. Put a time-out around it if the peer is not trusted.
         ///
-        /// A dropped future may have written a first part, and does not say how much. To be able to
-        /// continue, call [`write`](Self::write) in a loop. If two tasks call `write_all` at the same
-        /// time, their bytes may interleave.
+        /// A dropped future may have written a first part, and does not tell how much. To be able to continue, call
+        /// [`write`](Self::write) in a loop. If two tasks call `write_all` at the same time, their bytes may
+        /// interleave.
         ///
         /// # Errors
         ///

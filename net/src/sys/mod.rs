@@ -2,8 +2,8 @@
 //!
 //! A platform provides:
 //!
-//! - `Descriptor`, `AsDescriptor`, `descriptor(&T)`: the argument of a registration, the trait of types that
-//!   have one, and a function that returns it;
+//! - `Descriptor`, `AsDescriptor`, `descriptor(&T)`: the argument of a registration, the trait of types that have a
+//!   descriptor, and a function that returns it;
 //! - `descriptor_traits!`: the conversions from and to the platform's own descriptor types;
 //! - `set_nonblocking`, and `explain`, which makes the error of a registration clearer;
 //! - `tcp_socket`, `bind`, `listen`, `into_listener`, `start_connect`, `accept`: TCP without blocking.

@@ -43,10 +43,10 @@ pub(crate) use wall_wait::WallWait;
 /// A socket that accepted fewer bytes than it was given is full, and reports when it has room.
 pub(crate) const SHORT_WRITE_FILLS: bool = true;
 
-/// The OS reports a socket that is not connecting yet as hung up, so it is registered after that.
+/// The OS reports a socket that is not connecting yet as hung up, so it is registered after the attempt has started.
 pub(crate) const CONNECTS_REGISTERED: bool = false;
 
-/// A listener is reported when connections arrive, and not when some are left.
+/// A listener is reported when connections arrive, but not while some are left in the queue.
 pub(crate) const CONNECTIONS_REPORTED_ONE_BY_ONE: bool = false;
 
 /// Without the option, an address is in use until the last old connection has timed out.
@@ -58,7 +58,7 @@ pub(crate) fn descriptor<T: AsDescriptor + ?Sized>(source: &T) -> Descriptor<'_>
     source.as_fd()
 }
 
-/// Turns the `-1` of a system call into its error.
+/// Turns a system call's `-1` into its error.
 fn check(result: c_int) -> io::Result<c_int> {
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
@@ -109,7 +109,7 @@ pub(crate) fn set_nonblocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a descriptor block again, as other programs expect of what they inherit.
+/// Puts a descriptor back into blocking mode, which other programs expect of the descriptors that they inherit.
 pub(crate) fn set_blocking(descriptor: Descriptor<'_>) -> io::Result<()> {
     let fd = descriptor.as_raw_fd();
     // SAFETY: the descriptor is open for as long as it is borrowed; F_GETFL takes no pointer.
@@ -156,7 +156,7 @@ fn connect(socket: Descriptor<'_>, address: &RawAddress) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if the attempt continues by itself, as an interrupted one does: another call would fail.
+/// Returns true if the attempt continues by itself, as an interrupted one does. Another call would fail.
 fn is_under_way(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINPROGRESS | libc::EINTR))
 }
@@ -188,7 +188,7 @@ pub(crate) fn bind_local(socket: Descriptor<'_>, address: &local::SocketAddr) ->
 }
 
 /// Sends to the peer of a connected socket. If the peer has closed it, returns `EPIPE` and raises no signal, whatever
-/// the process has set for signals.
+/// the process's signal settings are.
 pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
     // SAFETY: pointer and length describe `bytes`.
     check_len(unsafe {
@@ -222,7 +222,7 @@ fn copied<'a>(buffers: &[IoSlice<'_>], room: &'a mut [MaybeUninit<u8>]) -> Optio
         length = end;
     }
     let bytes = &room[..length];
-    // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and the buffers have filled these, one behind the other.
+    // SAFETY: `MaybeUninit<u8>` is laid out as `u8`, and the buffers were copied into these bytes, one after the other.
     Some(unsafe { &*(ptr::from_ref(bytes) as *const [u8]) })
 }
 

@@ -78,7 +78,7 @@ pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
     start_winsock();
     let family = if v6 { ws::AF_INET6 } else { ws::AF_INET };
     let flags = ws::WSA_FLAG_OVERLAPPED | ws::WSA_FLAG_NO_HANDLE_INHERIT;
-    // SAFETY: null is allowed: the protocol is said by the numbers.
+    // SAFETY: null is allowed, because the numbers specify the protocol.
     let socket = unsafe {
         ws::WSASocketW(family.into(), ws::SOCK_STREAM, ws::IPPROTO_TCP, std::ptr::null(), 0, flags)
     };
@@ -92,7 +92,7 @@ pub(crate) fn tcp_socket(v6: bool) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
-/// Starts WinSock, by creating a socket of std, which never ends WinSock again.
+/// Starts WinSock by creating one of std's sockets. Std never shuts WinSock down.
 fn start_winsock() {
     static STARTED: std::sync::Once = std::sync::Once::new();
     STARTED.call_once(|| {
@@ -185,7 +185,7 @@ pub(crate) fn recv_uninit(
     // SAFETY: there are at least `len` bytes, which the call only writes to.
     let received = unsafe { ws::recv(raw(socket), room.as_mut_ptr().cast(), len, 0) };
     match usize::try_from(received).map_err(|_| last_error()) {
-        // Like std: a direction that was shut down at this end has no more bytes.
+        // Like std, treats a direction that was shut down at this end as ended.
         Err(error) if error.raw_os_error() == Some(ws::WSAESHUTDOWN) => Ok(0),
         result => result,
     }
@@ -205,8 +205,8 @@ pub(crate) fn recv_from(
     Ok((received, from.to_inet()?))
 }
 
-/// Receives like [`recv_from`], and returns the number of bytes at the start of `room` that are initialised now. Here
-/// all of it is, before.
+/// Receives like [`recv_from`], and returns the number of bytes at the start of `room` that were received. All of
+/// `room` is zeroed first.
 pub(crate) fn recv_from_uninit(
     socket: &UdpSocket,
     room: &mut [MaybeUninit<u8>],
@@ -219,7 +219,7 @@ pub(crate) fn recv_from_uninit(
 
 /// Receives like [`recv_from`], without the sender.
 pub(crate) fn recv(socket: &UdpSocket, bytes: &mut [u8], peek: bool) -> io::Result<usize> {
-    // SAFETY: no address is asked for.
+    // SAFETY: no address is requested.
     unsafe { receive(socket, bytes, peek, std::ptr::null_mut(), std::ptr::null_mut()) }
 }
 
@@ -237,7 +237,7 @@ unsafe fn receive(
     let flags = if peek { ws::MSG_PEEK } else { 0 };
     let socket = socket.as_raw_socket() as ws::SOCKET;
     let start = bytes.as_mut_ptr();
-    // SAFETY: there are at least `len` bytes; of the address, the caller says so.
+    // SAFETY: there are at least `len` bytes; the caller guarantees the same of the address.
     let received = unsafe { ws::recvfrom(socket, start, len, flags, address, address_len) };
     match usize::try_from(received).map_err(|_| last_error()) {
         Err(error) if error.raw_os_error() == Some(ws::WSAEMSGSIZE) => Ok(len as usize),

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::sys::{self, Descriptor, option};
 
-/// The settings by which TCP detects that a silent peer is gone. Unset ones are those of the OS.
+/// The settings by which TCP detects that a silent peer is gone. For those that are not set, the OS's values apply.
 ///
 /// # Examples
 ///
@@ -27,7 +27,7 @@ pub struct Keepalive {
 }
 
 impl Keepalive {
-    /// Creates settings that are all left to the OS.
+    /// Creates settings that leave everything to the OS.
     ///
     /// # Examples
     ///
@@ -178,7 +178,7 @@ fn whole_seconds(duration: Duration) -> i32 {
     rounded_up(duration).as_secs().clamp(1, MAX_SECONDS) as i32
 }
 
-/// Rounds up to whole seconds: zero only if it was zero.
+/// Rounds up to whole seconds. Only zero stays zero.
 pub(crate) fn rounded_up(duration: Duration) -> Duration {
     let seconds = duration.as_secs().saturating_add((duration.subsec_nanos() > 0).into());
     Duration::from_secs(seconds)

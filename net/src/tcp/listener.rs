@@ -15,13 +15,12 @@ use crate::{Async, sys};
 ///
 /// # When descriptors run out
 ///
-/// A peer can open connections until descriptors run out. Then [`accept`](Self::accept) fails (on Unix
-/// with `EMFILE` or `ENFILE`), and fails again at once for as long as a connection waits and there is no
-/// free descriptor. After an error of `accept`, a server should pause for some milliseconds, or accept
-/// again when one of its connections has ended. Nothing is lost meanwhile: the connection waits in the
-/// queue. `serve::Drain` does this, and can limit the number of connections.
+/// A peer can open connections until descriptors run out. Then [`accept`](Self::accept) fails (on Unix with `EMFILE` or
+/// `ENFILE`), and keeps failing at once while a connection waits and no descriptor is free. After such an error, a
+/// server should pause for a few milliseconds, or accept again when one of its connections has ended. Nothing is lost
+/// meanwhile: the connection waits in the queue. `serve::Drain` does this, and can limit the number of connections.
 ///
-/// Connections that their clients closed while they were queued are skipped, and are no error.
+/// Connections that were closed by their clients while they were queued are skipped, and cause no error.
 ///
 /// # Examples
 ///
@@ -65,8 +64,8 @@ impl TcpListener {
     /// Listens on the first of the addresses that is free.
     ///
     /// With port 0 the OS chooses a port, which [`local_addr`](Self::local_addr) returns. On Unix the address may be
-    /// reused, so that a server can be restarted at once. For other options, or a queue of another length than 1024,
-    /// use [`TcpSocket`].
+    /// reused, so that a server can be restarted at once. Use [`TcpSocket`] for other options, or for a queue of
+    /// another length than 1024.
     ///
     /// Dropping the future leaves nothing behind.
     ///
@@ -101,18 +100,17 @@ impl TcpListener {
 
     listener_methods!(TcpStream, SocketAddr);
 
-    /// Closes the queue to new connections, so that a server that is about to end can accept all that were established.
+    /// Closes the queue to new connections, so that a server that is about to end can accept all established ones.
     ///
-    /// Connections in the queue can still be accepted, and so can those whose handshake has begun, which takes a round
-    /// trip. Later clients get no answer until the listener is dropped. They try again after a second; then they are
-    /// refused, or reach the next process that listens on the port.
+    /// Connections in the queue can still be accepted. So can those whose handshake has begun, which takes a round trip
+    /// to finish. Later clients get no answer until the listener is dropped. They try again after a second, and are
+    /// then refused or reach the next process that listens on the port.
     ///
-    /// Returns true if the queue is closed now, for which the OS has to support that, as Linux does. Otherwise nothing
+    /// Returns true if the queue is now closed. This needs the support of the OS, and Linux has it. Otherwise nothing
     /// happens, and a connection that is established between the last `accept` and the end of the listener is reset.
     ///
-    /// It is **the socket's queue that is closed, for good**: no other process that has the socket gets connections any
-    /// more, nor does one that is handed it later. Therefore nothing happens to a listener that
-    /// [may be shared](Self::is_shared).
+    /// **The socket's queue is closed for good**: other processes that have the socket get no connections any more, nor
+    /// do those that receive it later. Therefore this does nothing to a listener that [may be shared](Self::is_shared).
     ///
     /// # Errors
     ///
@@ -139,7 +137,7 @@ impl TcpListener {
         sys::refuse_new(sys::descriptor(self))
     }
 
-    /// Returns the number of hops that packets of its connections may take.
+    /// Returns the number of hops that packets of the listener's connections may take.
     ///
     /// # Errors
     ///
@@ -159,7 +157,7 @@ impl TcpListener {
         self.io.get_ref().ttl()
     }
 
-    /// Sets the number of hops that packets of its connections may take.
+    /// Sets the number of hops that packets of the listener's connections may take.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The halves of a [`TcpStream`], by names without a parameter.
+//! The halves of a [`TcpStream`], under names without a type parameter.
 //!
 //! # Examples
 //!

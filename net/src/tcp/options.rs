@@ -1,5 +1,4 @@
-//! The options that a TCP connection has from its beginning: methods of [`TcpSocket`](super::TcpSocket) and
-//! [`TcpStream`](super::TcpStream).
+//! The options that are common to [`TcpSocket`](super::TcpSocket) and [`TcpStream`](super::TcpStream).
 
 /// Defines the options of TCP connections, for a type with a descriptor and a method `std()` that returns std's stream.
 macro_rules! tcp_options {
@@ -125,7 +124,7 @@ macro_rules! tcp_options {
             sys::set_linger(sys::descriptor(self), linger.map($crate::tcp::keepalive::rounded_up))
         }
 
-        /// Has closing discard what was not sent, and reset the connection: [`set_linger`](Self::set_linger) with zero.
+        /// Makes closing discard unsent data and reset the connection: [`set_linger`](Self::set_linger) with zero.
         ///
         /// # Errors
         ///
@@ -160,7 +159,7 @@ macro_rules! tcp_options {
             Keepalive::get(sys::descriptor(self))
         }
 
-        /// Turns keep-alive on with these settings, or off.
+        /// Turns keep-alive on with these settings, or off with `None`.
         ///
         /// # Errors
         ///

@@ -30,9 +30,9 @@ use crate::sys::{self, option};
 /// # }).unwrap();
 /// ```
 pub struct TcpSocket {
-    // Std's stream has all that a socket needs, connected or not.
+    // Std's stream has everything that a socket needs, connected or not.
     socket: std::net::TcpStream,
-    /// Others may have it, because it was made elsewhere.
+    /// True if others may have it, because it was made elsewhere.
     is_shared: bool,
 }
 
@@ -76,7 +76,7 @@ impl TcpSocket {
         Ok(Self { is_shared: false, socket: sys::tcp_socket(true)? })
     }
 
-    /// Makes a socket of one of std's that is not connected, such as `socket2` creates. It is put into non-blocking mode.
+    /// Converts an unconnected stream of std's, such as `socket2` creates, and puts it into non-blocking mode.
     ///
     /// # Errors
     ///
@@ -103,7 +103,7 @@ impl TcpSocket {
         Ok(Self { is_shared: false, socket: sys::tcp_socket(address.is_ipv6())? })
     }
 
-    /// Returns true if the socket may bind to an address that old connections still linger on.
+    /// Returns true if the socket may bind to an address on which old connections linger.
     ///
     /// # Errors
     ///
@@ -122,10 +122,10 @@ impl TcpSocket {
         self.flag(option::REUSE_ADDRESS)
     }
 
-    /// Sets whether the socket may bind to an address that old connections still linger on.
+    /// Sets whether the socket may bind to an address on which old connections linger.
     ///
-    /// A server that is restarted needs this on Unix, and [`TcpListener::bind`] sets it there. On
-    /// Windows a server does not need it, and it lets **another process take over the address**.
+    /// A server that is restarted needs this on Unix, where [`TcpListener::bind`] sets it. On Windows a server does not
+    /// need it, and it would let **another process take over the address**.
     ///
     /// # Errors
     ///
@@ -165,7 +165,7 @@ impl TcpSocket {
         self.flag(option::REUSE_PORT)
     }
 
-    /// Sets whether several sockets may listen on the port. All of them have to set it. Unix only.
+    /// Sets whether several sockets may listen on the port. Each of them has to set it. Unix only.
     ///
     /// # Errors
     ///
@@ -186,7 +186,7 @@ impl TcpSocket {
         sys::set_option(sys::descriptor(self), option::REUSE_PORT, on.into())
     }
 
-    /// The same as [`reuse_address`](Self::reuse_address), by the name that it has in tokio.
+    /// The same as [`reuse_address`](Self::reuse_address), under its name in tokio.
     ///
     /// # Errors
     ///
@@ -202,7 +202,7 @@ impl TcpSocket {
         self.reuse_address()
     }
 
-    /// The same as [`set_reuse_address`](Self::set_reuse_address), by the name that it has in tokio.
+    /// The same as [`set_reuse_address`](Self::set_reuse_address), under its name in tokio.
     ///
     /// # Errors
     ///
@@ -218,7 +218,7 @@ impl TcpSocket {
         self.set_reuse_address(on)
     }
 
-    /// The same as [`reuse_port`](Self::reuse_port), by the name that it has in tokio.
+    /// The same as [`reuse_port`](Self::reuse_port), under its name in tokio.
     ///
     /// # Errors
     ///
@@ -235,7 +235,7 @@ impl TcpSocket {
         self.reuse_port()
     }
 
-    /// The same as [`set_reuse_port`](Self::set_reuse_port), by the name that it has in tokio.
+    /// The same as [`set_reuse_port`](Self::set_reuse_port), under its name in tokio.
     ///
     /// # Errors
     ///

@@ -16,14 +16,14 @@ use crate::{Async, sys};
 
 /// A TCP connection.
 ///
-/// Reading and writing take `&self`: one task can read while another one writes. Any number of tasks can wait for the
-/// same direction; all wake up, and one of them gets the bytes. `TcpStream` and `&TcpStream` implement
+/// Reading and writing take `&self`: one task can read while another writes. Any number of tasks can wait for the same
+/// direction; all wake up, and one of them gets the bytes. `TcpStream` and `&TcpStream` implement
 /// [`AsyncRead`](futures_io::AsyncRead) and [`AsyncWrite`](futures_io::AsyncWrite). Through these traits one task at a
 /// time can wait for a direction: the last one that polled.
 ///
 /// Dropping the stream closes the connection. The peer sees the end of the stream after everything that was written,
-/// unless there were bytes left to read: then the OS resets the connection, and the peer may lose what it has not read
-/// yet. To avoid that, call [`shutdown`](Self::shutdown) and read to the end.
+/// unless there were unread bytes: then the OS resets the connection, and the peer may lose what it has not read yet.
+/// To avoid that, call [`shutdown`](Self::shutdown) and read to the end.
 ///
 /// # Examples
 ///
@@ -147,7 +147,7 @@ impl TcpStream {
         self.io.poll_read_with(cx, |stream| stream.peek(buf))
     }
 
-    /// Returns true if what arrives is acknowledged at once, and not with the next segment that is sent. Linux only.
+    /// Returns true if received data is acknowledged at once, and not with the next segment that is sent. Linux only.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ impl TcpStream {
         Ok(sys::get_option(sys::descriptor(self), option)? != 0)
     }
 
-    /// Sets whether what arrives is acknowledged at once. Linux only, which may change it back when it sees fit.
+    /// Sets whether received data is acknowledged at once. Linux only; the kernel may change it back when it sees fit.
     ///
     /// # Errors
     ///

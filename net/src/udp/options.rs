@@ -72,7 +72,7 @@ impl UdpSocket {
         /// Sets whether datagrams sent to an IPv6 group are also delivered to this host.
         "if let Ok(socket) = UdpSocket::bind(\"[::]:0\").await {\n    socket.set_multicast_loop_v6(false)?;\n}"
         fn set_multicast_loop_v6(&self, on: bool) -> ();
-        /// Joins an IPv6 group on the interface with this index (0 for any), to receive what is sent to it.
+        /// Joins an IPv6 group on the interface with this index (0 for any), to receive datagrams sent to it.
         "if let Ok(socket) = UdpSocket::bind(\"[::]:0\").await {\n    let _ = socket.join_multicast_v6(&Ipv6Addr::new(0xff02, 0, 0, 0, 0, 0, 0, 0xfb), 0);\n}"
         fn join_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> ();
         /// Leaves an IPv6 group that was joined with [`join_multicast_v6`](Self::join_multicast_v6).
@@ -80,8 +80,8 @@ impl UdpSocket {
         fn leave_multicast_v6(&self, group: &Ipv6Addr, interface: u32) -> ();
     }
 
-    /// Joins an IPv4 group on the interface with this address (`Ipv4Addr::UNSPECIFIED` for any), to
-    /// receive what is sent to it.
+    /// Joins an IPv4 group on the interface with this address (`Ipv4Addr::UNSPECIFIED` for any), to receive datagrams
+    /// sent to it.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Receives datagrams into memory that need not be initialised, and tells their senders.
+//! Receives datagrams into memory that need not be initialised, and returns their senders.
 //!
 //! The unsafe code turns memory that the OS has written into bytes.
 
@@ -19,8 +19,8 @@ impl UdpSocket {
     /// Receives a datagram into memory that need not be initialised, and returns its bytes, which are the first of
     /// `buf`, and the address of its sender.
     ///
-    /// What does not fit into `buf` is discarded. Dropping the future loses nothing: a datagram that was not returned is
-    /// still in the queue. On Windows, `buf` is zeroed first.
+    /// Bytes that do not fit into `buf` are discarded. Dropping the future loses nothing: a datagram that was not
+    /// returned stays in the queue. On Windows, `buf` is zeroed first.
     ///
     /// # Errors
     ///
@@ -90,8 +90,8 @@ impl UdpSocket {
 
     /// Receives a datagram to the end of `buf`, and returns its length.
     ///
-    /// It is received into the vector's spare capacity, and what does not fit there is discarded. A vector without spare
-    /// capacity grows by 64 KiB, which every datagram fits into.
+    /// It is received into the vector's spare capacity, and bytes that do not fit there are discarded. A vector without
+    /// spare capacity grows by 64 KiB, which is enough for every datagram.
     ///
     /// Dropping the future loses nothing.
     ///
@@ -141,7 +141,7 @@ impl UdpSocket {
     pub async fn recv_buf_from(&self, buf: &mut Vec<u8>) -> io::Result<(usize, SocketAddr)> {
         let room = spare_capacity(buf);
         let (count, from) = self.io.read_with(|socket| sys::recv_from_uninit(socket, room)).await?;
-        // SAFETY: the call has initialised as many bytes behind the end as it returned.
+        // SAFETY: the call has initialised as many bytes after the vector's end as it returned.
         unsafe { buf.set_len(buf.len() + count) };
         Ok((count, from))
     }
@@ -193,7 +193,7 @@ impl UdpSocket {
     pub fn try_recv_buf_from(&self, buf: &mut Vec<u8>) -> io::Result<(usize, SocketAddr)> {
         let room = spare_capacity(buf);
         let (count, from) = self.io.try_read_with(|socket| sys::recv_from_uninit(socket, room))?;
-        // SAFETY: the call has initialised as many bytes behind the end as it returned.
+        // SAFETY: the call has initialised as many bytes after the vector's end as it returned.
         unsafe { buf.set_len(buf.len() + count) };
         Ok((count, from))
     }
@@ -247,7 +247,7 @@ impl UdpSocket {
     }
 }
 
-/// Returns the room behind the end of a vector.
+/// Returns the room after the end of a vector.
 fn spare_capacity(buf: &mut Vec<u8>) -> &mut [MaybeUninit<u8>] {
     if buf.len() == buf.capacity() {
         buf.reserve(GROWTH);

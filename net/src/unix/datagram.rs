@@ -184,11 +184,11 @@ impl UnixDatagram {
 
     /// Sends a datagram to the socket at a path, and waits while that socket has no room.
     ///
-    /// The OS reports that a receiver has room again only to a socket that is connected to it.
-    /// Therefore this method tries again after pauses, from 50 µs up to 5 ms. After
-    /// [`connect`](Self::connect), [`send`](Self::send) is woken at once.
+    /// The OS reports that a receiver has room again only to a socket that is connected to it. Therefore this method
+    /// tries again after pauses of 50 µs up to 5 ms. After [`connect`](Self::connect), [`send`](Self::send) is woken at
+    /// once.
     ///
-    /// Dropping the future loses nothing: unless it returned, nothing was sent.
+    /// If the future is dropped before it returns, nothing was sent.
     ///
     /// # Errors
     ///

@@ -92,16 +92,15 @@ impl UnixListener {
 
     listener_methods!(UnixStream, SocketAddr);
 
-    /// Closes the queue to new connections, so that a server that is about to end can accept all that were established.
+    /// Closes the queue to new connections, so that a server that is about to end can accept all established ones.
     ///
     /// Connections in the queue can still be accepted. Later clients are refused at once.
     ///
-    /// Returns true if the queue is closed now, for which the OS has to support that, as Linux does. Otherwise nothing
+    /// Returns true if the queue is now closed. This needs the support of the OS, and Linux has it. Otherwise nothing
     /// happens, and a connection that is established between the last `accept` and the end of the listener is reset.
     ///
-    /// It is **the socket's queue that is closed, for good**: no other process that has the socket gets connections any
-    /// more, nor does one that is handed it later. Therefore nothing happens to a listener that
-    /// [may be shared](Self::is_shared).
+    /// **The socket's queue is closed for good**: other processes that have the socket get no connections any more, nor
+    /// do those that receive it later. Therefore this does nothing to a listener that [may be shared](Self::is_shared).
     ///
     /// # Errors
     ///

@@ -1,8 +1,8 @@
 //! Local sockets and pipes, on Unix only.
 //!
-//! [`UnixStream`] and [`UnixListener`] correspond to the types for TCP, and [`UnixDatagram`]
-//! corresponds to [`UdpSocket`](crate::UdpSocket). [`UnixSocket`] is for what has to be set before.
-//! [`pipe()`] creates an anonymous pipe. [`OwnedReadHalf`] and its like are the halves of a [`UnixStream`].
+//! [`UnixStream`] and [`UnixListener`] correspond to the types for TCP, and [`UnixDatagram`] corresponds to
+//! [`UdpSocket`](crate::UdpSocket). [`UnixSocket`] is for settings that have to be made before. [`pipe()`] creates an
+//! anonymous pipe. [`OwnedReadHalf`] and similar types are the halves of a [`UnixStream`].
 //!
 //! Any process that may open a socket's path can connect to it: restrict the permissions of the directory, or check
 //! [`UnixStream::peer_cred`].

@@ -2,9 +2,10 @@
 //!
 //! # SIGPIPE
 //!
-//! A write to a pipe whose receiver was closed fails with `BrokenPipe`. The OS also raises `SIGPIPE`, which for pipes
-//! no flag of the call prevents. In Rust programs std ignores the signal before `main` runs. If a program in another
-//! language uses the library, or the signal was set back to its default, the signal ends the process: ignore it there.
+//! A write to a pipe whose receiver was closed fails with `BrokenPipe`. The OS also raises `SIGPIPE`, and for pipes no
+//! flag of the call prevents that. In Rust programs, std ignores the signal before `main` runs. In a program in another
+//! language that uses the library, or if the signal was set back to its default, it ends the process: ignore the signal
+//! there.
 
 use std::fs::File;
 use std::io::{self, IoSlice, IoSliceMut, Read, Write};
@@ -55,7 +56,7 @@ pub struct Sender {
 /// The reading end of a pipe.
 ///
 /// [`from_std`](Self::from_std) accepts a FIFO that was opened as a file, or a pipe of a child process. A FIFO that was
-/// opened without waiting for a writer ends when it has had a writer and the last one has closed it.
+/// opened without waiting for a writer ends only when the last writer has closed it.
 pub struct Receiver {
     io: Async<File>,
 }
@@ -67,7 +68,7 @@ wrapper!(Receiver, File, Async::new_unready);
 /// Defines the conversions from and to files and descriptors that have no counterpart among sockets.
 macro_rules! descriptor_methods {
     ($end:literal) => {
-        /// Registers a pipe, or a FIFO, that was opened as a file: [`from_std`](Self::from_std) by the name that it has in
+        /// Registers a pipe, or a FIFO, that was opened as a file: [`from_std`](Self::from_std) under its name in
         /// tokio.
         ///
         /// # Errors
@@ -156,7 +157,7 @@ impl Receiver {
 }
 
 impl ByteIo for File {
-    // A pipe can be in a mode in which each read returns one of the writes.
+    // A pipe can be in a mode in which each read returns the bytes of one write.
     const SHORT_READ_DRAINS: bool = false;
     const SHORT_WRITE_FILLS: bool = false;
     const END_IS_REPORTED: bool = true;

@@ -125,12 +125,12 @@ impl UnixSocket {
         sys::bind_local(sys::descriptor(&self.socket), address)
     }
 
-    /// Listens for connections, with room for `backlog` of them that were not accepted yet.
+    /// Listens for connections. Up to `backlog` of them wait to be accepted.
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the socket is one for datagrams, the OS's error, or an error if
-    /// the runtime is shutting down.
+    /// Returns `InvalidInput` if the socket is for datagrams, the OS's error, or an error if the runtime is shutting
+    /// down.
     ///
     /// # Examples
     ///
@@ -155,7 +155,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// Returns the same errors as [`UnixStream::connect`], or `InvalidInput` if the socket is one for datagrams.
+    /// Returns the same errors as [`UnixStream::connect`], or `InvalidInput` if the socket is for datagrams.
     ///
     /// # Examples
     ///
@@ -202,7 +202,7 @@ impl UnixSocket {
     ///
     /// # Errors
     ///
-    /// Returns `InvalidInput` if the socket is one for streams, or an error if the runtime is shutting down.
+    /// Returns `InvalidInput` if the socket is for streams, or an error if the runtime is shutting down.
     ///
     /// # Examples
     ///

@@ -153,7 +153,7 @@ impl UnixStream {
     socket_methods!();
 }
 
-// A read stops early, with more to come, where the sender changes or descriptors were passed.
+// A read stops early, although more bytes follow, where the sender changes or descriptors were passed.
 impl_duplex!(UnixStream, local::UnixStream, SHORT_READ_DRAINS = false);
 halves::addresses!(UnixStream, SocketAddr);
 

@@ -41,7 +41,7 @@ impl DirBuilder {
         Self::default()
     }
 
-    /// Sets whether missing parents are created, too. If so, a directory that exists is no error.
+    /// Sets whether missing parents are created as well. If so, an existing directory is not an error.
     ///
     /// # Examples
     ///

@@ -24,13 +24,12 @@ use crate::sys;
 /// operations run one after the other, and a second task waits for the first. [`read_at`](Self::read_at) and
 /// [`write_at`](Self::write_at) take a position, and any number of them can run at the same time.
 ///
-/// These methods return when the OS has finished the operation. Through
-/// [`AsyncWrite`](futures_io::AsyncWrite) a write is reported as done when it has
-/// started: **flush** or close before you drop the file, or errors are lost.
+/// These methods return when the OS has finished the operation. Through [`AsyncWrite`](futures_io::AsyncWrite), a write
+/// is reported as done when it has started: **flush** or close the file before you drop it, or errors are lost.
 ///
-/// Each call is one hop to the blocking pool, however much it moves, so large buffers are faster than small ones:
+/// Each call is one hop to the blocking pool, however many bytes it moves, so large buffers are faster than small ones:
 /// [`read_to_end`](Self::read_to_end) is one hop, and futures-lite's `BufReader` combines small reads. On Linux,
-/// reading bytes that are in memory needs no hop.
+/// reading bytes that are cached in memory needs no hop.
 ///
 /// # Examples
 ///
@@ -164,8 +163,7 @@ impl File {
         Self { stream: Mutex::new(Buffered::new(std.clone())), std }
     }
 
-    /// Waits for running operations, and returns std's file, with its cursor at the position that
-    /// was read or written to.
+    /// Waits for running operations, and returns std's file. Its cursor is at the position that the caller has reached.
     ///
     /// # Errors
     ///
@@ -195,10 +193,10 @@ impl File {
         }
     }
 
-    /// Reads some bytes at the cursor, and returns how many: at least one, unless the file ends
-    /// there or `buf` is empty.
+    /// Reads some bytes at the cursor, and returns their number: at least one, unless the file ends there or `buf` is
+    /// empty.
     ///
-    /// Dropping the future loses nothing: the next read returns what this one has read.
+    /// Dropping the future loses nothing: the next read returns the bytes that this one has read.
     ///
     /// # Errors
     ///
@@ -227,7 +225,7 @@ impl File {
 
     /// Reads at the cursor until `buf` is full.
     ///
-    /// A dropped future does not say how much was read.
+    /// A dropped future does not tell how much was read.
     ///
     /// # Errors
     ///
@@ -265,7 +263,7 @@ impl File {
 
     /// Appends everything from the cursor to the end to `buf`, and returns the number of bytes.
     ///
-    /// Dropping the future loses nothing: the next read returns what this one has read.
+    /// Dropping the future loses nothing: the next read returns the bytes that this one has read.
     ///
     /// # Errors
     ///
@@ -359,7 +357,7 @@ impl File {
     }
 }
 
-/// Reads what is in memory, without a blocking thread.
+/// Reads bytes that are cached in memory, without a blocking thread.
 fn at_once(file: &Arc<fs::File>, buf: &mut [u8]) -> Option<usize> {
     let len = buf.len().min(COPIED_AT_ONCE);
     sys::read_cached(file, &mut buf[..len], None)

@@ -1,8 +1,8 @@
 //! Files and directories.
 //!
-//! No OS reports when a file can be read without waiting for the disk. Therefore these functions
-//! run std's on threads of the blocking pool. Each is one hop to the pool, whatever it does. On
-//! Linux, reads from a [`File`] whose bytes are in memory need no hop (`RWF_NOWAIT`).
+//! No OS reports when a file can be read without waiting for the disk. Therefore these functions run std's on threads
+//! of the blocking pool. Each is one hop to the pool, whatever it does. On Linux, reads from a [`File`] whose bytes are
+//! cached in memory need no hop (`RWF_NOWAIT`).
 //!
 //! **Dropping a future does not undo the operation**, which may still be performed. Bytes that a
 //! dropped read of a [`File`] has taken are returned by the next read.
@@ -10,7 +10,7 @@
 //! For many operations at once, such as walking a tree or reading a thousand small files, a single
 //! [`spawn_blocking`](windlass_runtime::spawn_blocking) around std's functions is faster.
 //!
-//! The errors are std's, and another one if the runtime is shutting down.
+//! The errors are std's. If the runtime is shutting down, a further error says so.
 //!
 //! # Examples
 //!
@@ -89,13 +89,13 @@ functions! {
     /// Reads the contents of a file, which must be UTF-8.
     "assert_eq!(fs::read_to_string(&file).await?, \"some text\");"
     read_to_string(path: PathBuf) -> String;
-    /// Copies the contents and permissions of a file, and returns the number of bytes.
+    /// Copies the contents and permissions of a file, and returns the number of bytes copied.
     "assert_eq!(fs::copy(&file, dir.join(\"copy\")).await?, 9);"
     copy(from: PathBuf, to: PathBuf) -> u64;
-    /// Renames a file or a directory, and replaces an existing one.
+    /// Renames a file or a directory, replacing an existing one.
     "fs::rename(&file, dir.join(\"renamed\")).await?;"
     rename(from: PathBuf, to: PathBuf) -> ();
-    /// Creates a second name for a file.
+    /// Creates a hard link to a file.
     "fs::hard_link(&file, dir.join(\"link\")).await?;"
     hard_link(original: PathBuf, link: PathBuf) -> ();
     /// Returns the metadata of a file or a directory. Symbolic links are followed.
@@ -107,7 +107,7 @@ functions! {
     /// Returns the target of a symbolic link.
     "assert!(fs::read_link(&file).await.is_err()); // not a link"
     read_link(path: PathBuf) -> PathBuf;
-    /// Returns the absolute path, without symbolic links.
+    /// Returns the absolute path, with symbolic links resolved.
     "assert!(fs::canonicalize(&file).await?.is_absolute());"
     canonicalize(path: PathBuf) -> PathBuf;
     /// Creates a directory.
@@ -122,12 +122,12 @@ functions! {
     /// Removes an empty directory.
     "fs::create_dir(dir.join(\"a\")).await?;\nfs::remove_dir(dir.join(\"a\")).await?;"
     remove_dir(path: PathBuf) -> ();
-    /// Removes a directory and everything in it. Symbolic links are removed, and not followed.
+    /// Removes a directory and everything in it. Symbolic links are removed, not followed.
     "fs::remove_dir_all(&dir).await?;\nassert!(!fs::try_exists(&dir).await?);"
     remove_dir_all(path: PathBuf) -> ();
 }
 
-/// Writes the contents of a file, and replaces an existing one.
+/// Writes the contents of a file, replacing an existing one.
 ///
 /// Dropping the future does not undo the operation.
 ///

@@ -70,7 +70,7 @@ impl OpenOptions {
         create_new "Sets whether the file is created, and must not exist."
     }
 
-    /// Returns std's options, for those that only some systems have.
+    /// Returns std's options, to set those that only some systems have.
     ///
     /// # Examples
     ///

@@ -141,7 +141,7 @@ impl fmt::Debug for ReadDir {
 #[derive(Clone, Debug)]
 pub struct DirEntry {
     pub(crate) std: Arc<fs::DirEntry>,
-    /// Known from the listing, on most systems.
+    /// Set from the listing, on most systems.
     file_type: Option<FileType>,
 }
 
@@ -208,7 +208,7 @@ impl DirEntry {
 
     /// Returns the type of the entry. A symbolic link is not followed.
     ///
-    /// On most systems the type was read with the entry, and the call needs no hop to the blocking pool.
+    /// On most systems the type was read with the entry, so the call needs no hop to the blocking pool.
     ///
     /// # Errors
     ///

@@ -16,18 +16,18 @@ use crate::policy::COPY_BUFFER;
 /// Copies between two streams in both directions until both have ended, and returns the number of bytes from `a` to
 /// `b` and from `b` to `a`.
 ///
-/// When one stream ends, the bytes that it has sent are passed on and the other stream is closed for writing (TCP's
-/// half-close). Its answer is still copied back. A peer that reads slowly slows the other one down: each direction
-/// buffers at most 64 KiB.
+/// When one stream ends, the bytes that it has sent are passed on, and the other stream is closed for writing (TCP's
+/// half-close). That stream's answer is still copied back. A peer that reads slowly slows the other one down, because
+/// each direction buffers at most 64 KiB.
 ///
 /// A peer that neither sends nor closes keeps this waiting forever. [`CopyOptions`] has a time-out
 /// for idle connections.
 ///
-/// Dropping the future leaves both streams open, and loses what is in the two buffers.
+/// Dropping the future leaves both streams open, and loses the bytes in the two buffers.
 ///
 /// # Errors
 ///
-/// Returns the first error of either stream. Neither is closed then: drop them.
+/// Returns the first error of either stream. Neither stream is closed in that case: drop them.
 ///
 /// # Examples
 ///
@@ -109,8 +109,8 @@ impl CopyOptions {
         self
     }
 
-    /// Ends the copy with `TimedOut` when no byte has moved in either direction for this long. This is also true
-    /// after one direction has ended.
+    /// Ends the copy with `TimedOut` when no byte has moved in either direction for this long. This also applies after
+    /// one direction has ended.
     ///
     /// # Examples
     ///
@@ -131,7 +131,7 @@ impl CopyOptions {
     ///
     /// # Errors
     ///
-    /// Awaiting it returns the first error of either stream, or `TimedOut`. Neither stream is closed then.
+    /// Awaiting it returns the first error of either stream, or `TimedOut`. Neither stream is closed in that case.
     ///
     /// # Examples
     ///
@@ -222,8 +222,8 @@ impl Idle {
 }
 
 impl<A: ?Sized, B: ?Sized> CopyBidirectional<'_, A, B> {
-    /// Returns the number of bytes copied so far, from the first stream to the second and back. Also
-    /// works after an error.
+    /// Returns the numbers of bytes copied so far, from the first stream to the second and back. This also works after
+    /// an error.
     ///
     /// # Examples
     ///

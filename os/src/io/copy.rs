@@ -11,8 +11,8 @@ use crate::policy::COPY_BUFFER;
 /// Copies everything from `reader` to `writer`, flushes the writer, and returns the number of
 /// bytes. The writer is not closed.
 ///
-/// The reader decides how much that is, and for how long it takes. Dropping the future loses up to
-/// 64 KiB that were read and not written yet.
+/// The reader decides how much there is to copy, and how long it takes. Dropping the future loses up to 64 KiB that
+/// were read but not yet written.
 ///
 /// # Errors
 ///

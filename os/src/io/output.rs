@@ -14,13 +14,11 @@ macro_rules! outputs {
     ($($function:ident $type:ident $text:literal)*) => {$(
         #[doc = concat!("Returns the standard ", $text, " of the process.")]
         ///
-        /// A thread of the blocking pool writes, so a terminal or a pipe that is not read never
-        /// blocks a worker. The bytes of one call stay together, also beside `println!` and other
-        /// users of std's lock.
+        /// A thread of the blocking pool writes, so a terminal or a pipe that nobody reads never blocks a worker. The
+        /// bytes of one call stay together, even while `println!` and other users of std's lock write as well.
         ///
-        /// The methods return when the OS has accepted the bytes. Through [`AsyncWrite`] a write is
-        /// reported as done when it has started: **flush** before the program ends, or the last
-        /// bytes may be missing.
+        /// The methods return when the OS has accepted the bytes. Through [`AsyncWrite`], a write is reported as done
+        /// when it has started: **flush** before the program ends, or the last bytes may be missing.
         ///
         /// # Examples
         ///

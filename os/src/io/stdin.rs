@@ -13,13 +13,13 @@ use crate::sys::{Input, StandardInput};
 
 /// Returns the standard input of the process.
 ///
-/// Reading never blocks a worker. On Unix the poller waits until there is something to read, and
-/// only then does a thread of the blocking pool read it, so that a program can end while a task
-/// waits for input. (A file, which is always ready, is read at once.) On Windows a thread of the
-/// pool waits, and a shutdown waits for it until its deadline.
+/// Reading never blocks a worker. On Unix the poller waits until there is something to read, and only then does a
+/// thread of the blocking pool read it, so that a program can end while a task waits for input. (A file is always
+/// ready, so it is read at once.) On Windows a thread of the pool waits for the input, and a shutdown waits for that
+/// thread until its deadline.
 ///
-/// Create one and keep it: bytes that a dropped read has taken stay in this value for the next
-/// read. Bytes in the buffer of [`std::io::stdin`] are not visible here, so don't use both.
+/// Create one value and keep it: bytes that a dropped read has taken stay in it for the next read. Bytes in the buffer
+/// of [`std::io::stdin`] are not visible here, so don't use both.
 ///
 /// For lines, put futures-lite's `BufReader` around it.
 ///
@@ -53,9 +53,9 @@ struct Inner {
 }
 
 impl Stdin {
-    /// Reads some bytes, and returns how many: at least one, unless the input has ended or `buf` is empty.
+    /// Reads some bytes, and returns their number: at least one, unless the input has ended or `buf` is empty.
     ///
-    /// Dropping the future loses nothing: the next read of this value returns what this one has read.
+    /// Dropping the future loses nothing: the next read of this value returns the bytes that this one has read.
     ///
     /// # Errors
     ///

@@ -14,8 +14,8 @@ use crate::sys::Exit;
 
 /// A child process; see [`Command::spawn`](super::Command::spawn).
 ///
-/// When it is dropped, the process continues to run, or is killed if
-/// [`kill_on_drop`](super::Command::kill_on_drop) was set. Neither leaves a zombie.
+/// When it is dropped, the process continues to run, or is killed if [`kill_on_drop`](super::Command::kill_on_drop) was
+/// set. It leaves no zombie in either case.
 ///
 /// # Examples
 ///
@@ -37,7 +37,7 @@ pub struct Child {
     pub stdout: Option<ChildStdout>,
     /// The pipe from the child's standard error, if it was piped.
     pub stderr: Option<ChildStderr>,
-    /// `None` after it was handed to the orphans.
+    /// `None` after it was handed over to `orphans`.
     process: Option<Process>,
     kill_on_drop: bool,
     /// Waits for the process after the `Child` was dropped.
@@ -48,7 +48,7 @@ pub struct Child {
 pub(super) struct Process {
     std: process::Child,
     exit: Exit,
-    /// Known when the process was reaped. The OS may have reused its id by then.
+    /// Set when the process was reaped. From then on the OS may reuse its id.
     status: Option<ExitStatus>,
 }
 
@@ -56,7 +56,7 @@ impl Child {
     pub(super) fn start(mut std: process::Child, kill_on_drop: bool) -> io::Result<Self> {
         let (stdin, stdout, stderr) = (std.stdin.take(), std.stdout.take(), std.stderr.take());
         let process = Process { std, exit: Exit::default(), status: None };
-        // From here on it is killed and waited for if something fails.
+        // From here on, the child is killed and waited for if something fails.
         let mut child = Self {
             stdin: None,
             stdout: None,
@@ -73,7 +73,7 @@ impl Child {
         Ok(child)
     }
 
-    /// Returns the process's id, or `None` if it has ended and was waited for, because the OS may reuse the id.
+    /// Returns the process's id, or `None` if it has ended and was waited for, because the OS may then reuse the id.
     ///
     /// # Examples
     ///
@@ -114,7 +114,8 @@ impl Child {
         self.wait().await.map(drop)
     }
 
-    /// Kills the process, and does not wait. If it has ended, this has no effect and is no error, as in std.
+    /// Kills the process without waiting for its end. If it has already ended, this has no effect and is not an error,
+    /// as in std.
     ///
     /// # Errors
     ///
@@ -137,7 +138,7 @@ impl Child {
 
     /// Waits for the end of the process. Another call returns the same status.
     ///
-    /// If the child's [input](Self::stdin) was not taken, it is closed first, so that the child does not wait for it.
+    /// If the child's [input](Self::stdin) was not taken, it is closed first, so that the child does not wait for more.
     ///
     /// Dropping the future loses nothing, but the input is closed.
     ///
@@ -180,11 +181,11 @@ impl Child {
         self.process_mut().try_wait()
     }
 
-    /// Waits for the end of the process, and returns everything that it writes into the pipes that
-    /// were not taken. Its input is closed first.
+    /// Waits for the end of the process, and returns everything that it writes into those pipes that were not taken.
+    /// Its input is closed first.
     ///
-    /// The output ends when all processes that have the pipes have closed them; children of the
-    /// child may be among them.
+    /// The output ends when all processes that have the pipes have closed them. Children of the child may be among
+    /// them.
     ///
     /// Dropping the future drops the child, and its output.
     ///
@@ -298,15 +299,15 @@ impl Process {
     }
 
     fn kill(&mut self) -> io::Result<()> {
-        // The id of a process that was waited for may belong to another by now.
+        // After a process was waited for, its id may belong to another.
         if self.status.is_some() {
             return Ok(());
         }
         self.std.kill()
     }
 
-    /// Reaps the process if it has ended. Returns true if there is nothing left to wait for, for
-    /// example because other code has waited.
+    /// Reaps the process if it has ended. Returns true if there is nothing left to wait for, for example because other
+    /// code has waited for it.
     pub(super) fn reap(&mut self) -> bool {
         !matches!(self.try_wait(), Ok(None))
     }

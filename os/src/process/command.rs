@@ -67,9 +67,9 @@ impl Command {
 
     /// Returns a mutable reference to std's command, for settings that have no method here.
     ///
-    /// Set the standard streams by the methods here: std does not show what was set through it, so
-    /// [`output`](Self::output) captures standard output and standard error all the same, and after it they are
-    /// inherited. Standard input stays as std has it.
+    /// Set the standard streams with the methods here. Std does not reveal what was set through it, so
+    /// [`output`](Self::output) captures standard output and standard error anyway, and afterwards they are inherited.
+    /// Standard input keeps the setting made through std.
     ///
     /// # Examples
     ///
@@ -229,7 +229,7 @@ impl Command {
         self
     }
 
-    /// Sets the child's standard input. By default it is inherited, and empty for [`output`](Self::output).
+    /// Sets the child's standard input. By default it is inherited, or empty for [`output`](Self::output).
     ///
     /// # Examples
     ///
@@ -249,7 +249,7 @@ impl Command {
         self
     }
 
-    /// Sets the child's standard output. By default it is inherited, and captured by [`output`](Self::output).
+    /// Sets the child's standard output. By default it is inherited, or captured by [`output`](Self::output).
     ///
     /// # Examples
     ///
@@ -269,7 +269,7 @@ impl Command {
         self
     }
 
-    /// Sets the child's standard error. By default it is inherited, and captured by [`output`](Self::output).
+    /// Sets the child's standard error. By default it is inherited, or captured by [`output`](Self::output).
     ///
     /// # Examples
     ///
@@ -326,7 +326,7 @@ impl Command {
     }
 }
 
-/// What it says of the standard streams holds, except for [`output`](Command::output); see
+/// Its settings for the standard streams are kept, except by [`output`](Command::output); see
 /// [`as_std_mut`](Command::as_std_mut).
 impl From<process::Command> for Command {
     fn from(std: process::Command) -> Self {

@@ -1,20 +1,18 @@
 //! Child processes that can be awaited.
 //!
-//! [`Command`] is like std's, and starts a [`Child`] whose end and whose pipes can be awaited.
-//! `status` and `output` do all of that in one call.
+//! [`Command`] is like std's. It starts a [`Child`] whose end and pipes can be awaited. `status` and `output` do both
+//! in one call.
 //!
-//! - No thread waits for a child. The poller waits: for a pidfd on Linux (or `SIGCHLD` if the
-//!   kernel or a sandbox refuses one), for `EVFILT_PROC` on macOS and the BSDs, and through the
-//!   OS's thread pool on Windows.
-//! - A dropped child continues to run, unless [`kill_on_drop`](Command::kill_on_drop)
-//!   is set. Either way it leaves no zombie: a task of the runtime that started it
-//!   waits for its end. If that runtime shuts down first, the child is waited for
-//!   when the process starts or drops another one.
-//! - Starting a process blocks the thread for as long as the OS needs, some hundred microseconds.
+//! - No thread waits for a child. The poller does: for a pidfd on Linux (or `SIGCHLD` if the kernel or a sandbox
+//!   refuses a pidfd), for `EVFILT_PROC` on macOS and the BSDs, and through the OS's thread pool on Windows.
+//! - A dropped child continues to run, unless [`kill_on_drop`](Command::kill_on_drop) is set. Either way it leaves no
+//!   zombie: a task of the runtime that started it waits for its end. If that runtime shuts down first, the child is
+//!   reaped when the process starts or drops another one.
+//! - Starting a process blocks the thread for as long as the OS needs, a few hundred microseconds.
 //!
-//! A child is as trusted as the program that it runs. [`output`](Command::output) reads as much as
-//! the child writes, and waits until all processes that have inherited its pipes have closed them:
-//! put a time-out around it, and set `kill_on_drop`, if that is not certain.
+//! A child is as trusted as the program that it runs. [`output`](Command::output) reads as much as the child writes,
+//! and waits until all processes that have inherited its pipes have closed them. If you can't be sure of that, put a
+//! time-out around it and set `kill_on_drop`.
 //!
 //! # Examples
 //!
@@ -58,14 +56,13 @@ pub use child::Child;
 pub use command::Command;
 pub use pipes::{ChildStderr, ChildStdin, ChildStdout};
 
-// At hand where commands are.
+// Re-exported for use with commands.
 #[doc(no_inline)]
 pub use std::process::{ExitStatus, Output, Stdio};
 
 /// Returns the number of descriptors that this process may have open at the same time, or `None` if there is no limit.
 ///
-/// That is the soft limit that `ulimit -n` shows, which programs may raise as far as the hard one.
-/// On Windows there is none.
+/// This is the soft limit that `ulimit -n` shows. Programs may raise it up to the hard limit. On Windows there is none.
 ///
 /// # Examples
 ///

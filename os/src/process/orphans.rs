@@ -1,8 +1,7 @@
-//! Children whose `Child` was dropped while they ran, and which have to be waited for, or they stay zombies.
+//! Children whose `Child` was dropped while they ran. They have to be waited for, or they stay zombies.
 //!
-//! A task of the runtime that started the child waits for it. If that runtime shuts down, the task
-//! is dropped, and the child is added to a list that is checked whenever the process starts or
-//! drops another child.
+//! A task of the runtime that started the child waits for it. If that runtime shuts down, the task is dropped and the
+//! child is added to a list. The list is checked whenever the process starts or drops another child.
 
 use windlass_runtime::Handle;
 use windlass_sync::primitives::Mutex;

@@ -42,9 +42,9 @@ impl ChildStdin {
         sys::ChildStdin::new(pipe).map(|pipe| Self { pipe: Some(pipe) })
     }
 
-    /// Writes some bytes, and returns how many: at least one, and as many as there is room for.
+    /// Writes some bytes, and returns their number: at least one, and as many as there is room for.
     ///
-    /// Dropping the future loses nothing: unless it returned, nothing was written.
+    /// If the future is dropped before it returns, nothing was written.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl ChildStdin {
         self.open()?.write(buf).await
     }
 
-    /// Writes all of `buf`. A dropped future does not say how much was written.
+    /// Writes all of `buf`. A dropped future does not tell how much was written.
     ///
     /// # Errors
     ///
@@ -180,7 +180,7 @@ macro_rules! output {
                 sys::ChildOutput::$make(pipe).map(|pipe| Self { pipe })
             }
 
-            /// Reads some bytes, and returns how many: at least one, and as many as are there and fit.
+            /// Reads some bytes, and returns their number: at least one, and as many as are available and fit.
             ///
             /// Zero means that all processes that have the other end have closed it.
             ///

@@ -7,21 +7,20 @@
 //! | any signal of Unix | `unix::signal`, on Unix only |
 //! | the other events of a console | `windows`, on Windows only |
 //!
-//! A listener belongs to the runtime that is current when it is created, or to the global runtime
-//! if there is none. Any number of listeners, of any number of runtimes, receive each signal that
-//! arrives after they were created: a signal before the first wait is not lost. Signals that arrive
-//! faster than a listener receives them become one, as they do in the OS itself.
+//! A listener belongs to the runtime that is current when it is created, or to the global runtime if there is none.
+//! There can be any number of listeners, in any number of runtimes. Each of them receives every signal that arrives
+//! after it was created, even before the first wait. Signals that arrive faster than a listener receives them become
+//! one, as in the OS itself.
 //!
-//! **The first listener of a signal permanently replaces its default action**, which in most cases
-//! is to end the process. The action is not restored when all listeners are dropped, except on
-//! Windows. A handler that was installed before, for example by a C library, is still called.
+//! **The first listener of a signal permanently replaces its default action**, which is usually to end the process. The
+//! action is not restored when all listeners are dropped, except on Windows. A handler that was installed before, for
+//! example by a C library, is still called.
 //!
 //! # How it works
 //!
-//! A handler counts the signals, and writes to a socket that the runtime's poller watches. No
-//! thread is needed, and listeners receive signals even while all workers are blocked. The crate
-//! `signal-hook-registry` is not used, because the part that installs and chains handlers is a
-//! hundred lines here; both can be used in one program.
+//! A handler counts the signals, and writes to a socket that the runtime's poller watches. No thread is needed, and
+//! listeners receive signals even while all workers are blocked. The crate `signal-hook-registry` is not used, because
+//! installing and chaining handlers takes only a hundred lines here. Both can be used in one program.
 //!
 //! # Examples
 //!
@@ -56,9 +55,8 @@ use crate::sys::{self, Listener};
 
 /// Completes when the user presses Ctrl-C (`SIGINT` on Unix).
 ///
-/// The future receives a signal that arrives after this call, even before the first poll. From this
-/// call on Ctrl-C no longer ends the process: call the function again to receive the next one, or
-/// end the process yourself.
+/// The future receives a signal that arrives after this call, even before the first poll. From this call on, Ctrl-C no
+/// longer ends the process: call the function again to receive the next one, or end the process yourself.
 ///
 /// Dropping the future loses nothing but the signal that it has received.
 ///
@@ -111,7 +109,7 @@ pub(crate) struct News {
 
 enum State {
     Idle(Listener),
-    /// A wait that `poll_next` has started. It returns the listener.
+    /// A wait that `poll_next` has started. It gives the listener back.
     Waiting(Pin<Box<dyn Future<Output = (Listener, io::Result<()>)> + Send + Sync>>),
     /// Between the two.
     Moving,

@@ -15,9 +15,8 @@ use crate::sys::{self, Listener};
 /// On Unix these are `SIGINT` (Ctrl-C) and `SIGTERM`. On Windows they are Ctrl-C, Ctrl-Break, the
 /// console being closed and the system shutting down.
 ///
-/// The requests no longer end the process by themselves; see [the module](super). A program that
-/// has received one should come to an end, and at once when it receives a second one.
-/// `serve::Drain::on_signals` does that for a server.
+/// The requests no longer end the process by themselves; see [the module](super). A program that receives one should
+/// end soon, and at once if it receives a second one. `serve::Drain::on_signals` does that for a server.
 ///
 /// # Errors
 ///
@@ -75,7 +74,7 @@ impl Termination {
     /// # }).unwrap();
     /// ```
     pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
-        // The first that is ready. The others are polled by the next call, and have lost nothing until then.
+        // Takes the first that is ready. The others are polled by the next call, and lose nothing until then.
         let ready = self.news.iter_mut().find_map(|news| match news.poll_next(cx) {
             Poll::Ready(heard) => Some(heard.ok()),
             Poll::Pending => None,

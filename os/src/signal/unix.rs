@@ -99,7 +99,7 @@ impl From<SignalKind> for c_int {
 
 /// Listens for a signal from now on, on the current runtime (or the global one if there is none).
 ///
-/// The signal's default action no longer takes place for as long as the process lives; see [the module](super).
+/// From now on, the signal's default action no longer takes place in this process; see [the module](super).
 ///
 /// # Errors
 ///

@@ -1,9 +1,8 @@
-//! Events of a console. Available on Windows only.
+//! Console events. Available on Windows only.
 //!
-//! When the console is closed, the user logs off or the system shuts down, the OS
-//! ends the process as soon as its handler has returned, and within seconds if it
-//! does not return. While there are listeners for such an event the handler does not
-//! return, so the program has that time to end by itself.
+//! When the console is closed, the user logs off or the system shuts down, the OS ends the process as soon as its
+//! handler returns, or within seconds if it does not return. While there are listeners for such an event, the handler
+//! does not return, so the program has those seconds to end by itself.
 
 use std::fmt;
 use std::io;

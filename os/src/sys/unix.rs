@@ -25,7 +25,7 @@ pub(crate) const INTERRUPT: c_int = libc::SIGINT;
 /// The signals that ask a process to end.
 pub(crate) const TERMINATIONS: [c_int; 2] = [libc::SIGINT, libc::SIGTERM];
 
-/// Turns the `-1` of a system call into its error.
+/// Turns a system call's `-1` into its error.
 fn check(result: c_int) -> io::Result<c_int> {
     if result == -1 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }

@@ -36,7 +36,8 @@ impl<L: Listener, M> Serve<L, M> {
     }
 
     /// Shuts the server down when `signal` is ready, without losing a request; see [`Drain`] and
-    /// [`windlass_hyper::server`]. A second call of this method sets a second signal, which ends the server at once.
+    /// [`windlass_hyper::server`]. A second call of this method sets a second signal, which aborts the remaining
+    /// connections.
     ///
     /// # Examples
     ///
@@ -66,10 +67,10 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Shuts the server down when the process is asked to end, by Ctrl-C or `SIGTERM` for instance. The second such
+    /// Shuts the server down when the process is asked to end, for instance by Ctrl-C or `SIGTERM`. The second such
     /// signal ends it at once; see [`Drain::on_signals`].
     ///
-    /// Handlers that have to know that the server ends, such as those of WebSockets, need a [`Switch`](crate::Switch):
+    /// Handlers that have to know when the server ends, such as those of WebSockets, need a [`Switch`](crate::Switch):
     /// create a [`Drain`], call its `on_signals`, and pass it to [`drain`](Self::drain).
     ///
     /// # Errors
@@ -95,7 +96,7 @@ impl<L: Listener, M> Serve<L, M> {
         Ok(self)
     }
 
-    /// Sets how long connections may take to end once they are told to. Those that take longer are aborted.
+    /// Sets how long connections may take to end once the drain begins. Those that take longer are aborted.
     ///
     /// # Examples
     ///
@@ -118,8 +119,8 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Sets how many connections may be open at a time. Further ones wait to be accepted. `usize::MAX` sets no limit;
-    /// by default, a quarter of the descriptors is left for what handlers open. See [`Drain::limit`].
+    /// Sets how many connections may be open at a time. Further ones wait to be accepted. `usize::MAX` sets no limit.
+    /// By default, a quarter of the descriptors is left for handlers. See [`Drain::limit`].
     ///
     /// # Panics
     ///
@@ -192,14 +193,14 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Sets how long a handler may wait for more of a request's body, 60 seconds by default. `None` sets no limit.
+    /// Sets how long a handler may wait for more of a request's body; 60 seconds by default. `None` sets no limit.
     ///
-    /// The time counts anew from each part that arrives, and only while the handler, or an extractor, waits for one. When
-    /// it is over, reading the body fails: extractors answer with a status of 400, and a handler that has the
-    /// [`Body`](axum::body::Body) gets an error of which a source is an [`io::Error`] of the kind `TimedOut`. A client
-    /// that sends a byte now and then is not stopped by this; for that, put a time-out around the handler.
+    /// The time starts anew with each part that arrives, and counts only while the handler, or an extractor, waits for
+    /// one. When it is over, reading the body fails: extractors answer with status 400, and a handler that reads the
+    /// [`Body`](axum::body::Body) gets an error that has an [`io::Error`] of the kind `TimedOut` among its sources.
+    /// This does not stop a client that sends a byte from time to time; put a time-out around the handler for that.
     ///
-    /// Requests that are streams, such as those of gRPC and of long uploads that pause, want a longer limit or none.
+    /// Requests that are streams, such as those of gRPC and long uploads that pause, need a longer limit or none.
     ///
     /// # Examples
     ///
@@ -222,8 +223,9 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Sets whether small segments are sent at once, by TCP_NODELAY, which is the default. With `false` the option stays
-    /// as it is: off, unless [`tap_io`](windlass_serve::ListenerExt::tap_io) or the listener's socket has set it.
+    /// Sets whether small segments are sent at once (TCP_NODELAY), which is the default. With `false` the option is
+    /// left alone: it is off, unless [`tap_io`](windlass_serve::ListenerExt::tap_io) or the listener's socket has set
+    /// it.
     ///
     /// # Examples
     ///
@@ -245,8 +247,8 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Replaces all settings of HTTP. What [`header_timeout`](Self::header_timeout) and
-    /// [`idle_timeout`](Self::idle_timeout) of this type have set, or set later, stays in force.
+    /// Replaces all HTTP settings, except those that are made, before or after, with this type's
+    /// [`header_timeout`](Self::header_timeout) and [`idle_timeout`](Self::idle_timeout).
     ///
     /// # Examples
     ///

@@ -17,11 +17,11 @@ use crate::policy::NEXT_ADDRESS;
 
 /// Connects hyper-util's client.
 ///
-/// Names are looked up on the blocking pool. If a name has several addresses, IPv6 and IPv4 take turns, and one
-/// that does not answer within a quarter of a second is overtaken by the next. A connection has to be made within
-/// ten seconds in all, the look-up included.
+/// Names are looked up on the blocking pool. If a name has several addresses, IPv6 and IPv4 take turns: if an address
+/// does not answer within a quarter of a second, the next one is tried as well. A connection has to be made within ten
+/// seconds in all, including the look-up.
 ///
-/// It makes plain connections, and refuses `https`; a connector for TLS that wraps this one says
+/// It makes plain connections, and refuses `https`. A connector for TLS that wraps this one calls
 /// [`any_scheme`](Self::any_scheme).
 ///
 /// Dropping the future of a connection closes all attempts.
@@ -77,7 +77,7 @@ impl Connector {
         self
     }
 
-    /// Sets TCP_NODELAY on the connections, or not.
+    /// Sets whether TCP_NODELAY is set on the connections.
     ///
     /// # Examples
     ///
@@ -92,7 +92,7 @@ impl Connector {
         self
     }
 
-    /// Takes URIs of any scheme, and not of `http` alone. For connectors that add TLS.
+    /// Accepts URIs of any scheme, not only of `http`. For connectors that add TLS.
     ///
     /// # Examples
     ///
@@ -121,7 +121,7 @@ impl Connector {
         Ok(Io::new(stream))
     }
 
-    /// Returns where to connect to.
+    /// Returns the host and the port to connect to.
     fn target<'a>(&self, uri: &'a Uri) -> io::Result<(&'a str, u16)> {
         let scheme = uri.scheme_str().unwrap_or("http");
         if scheme != "http" && !self.any_scheme {

@@ -1,4 +1,4 @@
-//! Several attempts to connect, of which the first that succeeds wins: what RFC 8305 calls happy eyeballs.
+//! Several attempts to connect, the first of which to succeed wins: what RFC 8305 calls happy eyeballs.
 
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use windlass_runtime::timer::sleep;
 
-/// Returns the addresses with the families taking turns. The first stays the first, because the resolver has put it
-/// there.
+/// Returns the addresses with the two families taking turns. The first address stays first, because the resolver has
+/// put it there.
 pub(super) fn interleaved(addresses: impl Iterator<Item = SocketAddr>) -> VecDeque<SocketAddr> {
     let mut addresses = addresses.peekable();
     let first_is_v6 = addresses.peek().is_some_and(SocketAddr::is_ipv6);
@@ -25,10 +25,10 @@ pub(super) fn interleaved(addresses: impl Iterator<Item = SocketAddr>) -> VecDeq
     mixed
 }
 
-/// Tries the addresses in their order. The next one gets its turn when an attempt fails, or when the last to
-/// begin has not succeeded within `delay`. What is left under way when one succeeds is dropped.
+/// Tries the addresses in order. The next one gets its turn when an attempt fails, or when the latest attempt has not
+/// succeeded within `delay`. When one succeeds, the attempts still under way are dropped.
 ///
-/// Fails as the last attempt did.
+/// If all fail, returns the error of the last attempt.
 pub(super) async fn race<T, F>(
     mut addresses: VecDeque<SocketAddr>,
     delay: Duration,

@@ -13,26 +13,26 @@ use super::upgrade::Upgrade;
 
 /// The state of a connection.
 ///
-/// Most orderings are relaxed: with HTTP/1 all is done by one task, and with HTTP/2 it is about
-/// time-outs that are looked at again when they are over. A thread that finds nothing under way
-/// also has to see since when.
+/// Most orderings are relaxed: with HTTP/1 one task does everything, and with HTTP/2 only time-outs depend on the
+/// values, which are checked again when they expire. But a thread that finds no request in flight must also see since
+/// when.
 #[derive(Debug)]
 pub(super) struct Activity {
     started: Instant,
     drain: CancellationToken,
     in_flight: AtomicUsize,
-    /// Set while a write waits for the client. hyper takes a body that is in memory at once, so what is still to be
-    /// sent of an answer may be no longer in flight.
+    /// Set while a write waits for the client. hyper takes a body that is in memory at once, so an answer may no longer
+    /// count as in flight although a part of it is still to be sent.
     is_writing: AtomicBool,
-    /// The bytes that the client, or the buffers on the way to it, have taken.
+    /// The number of bytes that the client, or the buffers on the way to it, have taken.
     written: AtomicUsize,
     unread: Unread,
     has_served: AtomicBool,
-    /// Set when a stream of HTTP/2 was handed over, to a WebSocket for instance.
+    /// Set when an HTTP/2 stream was handed over, for instance to a WebSocket.
     handed_over: AtomicBool,
-    /// Set when a connection of HTTP/1 was handed over as a whole.
+    /// Set when an HTTP/1 connection was handed over as a whole.
     upgrade: OnceLock<Upgrade>,
-    /// When the last response was over, or the last wait of a write, in nanoseconds after the start.
+    /// When the last response, or the last wait of a write, was over, in nanoseconds after the start.
     idle_since: AtomicU64,
 }
 
@@ -57,17 +57,18 @@ impl Activity {
         self.started
     }
 
-    /// Returns true once the connection is to end.
+    /// Returns true once the connection should end.
     #[inline]
     pub(super) fn is_draining(&self) -> bool {
         self.drain.is_cancelled()
     }
 
-    /// Returns true while a request is being answered. A connection of HTTP/2 of which a stream was handed over
-    /// counts as answering for good, because nothing tells when that stream ends.
+    /// Returns true while a request is being answered. Once a stream of an HTTP/2 connection was handed over, the
+    /// connection counts as answering for good, because nothing tells when that stream ends.
     #[inline]
     pub(super) fn is_answering(&self) -> bool {
-        // Acquire pairs with the Release of the `Exchange` that goes: `idle_since` is at least as new.
+        // Acquire pairs with the Release in the drop of the `Exchange`: the `idle_since` seen after it is at least as
+        // new.
         self.in_flight.load(Acquire) > 0 || self.handed_over.load(Relaxed)
     }
 
@@ -82,19 +83,19 @@ impl Activity {
         self.has_served.load(Relaxed)
     }
 
-    /// Returns when the last response was over, and sent as far as the client has let it.
+    /// Returns when the last response was over, and was sent as far as the client allowed.
     #[inline]
     pub(super) fn idle_since(&self) -> Instant {
         self.started + Duration::from_nanos(self.idle_since.load(Relaxed))
     }
 
-    /// Returns what ties an upgraded connection of HTTP/1 to its server.
+    /// Returns the ties between an upgraded HTTP/1 connection and its server.
     #[inline]
     pub(super) fn upgrade(&self) -> Option<&Upgrade> {
         self.upgrade.get()
     }
 
-    /// Returns true if bytes have arrived that are no request yet.
+    /// Returns true if bytes have arrived that are not a complete head yet.
     #[inline]
     pub(super) fn is_head_under_way(&self) -> bool {
         self.unread.is_some()
@@ -117,7 +118,7 @@ impl Activity {
         self.unread.note_nothing(self.in_flight.load(Relaxed) > 0);
     }
 
-    /// Notes that something is written or flushed.
+    /// Notes that hyper writes or flushes.
     #[inline]
     pub(super) fn note_write(&self) {
         self.unread.note_write();
@@ -126,7 +127,7 @@ impl Activity {
     /// Notes that this many bytes were written.
     #[inline]
     pub(super) fn note_written(&self, bytes: usize) {
-        // By the connection's own task alone.
+        // Only the connection's own task writes this.
         self.written.store(self.written.load(Relaxed).wrapping_add(bytes), Relaxed);
     }
 
@@ -134,13 +135,13 @@ impl Activity {
     #[inline]
     pub(super) fn note_waiting(&self, is_waiting: bool) {
         if self.is_writing.load(Relaxed) != is_waiting {
-            // The time counts from the end of the wait. All of this is the connection's own task.
+            // The time counts from the end of the wait. Only the connection's own task gets here.
             self.note_idle();
             self.is_writing.store(is_waiting, Relaxed);
         }
     }
 
-    /// Returns the number of bytes that were written so far.
+    /// Returns the number of bytes written so far.
     pub(super) fn written(&self) -> usize {
         self.written.load(Relaxed)
     }
@@ -169,12 +170,12 @@ impl Exchange {
         self.0.is_draining()
     }
 
-    /// Notes that the stream of this request goes on in other hands.
+    /// Notes that this request's stream was handed over.
     pub(super) fn hand_over_stream(&self) {
         self.0.handed_over.store(true, Relaxed);
     }
 
-    /// Notes that the connection goes on in other hands, once the response is sent.
+    /// Notes that the connection is handed over once the response is sent.
     pub(super) fn hand_over_connection(&self, is_websocket: bool) {
         self.0.upgrade.get_or_init(|| Upgrade::new(is_websocket));
     }

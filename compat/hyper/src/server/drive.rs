@@ -1,4 +1,4 @@
-//! Drives a connection of hyper's to its end.
+//! Drives one of hyper's connections to its end.
 
 use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
@@ -19,7 +19,7 @@ use crate::Executor;
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Drives a connection to its end. One that `closes_at_once` knows by its protocol how to do that without losing
+/// Drives a connection to its end. `closes_at_once` is true if its protocol can close it at once without losing
 /// anything.
 pub(super) async fn drive<C: Connection>(
     mut connection: Pin<&mut C>,
@@ -42,7 +42,7 @@ pub(super) async fn drive<C: Connection>(
             }
             match closing {
                 Closing::No => {}
-                // It takes as long as its streams do.
+                // Closing takes as long as the connection's streams do.
                 Closing::Drained => return Poll::Pending,
                 Closing::Overdue => return watch.poll_closed(cx).map(Ok),
             }
@@ -60,17 +60,17 @@ pub(super) async fn drive<C: Connection>(
     ended.await
 }
 
-/// The reason for which a connection was told to close, if it was.
+/// The reason why a connection was told to close, if it was.
 #[derive(PartialEq)]
 enum Closing {
     No,
-    /// The server ends.
+    /// The server is ending.
     Drained,
-    /// It has been idle for too long.
+    /// The connection was idle for too long.
     Overdue,
 }
 
-/// A connection of hyper's, of either version.
+/// One of hyper's connections, of either version.
 pub(super) trait Connection: Future<Output = hyper::Result<()>> {
     fn graceful_shutdown(self: Pin<&mut Self>);
 }

@@ -7,7 +7,7 @@ use std::io;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The protocol was violated, the service failed, or the peer went in the middle of something.
+    /// The protocol was violated, the service failed, or the peer went away in the middle of something.
     Http(hyper::Error),
     /// The connection failed before its protocol was known.
     Io(io::Error),
@@ -27,7 +27,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        // The error itself is what is displayed, so a report of all causes goes on with what is behind it.
+        // The inner error is already displayed, so a report of all causes continues with the cause behind it.
         match self {
             Self::Http(error) => error.source(),
             Self::Io(error) => error.source(),

@@ -3,13 +3,13 @@
 /// The opcode of a close frame.
 const CLOSE: u8 = 0x8;
 
-/// Follows one direction of a WebSocket, from its first frame on, and knows whether it is between two frames.
+/// Follows one direction of a WebSocket from its first frame on, and knows whether it is between two frames.
 #[derive(Debug, Default)]
 pub(super) struct Frames {
-    /// What has come of a header: two bytes, and up to eight of a longer length.
+    /// The part of a header that has arrived: two bytes, and up to eight of a longer length.
     header: [u8; 10],
     have: usize,
-    /// How much of the current frame is still to come after its header.
+    /// How many bytes of the current frame's payload are still to come.
     rest: u64,
     has_closed: bool,
 }
@@ -29,13 +29,13 @@ impl Frames {
         }
     }
 
-    /// Returns true between two frames. A control frame may come here, also in the middle of a message of several
-    /// frames.
+    /// Returns true between two frames. A control frame may be inserted here, even in the middle of a message of
+    /// several frames.
     pub(super) fn is_between(&self) -> bool {
         self.have == 0 && self.rest == 0
     }
 
-    /// Returns true if there was a close frame.
+    /// Returns true if a close frame was seen.
     pub(super) fn has_closed(&self) -> bool {
         self.has_closed
     }
@@ -70,7 +70,7 @@ impl Frames {
 mod tests {
     use super::Frames;
 
-    /// A frame with that opcode and a payload of that length, masked or not.
+    /// Returns a frame with this opcode and a payload of this length, masked or not.
     fn frame(opcode: u8, length: usize, masked: bool) -> Vec<u8> {
         let mask_bit = if masked { 0x80 } else { 0 };
         let mut frame = vec![0x80 | opcode];

@@ -1,9 +1,8 @@
-//! A connection of HTTP/2 that lets its streams go first.
+//! An HTTP/2 connection that lets its streams go first.
 //!
-//! The task of the connection writes what the tasks of its streams have left for it, and each of these
-//! wakes it when it has left something. A task that is woken by another runs next, so it would write one
-//! answer at a time, with a call of the OS for each. Instead it queues up again, once for each wake-up:
-//! what is ready by then goes out in one write.
+//! The tasks of the streams leave their output for the task of the connection, and wake it, and it writes the output. A
+//! task that is woken by another runs next, so it would write one answer at a time, with a system call for each.
+//! Instead it queues up again, once for each wake-up, and everything that is ready by then goes out in one write.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,7 +14,7 @@ use pin_project_lite::pin_project;
 use super::activity::Activity;
 
 pin_project! {
-    /// A connection that is polled after the tasks that are ready, as long as it has streams.
+    /// A connection that, while it has streams, is polled only after the tasks that are ready.
     pub(super) struct Gathered<C> {
         #[pin]
         connection: C,

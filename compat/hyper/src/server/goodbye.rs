@@ -1,18 +1,18 @@
-//! The end of a WebSocket whose handler knows nothing of the server's end.
+//! Ends a WebSocket whose handler does not know that the server is ending.
 //!
-//! The handler's library speaks the protocol, and here it is bytes. But it is known where frames begin and end, so a
-//! close frame can be put between two of them. Of the two directions, the one *to the handler* is the right one: the
-//! library takes the frame for the client's, answers it with a close frame of the same code, which the client gets,
-//! tells the handler, and lets nothing more be sent. If the frame were put into the other direction, the handler would
-//! not know, and its next message would come after the close frame, which the protocol forbids.
+//! The handler's library speaks the protocol; this code only sees bytes. But it knows where frames begin and end, so it
+//! can put a close frame between two of them. The right direction for it is the one *to the handler*: the library takes
+//! the frame for the client's, answers it with a close frame of the same code, which reaches the client, tells the
+//! handler, and lets nothing more be sent. If the frame were put into the other direction, the handler would not know,
+//! and its next message would follow the close frame, which the protocol forbids.
 //!
-//! 1. A drain begins. A handler that minds the server's end says goodbye by itself, and is left alone: nothing happens
-//!    for the time that idle connections of HTTP/1 have, too.
-//! 2. When a read finds nothing, between two frames, the handler gets the close frame. Messages that have arrived come
-//!    before it, unless they never end.
-//! 3. When the handler has dropped the connection, a task sees to it that the client gets a close frame, if the
-//!    handler has not sent one, and waits for the client's. Closed at once, the connection might be reset by what the
-//!    client has sent meanwhile, and the close frame with it.
+//! 1. A drain begins. A handler that watches for it says goodbye by itself, so at first nothing happens, for as long as
+//!    idle HTTP/1 connections are given, too.
+//! 2. When a read finds nothing and is between two frames, the handler gets the close frame. Messages that have already
+//!    arrived come first, unless they never end.
+//! 3. When the handler has dropped the connection, a task sends the client a close frame, unless the handler has sent
+//!    one, and waits for the client's. If the connection were closed at once, bytes that the client has sent meanwhile
+//!    might reset it, and the close frame would be lost.
 
 use std::future::poll_fn;
 use std::io;
@@ -35,24 +35,24 @@ use crate::policy::{FAREWELL, LAST_READS};
 
 /// The close frame that the handler gets: "going away", 1001, masked with zeros as it comes from a client.
 const TO_HANDLER: &[u8] = &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9];
-/// The same for the client.
+/// The same close frame for the client.
 const TO_CLIENT: &[u8] = &[0x88, 0x02, 0x03, 0xe9];
 
-/// The two directions of a WebSocket, and how far its goodbye is.
+/// The two directions of a WebSocket, and the progress of its goodbye.
 #[derive(Debug)]
 pub(super) struct Goodbye {
-    /// The runtime that serves the connection: the handler may drop it on a thread that knows none.
+    /// The runtime that serves the connection: the handler may drop the connection on a thread without a runtime.
     runtime: Option<Handle>,
     due: Told,
     received: Frames,
     sent: Sent,
-    /// What is left of the frame for the handler, once that has begun.
+    /// The rest of the handler's close frame, once that has begun.
     frame: Option<&'static [u8]>,
     last_reads: u32,
 }
 
 impl Goodbye {
-    /// For a connection that nothing has been read from after the head of its request.
+    /// Creates the state for a connection from which nothing has been read after the head of its request.
     pub(super) fn new(upgrade: &Upgrade) -> Self {
         Self {
             runtime: Handle::try_current(),
@@ -64,7 +64,7 @@ impl Goodbye {
         }
     }
 
-    /// Reads from the client, or at the end the close frame.
+    /// Reads from the client, or at the end reads the close frame.
     pub(super) fn poll_read<I: Read + Unpin>(
         &mut self,
         io: &mut I,
@@ -72,7 +72,7 @@ impl Goodbye {
         cursor: &mut ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         if self.frame.is_none() {
-            // Asked before the read, so that the task is woken in any case.
+            // Checked before the read, so that the task is woken in any case.
             let is_due = self.due.check(cx);
             if !is_due || self.last_reads < LAST_READS || !self.may_begin() {
                 let received = &mut self.received;
@@ -83,7 +83,7 @@ impl Goodbye {
                 if read.is_ready() || !is_due || !self.may_begin() {
                     return read.map(Ok);
                 }
-                // The read was perhaps cut short by the budget, and has not looked at what has arrived.
+                // The budget may have cut the read short, before it looked at what has arrived.
                 if !has_budget_remaining() {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
@@ -92,7 +92,7 @@ impl Goodbye {
         }
         let frame = self.frame.unwrap_or(TO_HANDLER);
         if frame.is_empty() {
-            // A handler that reads on after a close frame learns that nothing comes any more.
+            // A handler that continues to read after a close frame sees the end of the stream.
             return Poll::Ready(Ok(()));
         }
         let count = frame.len().min(cursor.remaining());
@@ -101,22 +101,22 @@ impl Goodbye {
         Poll::Ready(Ok(()))
     }
 
-    /// Notes what was sent to the client.
+    /// Notes bytes that were sent to the client.
     pub(super) fn note_sent(&mut self, bytes: &[u8]) {
         self.sent.note(bytes);
     }
 
-    /// True once the handler has got its close frame.
+    /// Returns true once the handler has begun to receive its close frame.
     pub(super) fn has_begun(&self) -> bool {
         self.frame.is_some()
     }
 
-    /// A frame may come here, and neither end has closed.
+    /// Returns true if a frame may be inserted here, and neither end has sent a close frame.
     fn may_begin(&self) -> bool {
         self.received.is_between() && !self.received.has_closed() && !self.sent.frames.has_closed()
     }
 
-    /// Sees the client off, in a task, when the handler is done with the connection.
+    /// Spawns a task that says goodbye to the client when the handler is done with the connection.
     pub(super) fn see_off<I>(mut self, io: I, closing: Closing)
     where
         I: Read + Write + Unpin + Send + 'static,
@@ -137,15 +137,15 @@ impl Goodbye {
             poll_fn(|cx| Pin::new(&mut io).poll_shutdown(cx)).await?;
             until_the_end(&mut io).await
         };
-        // What goes wrong is that the client is gone.
+        // The only thing that can go wrong is that the client is gone.
         let _ = upgrade.cut().run_until_cancelled(timeout(FAREWELL, farewell)).await;
     }
 }
 
-/// Everything that was sent: the head of the response that upgrades the connection, and frames.
+/// Follows everything that was sent: the head of the response that upgrades the connection, and then frames.
 #[derive(Debug, Default)]
 struct Sent {
-    /// How many bytes of the empty line that ends the head have come.
+    /// How many bytes of the empty line that ends the head were seen.
     of_end: usize,
     frames: Frames,
 }
@@ -166,7 +166,7 @@ impl Sent {
     }
 }
 
-/// Tells the server, when it is dropped, that an upgraded connection is closed.
+/// When dropped, tells the server that an upgraded connection is closed.
 pub(super) struct Closing(pub(super) Arc<Activity>);
 
 impl Drop for Closing {
@@ -190,7 +190,7 @@ async fn write_all<I: Write + Unpin>(io: &mut I, mut bytes: &[u8]) -> io::Result
     .await
 }
 
-/// Reads, and forgets, until the client ends.
+/// Reads and discards until the client closes.
 async fn until_the_end<I: Read + Unpin>(io: &mut I) -> io::Result<()> {
     poll_fn(|cx| {
         loop {

@@ -29,12 +29,12 @@ use crate::{Executor, Timer};
 
 type BoxError = Box<dyn StdError + Send + Sync>;
 
-/// Serves HTTP connections: HTTP/1 with upgrades, and HTTP/2, known by its first bytes.
+/// Serves HTTP connections: HTTP/1 with upgrades, and HTTP/2, which is recognised by its first bytes.
 ///
-/// A connection is closed if the head of a request takes longer than 30 seconds to arrive, the first one of it
-/// counted from the start, or if it is idle for 75 seconds between two requests. A connection of HTTP/2 is idle from
-/// its start to its first request, and is told with GOAWAY. A connection whose client reads nothing for 60 seconds, when
-/// there is something to write to it, is closed too.
+/// A connection is closed if the head of a request takes longer than 30 seconds to arrive (for the first one, counted
+/// from the start), or if it is idle for 75 seconds between two requests. An HTTP/2 connection also counts as idle
+/// before its first request, and is closed with GOAWAY. A connection is closed as well if its client reads nothing for
+/// 60 seconds while there is something to write to it.
 ///
 /// # Examples
 ///
@@ -67,10 +67,10 @@ impl Http {
     /// ```
     pub fn new() -> Self {
         let mut http1 = http1::Builder::new();
-        // Ours counts from the start of the connection, and knows idle connections from slow heads.
+        // Our time-out counts from the start of the connection, and tells idle connections from slow heads.
         http1.timer(Timer).header_read_timeout(None);
         let mut http2 = http2::Builder::new(Executor);
-        // With it, clients may ask for WebSockets.
+        // This lets clients ask for WebSockets.
         http2.timer(Timer).enable_connect_protocol();
         let limits = Limits {
             header: Some(HEADER_TIMEOUT),
@@ -112,10 +112,10 @@ impl Http {
         self
     }
 
-    /// Sets how long a write may wait for a client that reads nothing, 60 seconds by default. `None` sets no limit.
+    /// Sets how long a write may wait for a client that reads nothing; 60 seconds by default. `None` sets no limit.
     ///
-    /// The time counts anew from each byte that the client, or the buffers on the way to it, have taken. A
-    /// connection of HTTP/1 that was upgraded has no such limit.
+    /// The time starts anew with each byte that the client, or the buffers on the way to it, take. An upgraded HTTP/1
+    /// connection has no such limit.
     ///
     /// # Examples
     ///
@@ -130,11 +130,11 @@ impl Http {
         self
     }
 
-    /// Sets how long an idle connection of HTTP/1 is kept once it is told to end, 250 milliseconds by default. A
-    /// WebSocket has as long to say goodbye by itself.
+    /// Sets how long an idle HTTP/1 connection is kept once the drain begins; 250 milliseconds by default. A WebSocket
+    /// has the same time to say goodbye by itself.
     ///
-    /// Clients that send another request within that time learn from the answer that it is the last one. Those that
-    /// send it when the connection is being closed have to send it again.
+    /// Clients that send another request within this time learn from the answer that it is the last one. Those that
+    /// send it while the connection is being closed have to send it again.
     ///
     /// # Examples
     ///
@@ -149,7 +149,7 @@ impl Http {
         self
     }
 
-    /// Speaks HTTP/1 only, whatever the connection begins with.
+    /// Accepts HTTP/1 only, whatever the connection begins with.
     ///
     /// # Examples
     ///
@@ -162,7 +162,7 @@ impl Http {
         self
     }
 
-    /// Speaks HTTP/2 only, whatever the connection begins with.
+    /// Accepts HTTP/2 only, whatever the connection begins with.
     ///
     /// # Examples
     ///
@@ -175,8 +175,8 @@ impl Http {
         self
     }
 
-    /// Returns hyper's settings of HTTP/1. Leave its `header_read_timeout` alone:
-    /// [`header_timeout`](Self::header_timeout) does that.
+    /// Returns hyper's settings of HTTP/1. Leave its `header_read_timeout` alone, and use
+    /// [`header_timeout`](Self::header_timeout) instead.
     ///
     /// # Examples
     ///
@@ -200,34 +200,33 @@ impl Http {
         &mut self.http2
     }
 
-    /// Serves a connection to its end. When `drain` is cancelled, it ends as soon as no request is lost by
-    /// that; see the [module](crate::server).
+    /// Serves a connection to its end. When `drain` is cancelled, the connection ends as soon as it can without losing
+    /// a request; see the [module](crate::server).
     ///
-    /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and
-    /// this future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the
-    /// extended CONNECT of RFC 8441. In both cases the connection may be idle for any time, with HTTP/2 even when the
-    /// stream is over; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client is gone. With
-    /// HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force.
+    /// Upgrades (WebSockets) work. With HTTP/1, the task that upgraded the connection owns it from then on, and this
+    /// future lasts until that task has dropped it. With HTTP/2, a stream of the connection is handed over by the
+    /// extended CONNECT of RFC 8441. In both cases the connection may then be idle for any length of time, with HTTP/2
+    /// even after the stream is over; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client
+    /// is gone. With HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force.
     ///
-    /// An upgraded connection has left HTTP, and the protocol that it speaks has its own way to say
-    /// goodbye, so the task should mind `drain` by itself. A WebSocket of HTTP/1 that has not ended
-    /// after the [`linger`](Self::linger) gets help: at the next pause between two frames, the task
-    /// reads a close frame with the code 1001, "going away", as if the client had sent it. Libraries
-    /// for WebSockets answer it with a frame of the same code, which tells the client. If the task
-    /// drops the connection without an answer, the client gets the frame then. A client that sends frames together with
-    /// its request, before it knows the answer, does not get that help.
+    /// An upgraded connection has left HTTP, and its protocol has its own way to say goodbye, so the task should watch
+    /// `drain` by itself. An HTTP/1 WebSocket that has not ended after the [`linger`](Self::linger) gets help: at the
+    /// next pause between two frames, the task reads a close frame with the code 1001, "going away", as if the client
+    /// had sent it. WebSocket libraries answer it with a frame of the same code, which tells the client. If the task
+    /// drops the connection without an answer, the server sends the frame to the client. There is no such help if a
+    /// client sends frames together with its request, before it knows the answer.
     ///
-    /// Dropping the future closes the connection, whatever it is doing. If it was upgraded, all reads and writes of
-    /// it fail from then on, those that are waiting included.
+    /// Dropping the future closes the connection, whatever it is doing. If it was upgraded, all its reads and writes
+    /// fail from then on, including those that are waiting.
     ///
     /// # Errors
     ///
-    /// See [`Error`]. Closing a connection that was idle for too long is none.
+    /// See [`Error`]. Closing a connection that was idle for too long is not an error.
     ///
     /// # Panics
     ///
-    /// Panics if the service panics while it answers a request of HTTP/1. With HTTP/2 that ends the task of the
-    /// stream alone.
+    /// Panics if the service panics while it answers an HTTP/1 request. With HTTP/2, such a panic only ends the
+    /// stream's task.
     ///
     /// # Examples
     ///
@@ -299,7 +298,7 @@ impl Http {
                 drive(pin!(connection), watch, true).await
             }
         };
-        // Here hyper's future is dropped, and its I/O too unless it was handed over.
+        // By now hyper's future was dropped, and its I/O as well unless that was handed over.
         if let Some(upgrade) = activity.upgrade() {
             upgrade.closed(drain, self.limits.linger).await;
         }
@@ -313,7 +312,7 @@ impl Default for Http {
     }
 }
 
-/// The version, or `None` if the connection ended, or was to end, before it said anything.
+/// Returns the version, or `None` if the connection ended, or the drain began, before the client sent anything.
 async fn version_in_time<I: Read + Write + Unpin + Send + 'static>(
     io: &mut Observed<I>,
     watch: &mut Watch,

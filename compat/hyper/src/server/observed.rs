@@ -1,4 +1,4 @@
-//! A connection's I/O, as hyper sees it, and after an upgrade whatever has it then.
+//! A connection's I/O, as hyper sees it. After an upgrade, the new owner sees it this way.
 
 use std::io;
 use std::pin::Pin;
@@ -14,18 +14,19 @@ use super::upgrade::Cut;
 use super::writes::Writes;
 use crate::io::read_seen;
 
-/// The connection's I/O. Notes what hyper does with it, and begins with the bytes that were read before.
+/// The connection's I/O. It notes what hyper does with it, and begins with the bytes that were read to detect the
+/// version.
 pub(super) struct Observed<I: Read + Write + Unpin + Send + 'static> {
-    /// There until the drop.
+    /// `Some` until the drop.
     io: Option<I>,
-    /// What was read to know the version, and has not been read again.
+    /// The bytes that were read to detect the version, and that hyper has not read yet.
     pub(super) head: Vec<u8>,
     taken: usize,
-    /// The last bytes that were read of HTTP.
+    /// The last bytes of HTTP that were read.
     tail: [u8; 4],
     pub(super) activity: Arc<Activity>,
     writes: Writes,
-    /// After an upgrade to a WebSocket.
+    /// Set after an upgrade to a WebSocket.
     goodbye: Option<Box<Goodbye>>,
     /// Two, because an upgraded connection may be read by one task and written by another.
     cut_reading: Cut,
@@ -51,7 +52,7 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
         present(&mut self.io)
     }
 
-    /// Notes a write, and returns an error if there are to be no more.
+    /// Notes a write, and returns an error if no more are allowed.
     #[inline]
     fn note_write(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
         self.activity.note_write();
@@ -70,9 +71,9 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
         }
     }
 
-    /// Follows the frames of a WebSocket, from the first read or write after the upgrade on. If hyper has
-    /// read more than the head of the request, which no client should have sent, it is not known where they
-    /// begin, and they are left alone.
+    /// Follows the frames of a WebSocket, from the first read or write after the upgrade on. If hyper has read more
+    /// than the head of the request, which no client should send, it is not known where frames begin, and they are left
+    /// alone.
     fn follow(&mut self) {
         if self.goodbye.is_some() || &self.tail != b"\r\n\r\n" {
             return;
@@ -82,7 +83,7 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
         }
     }
 
-    /// Reads again what was read before.
+    /// Returns bytes that were read to detect the version.
     #[cold]
     fn read_head(&mut self, cursor: &mut ReadBufCursor<'_>) {
         let head = &self.head[self.taken..];
@@ -97,8 +98,8 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
         self.activity.note_bytes();
     }
 
-    /// Notes, and passes on, the result of a write or a flush, or an error if it has waited too long. After an upgrade
-    /// there is no limit.
+    /// Notes and returns the result of a write or a flush, or returns an error if it has waited for too long. After an
+    /// upgrade there is no limit.
     #[inline]
     fn in_time<T>(
         &mut self,
@@ -113,7 +114,7 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
         result
     }
 
-    /// Notes what was written of some bytes.
+    /// Notes which bytes of the buffers were written.
     #[inline]
     fn note_written<'a>(
         &mut self,
@@ -180,8 +181,8 @@ impl<I: Read + Write + Unpin + Send + 'static> Read for Observed<I> {
                 None => Pin::new(io).poll_read(cx, cursor),
             };
         }
-        // hyper reads when it has room. What comes back is either bytes or the end; after the end it reads no
-        // more, so to take that for bytes does no harm.
+        // hyper reads when it has room. The result is either bytes or the end. After the end it does not read again, so
+        // taking the end for bytes does no harm.
         let (io, tail) = (Pin::new(present(&mut this.io)), &mut this.tail);
         match read_seen(io, cx, &mut cursor, |bytes| note_tail(tail, bytes))? {
             Poll::Ready(()) => this.activity.note_bytes(),

@@ -14,7 +14,7 @@ use pin_project_lite::pin_project;
 
 use super::activity::{Activity, Exchange};
 
-/// A service that notes what it is doing.
+/// A service that notes when a request begins and when its response is over.
 pub(super) struct Counted<S> {
     service: S,
     activity: Arc<Activity>,
@@ -39,7 +39,7 @@ where
             is_1: request.version() < Version::HTTP_2,
             is_connect: request.method() == Method::CONNECT,
         };
-        // The body is asked apart from the head: what something points to has to be copied to be handed on.
+        // The body is examined apart from the head: a value that has been pointed to must be copied when it is moved.
         let (head, body) = request.into_parts();
         let exchange = Exchange::begin(&self.activity, !body.is_end_stream());
         let request = Request::from_parts(head, body);
@@ -48,7 +48,7 @@ where
 }
 
 pin_project! {
-    /// A response that is being made.
+    /// The future of a response.
     pub(super) struct Answering<F> {
         #[pin]
         future: F,
@@ -60,13 +60,13 @@ pin_project! {
 /// The properties of a request that matter to its connection.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// It has the connection to itself, and is no stream of HTTP/2.
+    /// It has the connection to itself, and is not an HTTP/2 stream.
     is_1: bool,
     is_connect: bool,
 }
 
 impl Kind {
-    /// True if the connection, or the stream, goes on in another protocol after a response with that status.
+    /// Returns true if the connection, or the stream, changes to another protocol after a response with this status.
     fn is_handed_over(self, status: StatusCode) -> bool {
         match self.is_connect {
             true => status.is_success(),
@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// True if a connection goes on as a WebSocket.
+/// Returns true if a connection becomes a WebSocket.
 fn is_websocket(headers: &HeaderMap) -> bool {
     let upgrade = headers.get(UPGRADE).map(HeaderValue::as_bytes);
     upgrade.is_some_and(|upgrade| upgrade.eq_ignore_ascii_case(b"websocket"))

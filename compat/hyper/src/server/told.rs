@@ -1,4 +1,4 @@
-//! A token as one task sees it.
+//! A cancellation token that one task checks.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,8 +6,8 @@ use std::task::{Context, Waker};
 
 use windlass_sync::{CancellationToken, CancelledOwned};
 
-/// A token for a task that checks at each poll whether it is cancelled. All connections may share the token, so the wait
-/// in it is renewed only if another task asks.
+/// A token for a task that checks at each poll whether it is cancelled. All connections may share the token, so the
+/// wait is registered anew only if another task checks it.
 #[derive(Debug)]
 pub(super) struct Told {
     token: CancellationToken,
@@ -20,13 +20,13 @@ impl Told {
         Self { cancelled: Box::pin(token.clone().cancelled_owned()), token, asked_by: None }
     }
 
-    /// Returns true if this is the task that has asked last.
+    /// Returns true if this task was the last one to check.
     #[inline]
     pub(super) fn is_asked_by(&self, waker: &Waker) -> bool {
         self.asked_by.as_ref().is_some_and(|asked_by| asked_by.will_wake(waker))
     }
 
-    /// Returns true once the token is cancelled. Until then, it has the task woken when that happens.
+    /// Returns true once the token is cancelled. Until then, the task is woken when that happens.
     pub(super) fn check(&mut self, cx: &mut Context<'_>) -> bool {
         if self.token.is_cancelled() {
             return true;

@@ -2,30 +2,30 @@
 //!
 //! hyper does not expose that, but its calls show it. It reads for three purposes:
 //!
-//! 1. While a request is being answered, for its body, and to notice that the peer is gone: only if
-//!    its buffer is empty.
-//! 2. For a head, of which the buffer may hold the beginning. Then it writes or flushes before it reads again.
-//! 3. Once between the two, if its last read found something and all of that is used up: the buffer is empty.
+//! 1. While a request is being answered: for its body, and to notice that the peer is gone. It does so only if its
+//!    buffer is empty.
+//! 2. For a head, the beginning of which may be in the buffer. Then it writes or flushes before it reads again.
+//! 3. Once between the two, if its last read found something and all of it is used up, so the buffer is empty.
 //!
-//! So the buffer is empty if a read finds nothing (a) while a request is being answered, or (b)
-//! directly after another read that found nothing, because that one was of the third kind. What
-//! arrives after the response, or in one read with the end of a body, is doubtful until hyper has
-//! been polled once more: either (b) happens, or the bytes belong to a head.
+//! So the buffer is empty if a read finds nothing (a) while a request is being answered, or (b) directly after another
+//! read that found nothing, because that one was of the third kind. Bytes that arrive after the response, or in one
+//! read with the end of a body, are in doubt until hyper has been polled once more: either (b) happens, or the bytes
+//! belong to a head.
 //!
-//! hyper may be set up not to flush while it holds bytes (`pipeline_flush`), and (b) is then wrong.
-//! It is used only when there is doubt, and an error costs little: the time for an idle connection
-//! counts, rather than that for a head.
+//! hyper may be set up not to flush while it holds bytes (`pipeline_flush`), and then (b) is wrong. But (b) is used
+//! only when there is doubt, and an error costs little: the limit for an idle connection applies instead of the one for
+//! a head.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// The bytes that hyper has read of an HTTP/1 connection and not used. All calls are from one task, so the orderings
+/// The bytes of an HTTP/1 connection that hyper has read and not used. All calls are from one task, so the orderings
 /// are relaxed.
 #[derive(Debug, Default)]
 pub(super) struct Unread {
     some: AtomicBool,
-    /// The call before was a read that found nothing.
+    /// The previous call was a read that found nothing.
     found_nothing: AtomicBool,
-    /// There has been a request since it was last known what `some` are.
+    /// There was a request since it was last known what the bytes of `some` are.
     doubtful: AtomicBool,
     /// The last request had a body, which may arrive after the response.
     has_body: AtomicBool,

@@ -1,9 +1,9 @@
-//! A connection of HTTP/1 that goes on as another protocol, in the hands of whatever upgraded it.
+//! An HTTP/1 connection that changes to another protocol, and belongs to the code that upgraded it.
 //!
-//! hyper's future is over then, and the connection's I/O is somewhere else. Three tokens tie the two
-//! together: the I/O cancels one when it is dropped, so the server knows how long the connection lasts;
-//! the server cancels another when it waits no longer, and the I/O fails from then on; and the third when
-//! it is time for a WebSocket to say goodbye, see `goodbye`.
+//! By then hyper's future has ended, and the connection's I/O is somewhere else. Three tokens connect the I/O and the
+//! server. The I/O cancels one when it is dropped, so the server knows how long the connection lasts. The server
+//! cancels another when it no longer waits, and the I/O fails from then on. It cancels the third when it is time for a
+//! WebSocket to say goodbye; see `goodbye`.
 
 use std::io;
 use std::task::Context;
@@ -33,8 +33,8 @@ impl Upgrade {
         }
     }
 
-    /// Waits until the I/O is dropped. Once `drain` is cancelled, it has a `linger` until it is time to say goodbye. If
-    /// the wait is dropped before, the I/O is cut.
+    /// Waits until the I/O is dropped. Once `drain` is cancelled and `linger` has passed, it is time to say goodbye. If
+    /// the wait is dropped before the I/O, the I/O is cut.
     pub(super) async fn closed(&self, drain: &CancellationToken, linger: Duration) {
         let _cut = CutOnDrop(self);
         let drained = async {
@@ -51,12 +51,12 @@ impl Upgrade {
         self.is_websocket
     }
 
-    /// Cancelled when it is time to say goodbye.
+    /// Returns the token that is cancelled when it is time to say goodbye.
     pub(super) fn goodbye(&self) -> &CancellationToken {
         &self.goodbye
     }
 
-    /// Cancelled when the server waits no longer.
+    /// Returns the token that is cancelled when the server no longer waits.
     pub(super) fn cut(&self) -> &CancellationToken {
         &self.cut
     }
@@ -80,7 +80,7 @@ impl Drop for CutOnDrop<'_> {
 pub(super) struct Cut(Option<Told>);
 
 impl Cut {
-    /// Returns an error if the I/O is cut. Otherwise, it has the task woken when that happens.
+    /// Returns an error if the I/O is cut. Otherwise, the task is woken when that happens.
     pub(super) fn check(&mut self, upgrade: &Upgrade, cx: &mut Context<'_>) -> io::Result<()> {
         let told = self.0.get_or_insert_with(|| Told::new(upgrade.cut.clone()));
         match told.check(cx) {

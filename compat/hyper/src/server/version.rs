@@ -1,4 +1,4 @@
-//! Detects the protocol of a connection by its first bytes, which are read again after that.
+//! Detects the protocol of a connection by its first bytes, which hyper then reads again.
 
 use std::future::poll_fn;
 use std::io;
@@ -11,7 +11,7 @@ use hyper::rt::{Read, ReadBuf, Write};
 use super::observed::Observed;
 use crate::policy::FIRST_READ;
 
-/// The first bytes of a client of HTTP/2. No request of HTTP/1 begins like that.
+/// The first bytes that an HTTP/2 client sends. No HTTP/1 request begins like this.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(super) enum Version {
     Http2,
 }
 
-/// Reads until the version is known, into `head`. `None` if the stream ends before it says anything.
+/// Reads into `head` until the version is known. Returns `None` if the stream ends before its first byte.
 pub(super) async fn read_version<I: Read + Write + Unpin + Send + 'static>(
     io: &mut Observed<I>,
 ) -> io::Result<Option<Version>> {

@@ -17,22 +17,22 @@ use crate::policy::{CLOSING, KEPT_ARMED, PROGRESS};
 /// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Without the rest of a head that has begun, or, unless it is of HTTP/2, without a first request.
+    /// Without the rest of a head that has begun or, except with HTTP/2, without a first request.
     pub(super) header: Option<Duration>,
-    /// Without a request between two of them.
+    /// Without a request, between two requests.
     pub(super) idle: Option<Duration>,
-    /// Without a request once it is to end.
+    /// Without a request, once the connection should end.
     pub(super) linger: Duration,
     /// Without progress of a write.
     pub(super) write: Option<Duration>,
 }
 
-/// The thing for which a connection has waited too long.
+/// What a connection has waited for too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overdue {
-    /// A head that is on its way.
+    /// The rest of a head that has begun.
     Head,
-    /// A request that nobody has begun to send.
+    /// A request that has not begun.
     Request,
 }
 
@@ -44,14 +44,14 @@ pub(super) struct Watch {
     drain: Told,
     told_at: Option<Instant>,
     head_since: Option<Instant>,
-    /// When it was told to close because it was idle.
+    /// When the connection was told to close because it was idle.
     closing_since: Option<Instant>,
-    /// The bytes that were written by the last look since then.
+    /// The number of bytes that had been written at the last look since then.
     written: usize,
     sleep: Sleep,
     /// When the timer fires, if it is armed.
     fires_at: Option<Instant>,
-    /// The timer wakes the task that `drain` was asked by.
+    /// True if the timer wakes the task that checked `drain` last.
     is_timer_asked: bool,
     /// When the last response was over, as of the last look.
     idle_since: Instant,
@@ -80,7 +80,7 @@ impl Watch {
         self.version = Some(version);
     }
 
-    /// Returns true once the connection is to end. Until then, it has the connection woken when that happens.
+    /// Returns true once the connection should end. Until then, the connection is woken when that happens.
     pub(super) fn check_end(&mut self, cx: &mut Context<'_>) -> bool {
         if self.told_at.is_some() {
             return true;
@@ -98,8 +98,8 @@ impl Watch {
         self.version == Some(Version::Http1) && self.activity.settle_doubt()
     }
 
-    /// Ready when the connection has waited for something too long. To be polled after the connection, which
-    /// may have found what it waits for.
+    /// Ready when the connection has waited for something for too long. Poll this after the connection, which may have
+    /// found what it waits for.
     pub(super) fn poll_overdue(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
         self.is_timer_asked &= self.drain.is_asked_by(cx.waker());
         self.check_end(cx);
@@ -108,7 +108,7 @@ impl Watch {
         }
         loop {
             let Some((deadline, overdue)) = self.next() else {
-                // Whatever ends this wakes the connection, or the timer that is still armed does.
+                // Whatever ends this state wakes the connection, or else the timer, which is still armed, does.
                 return self.keep_armed(cx);
             };
             if self.fires_at.is_none_or(|fires_at| deadline < fires_at) {
@@ -126,11 +126,11 @@ impl Watch {
         }
     }
 
-    /// Returns true if a response of HTTP/1 was over since the last look, and the timer need not be looked at: it was
-    /// not due then, fires in time for the next request, and wakes the task that asks. So end most polls.
+    /// Returns true if an HTTP/1 response was over since the last look and the timer need not be checked: it was not
+    /// due then, fires in time for the next request, and wakes the task that asks. Most polls end this way.
     fn is_just_idle(&mut self) -> bool {
         let since = self.activity.idle_since();
-        // The clock was read for `since` in this very poll, and no earlier reading is used.
+        // The clock was read for `since` in this very poll; an earlier reading is not used.
         if mem::replace(&mut self.idle_since, since) == since
             || !self.is_timer_asked
             || self.told_at.is_some()
@@ -151,19 +151,19 @@ impl Watch {
         is_in_time
     }
 
-    /// Notes that the connection was told to close because it was idle.
+    /// Notes that the connection is told to close because it was idle.
     pub(super) fn close(&mut self) {
         self.closing_since = Some(timer::now());
         self.fires_at = None;
     }
 
     /// Ready when the connection takes too long to close. With HTTP/2, a request may have crossed the message that
-    /// closes the connection. It is answered, and the time counts from its end. An answer of HTTP/2 that waits for the
-    /// client's window is neither in flight nor being written, so the time also counts anew if enough bytes have gone
-    /// out since the last look.
+    /// closes the connection. It is answered, and the time counts from the end of the answer. An HTTP/2 answer that
+    /// waits for the client's window is neither in flight nor being written, so the time also starts anew if enough
+    /// bytes have gone out since the last look.
     pub(super) fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.fires_at.is_none() {
-            // The first call. What was written so far is what tells the client.
+            // This is the first call. The bytes written so far are those that tell the client to close.
             self.written = self.activity.written();
         }
         loop {
@@ -181,7 +181,7 @@ impl Watch {
                 }
                 return Poll::Ready(());
             }
-            // The deadline only moves to later times, so when the timer fires it is early at worst.
+            // The deadline only moves to later times, so at worst the timer fires early.
             if self.fires_at.is_none() {
                 self.sleep.reset(deadline);
                 self.fires_at = Some(deadline);
@@ -193,7 +193,7 @@ impl Watch {
         }
     }
 
-    /// With HTTP/2, the last response may be over without the connection being polled. So the timer goes on.
+    /// With HTTP/2, the last response may end without the connection being polled, so the timer is kept armed.
     fn keep_armed(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
         if self.version == Some(Version::Http2) {
             let period = self.limits.idle.unwrap_or(Duration::MAX);
@@ -207,16 +207,16 @@ impl Watch {
         Poll::Pending
     }
 
-    /// Returns what the connection waits for, and the deadline. `None` if it is for the service or the peer to
-    /// go on, or if there is no limit.
+    /// Returns what the connection waits for, and the deadline. Returns `None` if it waits for the service or for the
+    /// rest of an exchange, or if there is no limit.
     fn next(&mut self) -> Option<(Instant, Overdue)> {
         let activity = &self.activity;
         if activity.is_busy() {
             self.head_since = None;
             return None;
         }
-        // An idle connection of HTTP/2 gets frames that are no requests. It has shown what it is by its first
-        // frames, so before the first request it is idle, as it is after it.
+        // An idle HTTP/2 connection receives frames that are not requests. Its first frames have shown that it speaks
+        // HTTP/2, so it counts as idle before the first request as well as after it.
         let is_2 = self.version == Some(Version::Http2);
         let head_begun = activity.is_head_under_way() && !is_2;
         if head_begun || !(activity.has_served() || is_2) {

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use windlass_runtime::timer::{Sleep, sleep};
 
-/// The time-out of a connection's writes. The caller polls a write again when its waker is called, and so the time-out.
+/// The time-out of a connection's writes. When its waker is called, the caller polls the write again, and with it the
+/// time-out.
 #[derive(Debug)]
 pub(super) struct Writes {
     limit: Option<Duration>,
@@ -20,7 +21,7 @@ impl Writes {
         Self { limit, waiting: None }
     }
 
-    /// Passes on what a write or a flush has returned, or an error if there was no progress for too long.
+    /// Returns the result of a write or a flush, or an error if there was no progress for too long.
     pub(super) fn limit<T>(
         &mut self,
         cx: &mut Context<'_>,

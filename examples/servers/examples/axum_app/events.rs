@@ -1,4 +1,4 @@
-//! Server-sent events: the uptime, each second, until the client goes or the server ends.
+//! Server-sent events: the uptime, each second, until the client disconnects or the server ends.
 
 use std::convert::Infallible;
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ use windlass::channel::{self, Receiver};
 use windlass::serve::Switch;
 use windlass::timer::interval;
 
-/// A task makes the events, and ends when nobody takes them.
+/// Returns the events of a task that makes them until nobody takes them.
 pub(crate) async fn stream(
     State(switch): State<Switch>,
 ) -> Sse<Receiver<Result<Event, Infallible>>> {
@@ -24,7 +24,7 @@ pub(crate) async fn stream(
                 return;
             }
         }
-        // The response ends with it, and so does the connection.
+        // After this event the response ends, and so does the connection.
         let _ = sender.send(Ok(Event::default().event("end").data("the server ends"))).await;
     }));
     Sse::new(receiver)

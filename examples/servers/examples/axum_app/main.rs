@@ -1,4 +1,4 @@
-//! A small application: a JSON API, a page, server-sent events, a WebSocket, and an end that loses nothing.
+//! A small application: a JSON API, a page, server-sent events, a WebSocket, and a shutdown that loses nothing.
 //!
 //! ```text
 //! cargo run -p windlass-servers --example axum_app          on a free port
@@ -41,7 +41,7 @@ async fn main() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Echoes, in capitals.
+/// Echoes messages in capitals.
 async fn chat(State(switch): State<Switch>, request: Request) -> Response {
     websocket::upgrade(request, move |socket| websocket::shout(socket, switch))
 }

@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use axum::routing::get;
 use serde_json::{Value, json};
 
-/// The notes by number, and the next number.
+/// The notes, by number, and the next number.
 #[derive(Clone, Default)]
 pub(crate) struct Notes(Arc<Mutex<(BTreeMap<u64, String>, u64)>>);
 

@@ -1,4 +1,4 @@
-//! A WebSocket, by hyper's upgrade: no runtime of tokio is needed for it.
+//! A WebSocket through hyper's upgrade, which needs no tokio runtime.
 
 use std::future::Future;
 
@@ -18,7 +18,7 @@ use windlass::serve::Switch;
 
 pub(crate) type WebSocket = WebSocketStream<TokioIo<Upgraded>>;
 
-/// Turns a connection into a WebSocket, and spawns what is to be done with it.
+/// Turns a connection into a WebSocket, and spawns its handler.
 pub(crate) fn upgrade<F>(
     mut request: Request,
     serve: impl FnOnce(WebSocket) -> F + Send + 'static,
@@ -45,7 +45,7 @@ where
     (StatusCode::SWITCHING_PROTOCOLS, headers, Body::empty()).into_response()
 }
 
-/// What a client says that wants a WebSocket.
+/// Returns the key of a request for a WebSocket.
 fn key(headers: &HeaderMap) -> Option<String> {
     let is = |name, value: &str| {
         headers.get(name).is_some_and(|header: &axum::http::HeaderValue| {
@@ -57,7 +57,7 @@ fn key(headers: &HeaderMap) -> Option<String> {
     key.to_str().ok().map(str::to_owned)
 }
 
-/// Sends back what comes, in capitals, until the client goes, or the server ends and says so.
+/// Sends messages back in capitals until the client leaves, or until the server ends and says goodbye.
 pub(crate) async fn shout(mut socket: WebSocket, switch: Switch) {
     loop {
         let sent = match switch.token().run_until_cancelled(socket.next()).await {

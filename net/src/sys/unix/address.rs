@@ -171,8 +171,8 @@ mod tests {
         assert!(RawAddress::from_local(&path).unwrap().to_inet().is_err());
     }
 
-    /// Whatever bytes a call leaves, and however long it says they are: an address that survives the
-    /// round trip, or an error.
+    /// Whatever bytes a call leaves, and whatever length it reports, the result is an address that survives the round
+    /// trip, or an error.
     #[test]
     fn random_bytes_are_an_address_or_an_error() {
         let mut state = 1_u64;

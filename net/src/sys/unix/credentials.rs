@@ -25,7 +25,7 @@ pub(crate) fn peer_credentials(socket: Descriptor<'_>) -> io::Result<Credentials
     use super::check;
 
     let (mut uid, mut gid) = (0, 0);
-    // SAFETY: both are valid places for what they are to hold.
+    // SAFETY: both point to variables of the right types.
     check(unsafe { libc::getpeereid(socket.as_raw_fd(), &mut uid, &mut gid) })?;
     Ok(Credentials::new(uid, gid, peer_process(socket).filter(|&pid| pid > 0)))
 }
@@ -46,8 +46,8 @@ fn peer_process(socket: Descriptor<'_>) -> Option<i32> {
 #[cfg(target_os = "freebsd")]
 fn peer_process(socket: Descriptor<'_>) -> Option<i32> {
     let option = SocketOption { level: libc::SOL_LOCAL, name: libc::LOCAL_PEERCRED };
-    // SAFETY: it is made of numbers and a pointer that is never followed, for all of which zeroes do.
+    // SAFETY: it is made of numbers and a pointer that is never followed; zeroes are valid for all of these.
     let value: libc::xucred = get(socket, option, unsafe { std::mem::zeroed() }).ok()?;
-    // SAFETY: any bytes are a number. Before FreeBSD 13 they are zeroes.
+    // SAFETY: the field is a number, for which any bytes are valid. Before FreeBSD 13 they are zeroes.
     Some(unsafe { value.cr_pid__c_anonymous_union.cr_pid })
 }

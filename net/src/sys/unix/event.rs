@@ -1,8 +1,8 @@
 //! An auto-reset event that is a descriptor: an eventfd.
 //!
-//! Writing adds to its counter. Reading takes the whole counter, or returns `EAGAIN` if it is zero. Both
-//! are atomic in the kernel. An event is set if its counter is above zero, and however often it is set,
-//! exactly one reader takes the signal.
+//! Writing adds to its counter. Reading takes the whole counter, or returns `EAGAIN` if it is zero. Both are atomic in
+//! the kernel. An event is set if its counter is above zero. However often it is set, exactly one reader takes the
+//! signal.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};

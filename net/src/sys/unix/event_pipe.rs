@@ -4,8 +4,7 @@
 //! pipe is empty, and holds a lock meanwhile, so that however often the event was set, exactly one taker in this
 //! process gets the signal.
 //!
-//! A user event of kqueue would work within the process, but other processes could not set it; they can
-//! write to a pipe.
+//! A kqueue user event would work within the process, but other processes could not set it. They can write to a pipe.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -16,7 +15,7 @@ use super::{Descriptor, check_len, is_readable, make};
 
 #[derive(Debug)]
 pub(crate) struct Event {
-    /// Held to take the signal, because emptying the pipe takes several calls.
+    /// Held while the signal is taken, because emptying the pipe takes several calls.
     taking: Mutex<()>,
     read: OwnedFd,
     write: OwnedFd,

@@ -1,5 +1,5 @@
-//! Creation of descriptors that are non-blocking and closed on `exec`, and sends that raise no
-//! signal, on systems whose calls have flags for it.
+//! Creates descriptors that are non-blocking and closed on `exec`, and keeps sends from raising signals, on systems
+//! whose calls have flags for that.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};

@@ -1,8 +1,8 @@
-//! Creation of descriptors that are non-blocking and closed on `exec`, and sends that raise no
-//! signal, on systems whose calls have no flags for it, so that further calls are needed.
+//! Creates descriptors that are non-blocking and closed on `exec`, and keeps sends from raising signals, on systems
+//! whose calls have no flags for that: further calls are needed.
 //!
-//! A process that forks and executes between two of these calls passes the descriptor on. macOS has
-//! no way to prevent it.
+//! If the process forks and executes a program between two of these calls, that program inherits the descriptor. macOS
+//! has no way to prevent it.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};

@@ -35,7 +35,7 @@ pub(crate) mod option {
     }
 
     pub(crate) const REUSE_ADDRESS: SocketOption = of_socket(libc::SO_REUSEADDR);
-    /// FreeBSD distributes connections only with this option; with the older one the last socket gets all.
+    /// FreeBSD distributes connections only with this option; with the older one the last socket gets them all.
     #[cfg(target_os = "freebsd")]
     pub(crate) const REUSE_PORT: SocketOption = of_socket(libc::SO_REUSEPORT_LB);
     #[cfg(not(target_os = "freebsd"))]
@@ -143,7 +143,7 @@ pub(crate) fn set_linger(socket: Descriptor<'_>, linger: Option<Duration>) -> io
     set(socket, LINGER, libc::linger { l_onoff: linger.is_some().into(), l_linger })
 }
 
-/// The option whose value is the name of an interface, of which Linux cuts long ones.
+/// The option whose value is the name of an interface. Linux truncates long names.
 #[cfg(target_os = "linux")]
 const DEVICE: SocketOption = SocketOption::of_socket(libc::SO_BINDTODEVICE);
 

@@ -11,7 +11,7 @@ const SYN: u32 = 0x02;
 
 /// Drops packets that request a connection from a TCP listener. Handshakes that have begun are completed.
 ///
-/// The filter stays with the listener, and with the connections that it accepts from now on, whose packets do not have
+/// The filter stays with the listener, and with the connections that it accepts from now on; their packets do not have
 /// that flag.
 pub(crate) fn refuse_new(listener: Descriptor<'_>) -> io::Result<bool> {
     // SAFETY: these make plain values of their arguments.

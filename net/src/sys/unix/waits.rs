@@ -7,11 +7,11 @@ use windlass_sync::primitives::{Arc, Mutex};
 
 use super::{Event, descriptor};
 
-/// The registration of an event, created when a task first has to wait, and again after the runtime
-/// that it belonged to has shut down.
+/// The registration of an event. It is created when a task first has to wait, and anew after the runtime that it
+/// belonged to has shut down.
 #[derive(Debug)]
 pub(crate) struct EventWaits {
-    /// Also locked to register, because the OS accepts a descriptor once.
+    /// Also locked during registration, because the OS accepts a descriptor only once.
     registration: Mutex<Option<Arc<Registration>>>,
 }
 

@@ -36,7 +36,7 @@ impl WallClock {
         let flags = libc::TFD_TIMER_ABSTIME | libc::TFD_TIMER_CANCEL_ON_SET;
         let (fd, none) = (self.fd.as_raw_fd(), std::ptr::null_mut());
         loop {
-            // SAFETY: `setting` outlives the call, and the old setting is not asked for.
+            // SAFETY: `setting` outlives the call, and the old setting is not requested.
             let set = unsafe { libc::timerfd_settime(fd, flags, &raw const setting, none) };
             match check(set) {
                 // The clock was set since the last call. This call has reported it, and the next one succeeds,

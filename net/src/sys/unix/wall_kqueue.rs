@@ -1,3 +1,3 @@
-//! A timer of the OS on the wall clock: that of kqueue, which the runtime provides.
+//! A timer of the OS on the wall clock: kqueue's, which the runtime provides.
 
 pub(crate) use windlass_runtime::io::os::WallClock;

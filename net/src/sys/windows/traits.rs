@@ -7,8 +7,8 @@ use std::os::windows::io::{
 
 use crate::{Async, OsEvent, TcpSocket};
 
-/// Implements the conversions to descriptors, for a type with a method that borrows what has the descriptor, and one
-/// that takes it out.
+/// Implements the conversions to descriptors, for a type with one method that borrows the owner of the descriptor and
+/// one that takes it out.
 macro_rules! into_descriptor {
     ($type:ty, $borrow:ident, $take:ident) => {
         impl std::os::windows::io::AsSocket for $type {

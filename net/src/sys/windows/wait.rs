@@ -12,10 +12,10 @@ use windlass_sync::primitives::Arc;
 
 use super::event::take;
 
-/// Makes any handle that can be waited for awaitable: a process, a thread, an event, a waitable timer.
+/// Makes any waitable handle awaitable: a process, a thread, an event, a waitable timer.
 ///
 /// Waiting has the usual effect on the handle: none on a process, a thread or a manual-reset event. It takes the signal
-/// of an auto-reset event or of a synchronization timer, and one unit of a semaphore. Mutexes are not useful: they
+/// of an auto-reset event or of a synchronization timer, and one unit of a semaphore. Mutexes are of no use here: they
 /// would belong to a thread of the OS's pool.
 ///
 /// Any number of tasks can wait. Windows only.
@@ -77,8 +77,8 @@ impl<T: AsHandle> WaitHandle<T> {
 
     /// Waits until the handle is signalled.
     ///
-    /// The OS waits for a duplicate of the handle, so it never waits for one that was closed. Dropping the future ends
-    /// the wait and closes the duplicate. A signal that the OS has taken by then (see above) is lost; for an event that
+    /// The OS waits for a duplicate of the handle, so it never waits for a closed one. Dropping the future ends the
+    /// wait and closes the duplicate. A signal that the OS has taken by then (see above) is lost; for an event that
     /// must not lose a signal use [`Event`](crate::OsEvent), which puts it back.
     ///
     /// # Errors
@@ -103,8 +103,8 @@ impl<T: fmt::Debug> fmt::Debug for WaitHandle<T> {
 
 /// One wait, through the current runtime.
 ///
-/// It owns the handle rather than borrowing it: a wait that is leaked never ends, and a borrowed handle could be closed
-/// while the OS waits for it.
+/// It owns the handle instead of borrowing it: a leaked wait never ends, and a borrowed handle could be closed while
+/// the OS waits for it.
 pub(super) struct Signalled {
     /// `None` after it has ended. Above the handle, because it must be dropped before the handle is closed.
     registration: Option<Registration>,
@@ -129,7 +129,7 @@ impl Future for Signalled {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         if let Some(registration) = &self.registration {
             ready!(registration.poll_ready(Direction::Read, cx))?;
-            // The signal was received: nothing has to be put back.
+            // The signal was received, so nothing has to be put back.
             self.registration = None;
         }
         Poll::Ready(Ok(()))

@@ -1,4 +1,4 @@
-//! The operations of a [`File`] that are about its cursor, and conveniences that use it.
+//! The operations of a [`File`] that concern its cursor, and conveniences that use it.
 
 use std::io::{self, SeekFrom};
 
@@ -7,7 +7,7 @@ use super::File;
 impl File {
     /// Moves the cursor, and returns its new position from the start.
     ///
-    /// If the future is dropped, the cursor may have moved or not.
+    /// If the future is dropped, the cursor may or may not have moved.
     ///
     /// # Errors
     ///
@@ -81,7 +81,7 @@ impl File {
 
     /// Appends everything from the cursor to the end to `buf`, and returns the number of bytes.
     ///
-    /// A dropped future does not say how much was read.
+    /// A dropped future does not tell how much was read.
     ///
     /// # Errors
     ///
@@ -113,8 +113,8 @@ impl File {
         Ok(text.len())
     }
 
-    /// Waits for writes that were begun through [`AsyncWrite`](futures_io::AsyncWrite). What the
-    /// methods here have written needs no flush.
+    /// Waits for writes that were started through [`AsyncWrite`](futures_io::AsyncWrite). Writes through the methods
+    /// here need no flush.
     ///
     /// # Errors
     ///

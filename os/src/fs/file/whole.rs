@@ -10,8 +10,8 @@ use crate::policy::COPIED_AT_ONCE;
 use crate::sys;
 
 impl File {
-    /// Reads some bytes at `offset`, and returns how many. The cursor does not move, except on
-    /// Windows, where it moves behind the bytes.
+    /// Reads some bytes at `offset`, and returns their number. The cursor does not move, except on Windows, where it
+    /// moves to the end of the bytes.
     ///
     /// # Errors
     ///
@@ -50,8 +50,8 @@ impl File {
         Ok(bytes.len())
     }
 
-    /// Writes some bytes at `offset`, and returns how many. The cursor does not move, except on
-    /// Windows, where it moves behind the bytes.
+    /// Writes some bytes at `offset`, and returns their number. The cursor does not move, except on Windows, where it
+    /// moves to the end of the bytes.
     ///
     /// Dropping the future does not undo the write.
     ///
@@ -81,8 +81,8 @@ impl File {
     ///
     /// # Errors
     ///
-    /// Returns the OS's error, which may be that of an earlier write that was not returned yet, or
-    /// an error if the runtime shuts down.
+    /// Returns the OS's error, which may be the unreported error of an earlier write, or an error if the runtime shuts
+    /// down.
     ///
     /// # Examples
     ///
@@ -199,8 +199,8 @@ impl File {
     ///
     /// # Errors
     ///
-    /// Returns the OS's error, which may be that of an earlier write that was not returned yet, or
-    /// an error if the runtime shuts down.
+    /// Returns the OS's error, which may be the unreported error of an earlier write, or an error if the runtime shuts
+    /// down.
     ///
     /// # Examples
     ///
@@ -249,7 +249,7 @@ impl File {
                     buf = &mut buf[n..];
                     offset += n as u64;
                 }
-                // A file on a network may have a signal end the call half-way.
+                // On a network file system, a signal may end the call half-way.
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }

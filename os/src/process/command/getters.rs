@@ -33,7 +33,7 @@ impl Command {
         self.as_std().get_args()
     }
 
-    /// Returns the variables that were set, and those that were removed, with `None`. Inherited ones are not included.
+    /// Returns the variables that were set, and those that were removed, as `None`. Inherited ones are not included.
     ///
     /// # Examples
     ///
@@ -48,7 +48,7 @@ impl Command {
         self.as_std().get_envs()
     }
 
-    /// Returns the directory that was set, or `None` if the child starts in that of this process.
+    /// Returns the directory that was set, or `None` if the child starts in this process's directory.
     ///
     /// # Examples
     ///

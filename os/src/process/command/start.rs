@@ -11,9 +11,8 @@ impl Command {
     ///
     /// # Errors
     ///
-    /// Returns the OS's error, such as `NotFound` if there is no such program, or an
-    /// error if the runtime is shutting down. If the child was started and its pipes
-    /// can't be registered, it is killed.
+    /// Returns the OS's error, such as `NotFound` if there is no such program, or an error if the runtime is shutting
+    /// down. If the child was started but its pipes can't be registered, it is killed.
     ///
     /// # Examples
     ///
@@ -29,8 +28,8 @@ impl Command {
         Child::start(self.std.spawn()?, self.kill_on_drop)
     }
 
-    /// Starts the child by a function of your own, which is called with std's command, such as one that starts it in
-    /// another session or job; otherwise like [`spawn`](Self::spawn).
+    /// Starts the child with a function of your own, which is called with std's command; otherwise like
+    /// [`spawn`](Self::spawn). The function could, for example, start the child in another session or job.
     ///
     /// # Errors
     ///
@@ -55,7 +54,7 @@ impl Command {
 
     /// Starts the child, waits for its end, and returns its status.
     ///
-    /// The child is started by this call, and not by the first poll. Its pipes, if any, are closed.
+    /// The child is started by this call, not by the first poll. Its pipes, if any, are closed.
     ///
     /// Dropping the future drops the child; see [`kill_on_drop`](Self::kill_on_drop).
     ///
@@ -82,9 +81,9 @@ impl Command {
         }
     }
 
-    /// Starts the child, waits for its end, and returns its status and everything that it has written.
+    /// Starts the child, waits for its end, and returns its status and all of its output.
     ///
-    /// The child is started by this call, and not by the first poll.
+    /// The child is started by this call, not by the first poll.
     ///
     /// Dropping the future drops the child; see [`kill_on_drop`](Self::kill_on_drop).
     ///
@@ -120,7 +119,7 @@ impl Command {
             self.std.stderr(Stdio::piped());
         }
         let child = self.spawn();
-        // The next call may be `spawn`, which inherits.
+        // The next call may be `spawn`, for which they are inherited.
         if !set.stdin {
             self.std.stdin(Stdio::inherit());
         }

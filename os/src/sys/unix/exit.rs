@@ -1,9 +1,8 @@
 //! Waiting for the end of a child process: through a descriptor that reports it, or else through `SIGCHLD`.
 //!
-//! The descriptor may report the end shortly before the child can be reaped (macOS), and may be
-//! refused: by an old kernel, by a sandbox, or because descriptors have run out. Then the waiter
-//! listens for `SIGCHLD`, and after each one checks whether its own child has ended. The listener
-//! is created before the check, so that no end is missed.
+//! The descriptor may report the end shortly before the child can be reaped (macOS), and may be refused: by an old
+//! kernel, by a sandbox, or because descriptors have run out. Then the waiter listens for `SIGCHLD`, and checks after
+//! each one whether its own child has ended. The listener is created before the first check, so that no end is missed.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -34,7 +33,7 @@ impl Exit {
         }
         let result = self.wait_for_end(child).await;
         if result.is_err() {
-            // The runtime may have gone; another one may do better.
+            // The runtime may have shut down; the next wait may use another.
             *self = Self::Unknown;
         }
         result

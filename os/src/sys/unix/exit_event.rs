@@ -12,6 +12,6 @@ pub(super) fn exit_event(process: u32) -> io::Result<ExitEvent> {
     // SAFETY: takes numbers only; no flags.
     let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, process as libc::pid_t, 0) };
     let fd = c_int::try_from(fd).ok().filter(|fd| *fd >= 0).ok_or_else(io::Error::last_os_error)?;
-    // SAFETY: the call has just made it (to be closed on `exec`), and nobody else has it.
+    // SAFETY: the call has just created it (to be closed on `exec`), and nobody else has it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }

@@ -16,7 +16,7 @@ pub(crate) fn write_at(file: &File, buf: &[u8], offset: u64) -> io::Result<usize
     file.write_at(buf, offset)
 }
 
-/// Reads bytes that are in memory. Returns `None` if there are none, or if the OS can't tell.
+/// Reads bytes that are cached in memory. Returns `None` if there are none, or if the OS can't tell.
 #[cfg(target_os = "linux")]
 pub(crate) fn read_cached(file: &File, buf: &mut [u8], offset: Option<u64>) -> Option<usize> {
     let buffer = libc::iovec { iov_base: buf.as_mut_ptr().cast(), iov_len: buf.len() };
@@ -24,11 +24,11 @@ pub(crate) fn read_cached(file: &File, buf: &mut [u8], offset: Option<u64>) -> O
     let offset = offset.map_or(Some(-1), |offset| offset.try_into().ok())?;
     // SAFETY: there is one buffer, which is `buf`.
     let read = unsafe { libc::preadv2(file.as_raw_fd(), &buffer, 1, offset, libc::RWF_NOWAIT) };
-    // Zero is not to be believed: some kernels say so (5.9, 5.10) where they mean that nothing is in memory.
+    // Zero can't be trusted: some kernels (5.9, 5.10) return it when nothing is cached.
     usize::try_from(read).ok().filter(|read| *read > 0)
 }
 
-/// Reads bytes that are in memory. Returns `None` if there are none, or if the OS can't tell.
+/// Reads bytes that are cached in memory. Returns `None` if there are none, or if the OS can't tell.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn read_cached(_file: &File, _buf: &mut [u8], _offset: Option<u64>) -> Option<usize> {
     None
@@ -106,7 +106,7 @@ impl crate::fs::OpenOptions {
 }
 
 impl crate::fs::DirEntry {
-    /// Returns the number of the entry's inode. Unix only.
+    /// Returns the entry's inode number. Unix only.
     ///
     /// # Examples
     ///

@@ -33,7 +33,7 @@ pub(crate) struct Input(Option<Arc<File>>);
 
 impl StandardInput {
     pub(crate) fn new() -> Self {
-        // One that is closed is at its end.
+        // A closed input counts as ended.
         let file = io::stdin().as_fd().try_clone_to_owned().ok().map(File::from).map(Arc::new);
         Self { file: Input(file), watch: Polled::Unknown }
     }

@@ -2,23 +2,24 @@
 //!
 //! # The handler
 //!
-//! It may interrupt anything, so it takes no lock and allocates nothing: it adds one to the signal's count, writes a
-//! byte to the *inlet* of each runtime that listens, and calls the handler that was there before it. Counts,
+//! It may interrupt anything, so it takes no lock and allocates nothing. It adds one to the signal's count, writes a
+//! byte to the *inlet* of each runtime that listens, and calls the handler that was installed before it. Counts,
 //! inlets' pipes and former handlers are never freed, because a handler may use them at any time.
 //!
 //! # The listeners
 //!
-//! An inlet is a pair of sockets: the handler writes to one, and the other is registered with a runtime's poller.
-//! All listeners of a runtime share one. A listener remembers the last count that it has seen, and has received a
-//! signal if the count is different now. So a signal that arrives between two waits, or before the first, is not
-//! lost, and several that arrive before the listener checks become one, as in the OS itself.
+//! An inlet is a pair of sockets: the handler writes to one, and the other is registered with a runtime's poller. All
+//! listeners of a runtime share one. A listener remembers the last count that it has seen, and has received a signal if
+//! the count differs now. So a signal that arrives between two waits, or before the first, is not lost. Several that
+//! arrive before the listener checks become one, as in the OS itself.
 //!
 //! The count is incremented before the byte is written, and [`Registration::until`] checks it after the waiter is in
-//! the list. A listener that wakes up empties the socket before it checks. The bytes that it removed may include one
-//! that the poller had not noticed yet, and that other listeners wait for, so it makes all of them check again.
+//! the list. A listener that wakes up empties the socket before it checks the count. The bytes that it removes may
+//! include one that the poller has not noticed yet and that other listeners wait for, so it makes all of them check
+//! again.
 //!
-//! Sockets outlive their runtimes, and are reused by the next one. A byte from an earlier time, or from the handler
-//! of a forked child, finds the count unchanged and causes a wake-up without effect.
+//! Sockets outlive their runtimes, and are reused by the next one. After a byte from an earlier time, or from the
+//! handler of a forked child, the count is unchanged, and the wake-up has no effect.
 
 use std::io::{self, Read};
 use std::mem::MaybeUninit;
@@ -45,7 +46,8 @@ static SOCKETS: AtomicPtr<Sockets> = AtomicPtr::new(ptr::null_mut());
 /// The runtimes' inlets. Also locked to install the handler.
 static INLETS: Mutex<Inlets> = Mutex::new(Inlets { used: Vec::new(), free: Vec::new() });
 
-/// Signals of faults, which would be raised again when the handler returns, and those that no process may handle.
+/// Signals that report faults, which would be raised again when the handler returns, and those that no process may
+/// handle.
 const FORBIDDEN: [c_int; 5] =
     [libc::SIGKILL, libc::SIGSTOP, libc::SIGILL, libc::SIGFPE, libc::SIGSEGV];
 
@@ -54,7 +56,7 @@ const FORBIDDEN: [c_int; 5] =
 struct Sockets {
     read: UnixStream,
     write: UnixStream,
-    /// The next in the handler's list.
+    /// The next pair in the handler's list.
     next: *const Sockets,
 }
 
@@ -68,10 +70,10 @@ struct Inlets {
     free: Vec<&'static Sockets>,
 }
 
-/// The path of signals into a runtime.
+/// The way for signals into a runtime.
 #[derive(Debug)]
 struct Inlet {
-    /// `None` after it was given up.
+    /// `None` after the inlet was given up.
     registration: Option<Registration>,
     sockets: &'static Sockets,
 }
@@ -105,7 +107,7 @@ impl Listener {
         Ok(Self { inlet, signal: index, heard: count(index) })
     }
 
-    /// Waits for a signal that it has not reported.
+    /// Waits for a signal that it has not reported yet.
     pub(crate) async fn heard(&mut self) -> io::Result<()> {
         let (inlet, signal, heard) = (&*self.inlet, self.signal, self.heard);
         let registration = inlet.registration.as_ref().expect("it has not been dropped");
@@ -119,13 +121,13 @@ impl Listener {
 }
 
 fn count(signal: usize) -> u32 {
-    // Acquire pairs with the Release in `handle`: what the signal's sender did before is seen, as far as the OS
-    // orders the two.
+    // Acquire pairs with the Release in `handle`: everything that the signal's sender did before is visible, as far as
+    // the OS orders the two.
     COUNTS[signal].load(Ordering::Acquire)
 }
 
 impl Inlets {
-    /// Collects the other inlets that it finds in `others`.
+    /// Returns the current runtime's inlet, and collects the others that it finds in `others`.
     fn of_current_runtime(&mut self, others: &mut Vec<Arc<Inlet>>) -> io::Result<Arc<Inlet>> {
         self.used.retain(|inlet| inlet.strong_count() > 0);
         others.extend(self.used.iter().filter_map(std::sync::Weak::upgrade));
@@ -172,7 +174,7 @@ impl Inlet {
 
 impl Drop for Inlet {
     fn drop(&mut self) {
-        // The registration goes first: the next runtime may take the sockets at once.
+        // The registration is dropped first, because the next runtime may take the sockets at once.
         self.registration = None;
         INLETS.lock().free.push(self.sockets);
     }
@@ -199,17 +201,18 @@ fn install(signal: c_int, index: usize) -> io::Result<()> {
         return Ok(());
     }
     let before = action(signal, None)?;
-    // First, because the handler may run as soon as it is installed. Release pairs with the Acquire in `handle`.
+    // This comes first, because the handler may run as soon as it is installed. Release pairs with the Acquire in
+    // `handle`.
     let former = Box::into_raw(Box::new(before));
     FORMER[index].store(former, Ordering::Release);
     let mut ours = before;
     ours.sa_sigaction = handle as extern "C" fn(c_int, *mut siginfo_t, *mut c_void) as usize;
-    // Its mask stays, and its stack: the former handler may count on them.
+    // The former handler may count on its mask and its stack, so both stay.
     ours.sa_flags = libc::SA_SIGINFO | libc::SA_RESTART | (before.sa_flags & libc::SA_ONSTACK);
     match action(signal, Some(&ours)) {
         Ok(replaced) => {
             if replaced.sa_sigaction != before.sa_sigaction {
-                // Somebody was quicker. What was stored before is left to a handler that may be looking at it.
+                // Somebody was quicker. The value stored before is leaked, because a handler may be using it.
                 FORMER[index].store(Box::into_raw(Box::new(replaced)), Ordering::Release);
             }
             Ok(())
@@ -233,7 +236,7 @@ fn action(signal: c_int, new: Option<&libc::sigaction>) -> io::Result<libc::siga
     Ok(unsafe { old.assume_init() })
 }
 
-/// Runs in the middle of anything: only atomics, `write` and the former handler.
+/// The handler. It may interrupt anything, so it uses only atomics, `write` and the former handler.
 extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let index = signal as usize;
     // SAFETY: it returns the place of this thread's errno, which is valid for as long as the thread.
@@ -244,16 +247,16 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     COUNTS[index].fetch_add(1, Ordering::Release);
     // Acquire pairs with the Release in `publish`.
     let mut next = SOCKETS.load(Ordering::Acquire).cast_const();
-    // SAFETY: the list ends in null, and what is in it is never freed.
+    // SAFETY: the list ends in null, and its entries are never freed.
     while let Some(sockets) = unsafe { next.as_ref() } {
-        // A socket that is full has woken its runtime, or none.
-        // SAFETY: there is one byte, and the socket is never closed.
+        // If a socket is full, it has already woken its runtime, or has none. SAFETY: there is one byte, and the socket
+        // is never closed.
         unsafe { libc::write(sockets.write.as_raw_fd(), [1_u8].as_ptr().cast(), 1) };
         next = sockets.next;
     }
     // Acquire pairs with the Release in `install`.
     let former = FORMER[index].load(Ordering::Acquire);
-    // SAFETY: null or never freed, once a handler was installed.
+    // SAFETY: it is null, or never freed once a handler was installed.
     if let Some(former) = unsafe { former.as_ref() } {
         call(former, signal, info, context);
     }
@@ -261,7 +264,7 @@ extern "C" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
     unsafe { errno.write(saved) };
 }
 
-/// Calls the handler that was installed before. Default actions are not performed, as the listener intends.
+/// Calls the handler that was installed before. Default actions are not performed: that is what the listener wants.
 fn call(former: &libc::sigaction, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     let handler = former.sa_sigaction;
     if handler == libc::SIG_DFL || handler == libc::SIG_IGN {
@@ -273,7 +276,7 @@ fn call(former: &libc::sigaction, signal: c_int, info: *mut siginfo_t, context: 
         let handler: Handler = unsafe { std::mem::transmute(handler) };
         handler(signal, info, context);
     } else {
-        // SAFETY: it is a handler, and without the flag it is of this type.
+        // SAFETY: it is a handler, and without the flag it has this type.
         let handler: extern "C" fn(c_int) = unsafe { std::mem::transmute(handler) };
         handler(signal);
     }

@@ -1,4 +1,4 @@
-//! Events of the console. The OS calls the handler on a thread of its own, which may take locks and wake tasks.
+//! Console events. The OS calls the handler on a separate thread, which may take locks and wake tasks.
 
 use std::future::poll_fn;
 use std::io;
@@ -17,10 +17,10 @@ pub(crate) const BREAK: u32 = CTRL_BREAK_EVENT;
 pub(crate) const CLOSE: u32 = CTRL_CLOSE_EVENT;
 pub(crate) const LOGOFF: u32 = CTRL_LOGOFF_EVENT;
 pub(crate) const SHUTDOWN: u32 = CTRL_SHUTDOWN_EVENT;
-/// The events that ask a process to end. A user who logs off is not among them: services go on.
+/// The events that ask a process to end. A user logging off is not among them, because services continue.
 pub(crate) const TERMINATIONS: [u32; 4] = [INTERRUPT, BREAK, CLOSE, SHUTDOWN];
 
-/// The numbers of events are below this.
+/// All event numbers are below this.
 const EVENTS: usize = 7;
 
 static EVENT: [Mutex<Event>; EVENTS] = [const { Mutex::new(Event::new()) }; EVENTS];
@@ -59,7 +59,7 @@ impl Listener {
         Ok(Self { event: index, heard: event.count, key: event.next_key })
     }
 
-    /// Waits for an event that it has not reported.
+    /// Waits for an event that it has not reported yet.
     pub(crate) async fn heard(&mut self) -> io::Result<()> {
         poll_fn(|cx| {
             // Cloned, and the old one dropped, outside the lock: both may run the program's code.
@@ -101,7 +101,7 @@ impl Drop for Listener {
 fn install() -> io::Result<()> {
     let mut installed = INSTALLED.lock();
     if !*installed {
-        // SAFETY: the handler is a function, which stays.
+        // SAFETY: the handler is a function, which exists for as long as the process.
         if unsafe { SetConsoleCtrlHandler(Some(handle), 1) } == 0 {
             return Err(io::Error::last_os_error());
         }
@@ -110,7 +110,7 @@ fn install() -> io::Result<()> {
     Ok(())
 }
 
-/// Returns true if there is a listener; otherwise the OS performs its default action.
+/// The handler. Returns true if there is a listener; otherwise the OS performs its default action.
 unsafe extern "system" fn handle(number: u32) -> BOOL {
     let Some(event) = EVENT.get(number as usize) else { return 0 };
     let (waiting, heard) = {
@@ -120,7 +120,7 @@ unsafe extern "system" fn handle(number: u32) -> BOOL {
     };
     waiting.into_iter().for_each(|(_, waker)| waker.wake());
     if heard && matches!(number, CLOSE | LOGOFF | SHUTDOWN) {
-        // The process ends when this returns. Those who listen have the time until the OS loses patience.
+        // The process ends when this returns. The listeners have until the OS loses patience.
         loop {
             std::thread::sleep(Duration::from_secs(3600));
         }

@@ -9,7 +9,7 @@ use windlass_net::WaitHandle;
 /// A process is forgotten when its last handle is closed.
 pub(crate) const LEAVES_ZOMBIES: bool = false;
 
-/// Waits for a child's end, through its handle, anew each time.
+/// Waits for a child's end through its handle, with a new wait each time.
 #[derive(Debug, Default)]
 pub(crate) struct Exit;
 

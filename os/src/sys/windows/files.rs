@@ -8,12 +8,12 @@ use std::path::Path;
 
 use crate::blocking::run;
 
-/// Reads at a position of the file, and moves its cursor behind the bytes.
+/// Reads at a position of the file, and moves its cursor to the end of the bytes.
 pub(crate) fn read_at(file: &File, buf: &mut [u8], offset: u64) -> io::Result<usize> {
     file.seek_read(buf, offset)
 }
 
-/// Writes at a position of the file, and moves its cursor behind the bytes.
+/// Writes at a position of the file, and moves its cursor to the end of the bytes.
 pub(crate) fn write_at(file: &File, buf: &[u8], offset: u64) -> io::Result<usize> {
     file.seek_write(buf, offset)
 }

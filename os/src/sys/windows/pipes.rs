@@ -93,7 +93,7 @@ impl ChildOutput {
     }
 }
 
-/// Returns the file, which a call whose future was dropped may still share.
+/// Converts the file, which may still be shared with a call whose future was dropped.
 fn into_stdio(file: &File) -> io::Result<Stdio> {
     file.try_clone().map(Stdio::from)
 }
