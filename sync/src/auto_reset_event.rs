@@ -61,7 +61,7 @@ impl AutoResetEvent {
     ///
     /// # Panics
     ///
-    /// Panics if the waiter's waker panics. The waiter is released nevertheless.
+    /// Panics if the waiter's waker panics. The waiter is still released.
     ///
     /// ```
     /// use windlass::sync::AutoResetEvent;

@@ -141,7 +141,7 @@ impl Latch {
     /// # Panics
     ///
     /// Panics if the latch is already open; use [`try_count_down`](Self::try_count_down) where that may happen. Also
-    /// panics if a waiter's waker does; the latch is open and all other waiters are woken nevertheless.
+    /// panics if a waiter's waker does; the latch is still open, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -166,7 +166,7 @@ impl Latch {
     ///
     /// # Panics
     ///
-    /// Panics if a waiter's waker panics. The latch is open and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. The latch is still open, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::Latch;

@@ -59,7 +59,7 @@ impl ManualResetEvent {
     ///
     /// # Panics
     ///
-    /// Panics if a waiter's waker panics. The event is set and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. The event is still set, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::ManualResetEvent;

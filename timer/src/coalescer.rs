@@ -29,7 +29,7 @@ impl Coalescer {
         Self { last: 0, close: 0, required: *CLOSE_FIRINGS.start() }
     }
 
-    /// Notes that this many timers were fired. Returns the time of this firing if the next one is to be delayed.
+    /// Notes that this many timers were fired. Returns the time of this firing if the next one should be delayed.
     pub(crate) fn fired(&mut self, now: u64, timers: usize) -> Option<u64> {
         let since = now.saturating_sub(self.last);
         if self.is_coalescing() && since < 2 * in_nanos(COALESCED_FIRINGS_APART) {

@@ -21,12 +21,12 @@
 //!
 //! # Room
 //!
-//! A guest computes in addition to the workers, of which there are enough for the CPUs. With one thread more than CPUs,
-//! they take turns, and what one of them has stolen is late: the game of life, in a scope of a thread outside, took
-//! 1.41 times as long as with rayon, and takes 1.21 times. So while there are guests, a worker that has nothing to do
-//! steals, and is woken for jobs, only if fewer threads compute than there are workers. A thread that the monitor has
-//! seen stalled does not count: it may be blocked, and wait for a job that a worker would have to take. A worker that
-//! was not woken for lack of room is woken at the next split point, or by the monitor.
+//! A guest computes in addition to the workers, which are already enough for the CPUs. With one thread more than CPUs,
+//! the threads take turns, and what one of them has stolen is late: the game of life, in a scope of a thread outside,
+//! took 1.41 times as long as with rayon, and now takes 1.21 times. So while there are guests, a worker that has
+//! nothing to do steals, and is woken for jobs, only if fewer threads compute than there are workers. A thread that the
+//! monitor has seen stalled does not count: it may be blocked, and wait for a job that a worker would have to take. A
+//! worker that was not woken for lack of room is woken at the next split point, or by the monitor.
 //!
 //! # The monitor
 //!

@@ -222,7 +222,7 @@ impl<T> SendPtr<T> {
     ///
     /// The place is there.
     unsafe fn get(&self) -> &T {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { &*self.0 }
     }
 }
@@ -232,7 +232,7 @@ impl<R> SendPtr<Option<thread::Result<R>>> {
     ///
     /// The place is there, and nobody else touches it.
     unsafe fn write(self, outcome: thread::Result<R>) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { *self.0 = Some(outcome) };
     }
 }

@@ -26,7 +26,7 @@ pub(super) const MOST_JOINS: u32 = 1 << 14;
 
 /// The number of events for which the clock is read once, even if that is not due by the count of joins. The events are
 /// joins of a task that are in no other, because a task may be all small joins, none of which comes to a split point by
-/// itself; and offers of a fine-grained computation, of which the first one looks. More saves readings; fewer
+/// itself; and offers of a fine-grained computation, the first of which reads the clock. More saves readings; fewer
 /// interrupts such a task, and wakes a thief, sooner. Chosen. Read by `Pace` and `Offering`.
 pub(super) const COUNTS_PER_CLOCK: u32 = 16;
 

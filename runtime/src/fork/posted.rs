@@ -260,7 +260,7 @@ mod tests {
         });
     }
 
-    /// It looked for another slot, of which there was none left.
+    /// It looked for another slot, but there was none left.
     #[test]
     fn a_guest_runs_its_own_jobs_at_the_end_where_it_is() {
         with_closed_pool(|pool| {

@@ -63,8 +63,8 @@ impl Worker {
         }
     }
 
-    /// Called if no worker is idle that could take a job, or if there is no room for it. Switches the monitor on for a
-    /// guest, which may block while it holds the job.
+    /// Called if no idle worker could take a job, or if there is no room for it. Switches the monitor on for a guest,
+    /// which may block while it holds the job.
     fn rely_on_monitor(&self) {
         if self.is_guest() {
             self.pool.monitor.switch_on();
@@ -296,8 +296,8 @@ impl Worker {
         // Time for which the OS has kept us from running counts for no more than that.
         let spent = now.saturating_duration_since(start).min(STRETCH);
         if polls > 0 || look {
-            // The thread that is to send us something, or waits for what these tasks have sent, may have been put
-            // behind us by the OS, for as long as we compute.
+            // The OS may have put a thread that would send us something, or that waits for what these tasks have sent,
+            // behind us for as long as we compute.
             thread::yield_now();
             now = Instant::now();
         }

@@ -89,7 +89,7 @@ where
 /// What `f` borrows is there until it has run.
 pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
     handle.pool().reserve_jobs();
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     unsafe { Pool::post(handle.pool(), f) };
 }
 
@@ -100,7 +100,7 @@ pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
 /// What they borrow is there until they have run.
 pub unsafe fn post_to_each<F: FnOnce() + Send>(handle: &Handle, f: impl Fn(usize) -> F) {
     handle.pool().reserve_jobs();
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     unsafe { Pool::post_to_each(handle.pool(), f) };
 }
 

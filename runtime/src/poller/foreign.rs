@@ -56,7 +56,7 @@ pub(super) fn hands_on() -> bool {
     HANDS_ON.with(Cell::get)
 }
 
-/// Foreign wakers that are to be called.
+/// Foreign wakers that wait to be called.
 #[derive(Default)]
 pub(super) struct ForeignWakers {
     list: Mutex<VecDeque<Waker>>,

@@ -153,7 +153,7 @@ impl Source {
         }
     }
 
-    /// Records an event and collects the wakers, which are to be woken after all locks are released.
+    /// Records an event and collects the wakers, which the caller wakes after all locks are released.
     pub(crate) fn event(&self, readiness: Readiness, wake: &mut Vec<Waker>) {
         let Readiness { read, write, read_ends, broken } = readiness;
         if read || read_ends || broken {

@@ -63,7 +63,7 @@ impl Activity {
         self.set(self.get() | COMPUTES);
     }
 
-    /// Notes that the worker computes something of which it is not known how close its split points are.
+    /// Notes that the worker computes something new, whose split points may or may not be close together.
     pub(crate) fn compute_anew(&self) {
         self.set(self.get() & !FINE | COMPUTES);
     }
@@ -73,7 +73,7 @@ impl Activity {
         self.set(self.get() & !FINE | if is_fine { FINE } else { 0 });
     }
 
-    /// Notes that the computation is interrupted: what comes next is no leaf of it.
+    /// Notes that the computation is interrupted: what comes next is not a leaf of it.
     #[inline]
     pub(crate) fn interrupt(&self) {
         self.set(self.get() & !COMPUTES);

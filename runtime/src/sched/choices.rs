@@ -143,7 +143,7 @@ impl Choices {
         }
     }
 
-    /// Returns true if a second worker is to be woken for a backlog.
+    /// Returns true if a second worker should be woken for a backlog.
     pub(super) fn shares(&self) -> bool {
         self.shares.load(Plain::Relaxed)
     }

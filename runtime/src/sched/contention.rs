@@ -2,8 +2,8 @@
 //!
 //! The kernel tells each thread how long it ran, and how long it was ready to run without getting a CPU. The share of
 //! the latter is a worker's *wait*. If a worker has to wait although hardly any other worker of its runtime is awake,
-//! others want the CPUs: clients, neighbours, or a quota. Then nothing is gained by waiting awake: a spin takes
-//! the CPU from the thread that is to send the next message, and uses up the worker's own share.
+//! others want the CPUs: clients, neighbours, or a quota. Then nothing is gained by waiting awake: a spin takes the CPU
+//! from the thread that would send the next message, and uses up the worker's own share.
 
 use std::cell::{Cell, OnceCell};
 use std::time::Instant;

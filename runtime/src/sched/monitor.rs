@@ -82,7 +82,7 @@ impl MonitorSwitch {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the monitor is to look soon.
+    /// Returns true if the monitor has been asked to look soon.
     #[cfg(loom)]
     pub(crate) fn is_hurried(&self) -> bool {
         self.hurried.load(Ordering::Relaxed)

@@ -45,7 +45,7 @@ impl Pacing {
         }
     }
 
-    /// Counts a poll. Returns true if the clock is to be read.
+    /// Counts a poll. Returns true if it is time to read the clock.
     #[inline]
     pub(crate) fn count_poll(&self) -> bool {
         let left = self.until_clock.get() - 1;
@@ -152,8 +152,8 @@ impl Pacing {
 }
 
 impl Worker {
-    /// Reads the clock: keeps the average up to date, looks out for what came from outside, and wakes a second
-    /// worker if there is enough to do.
+    /// Reads the clock: keeps the average up to date, looks for work from outside, and wakes a second worker if there
+    /// is enough to do.
     pub(super) fn look_at_clock(&self) -> Option<Runnable> {
         let now = Instant::now();
         self.measure_polls(now);

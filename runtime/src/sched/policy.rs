@@ -189,8 +189,8 @@ pub(crate) const CONTENDED_ABOVE: u64 = 20;
 pub(crate) const MONITOR_PAUSE: (Duration, Duration) =
     (Duration::from_micros(100), Duration::from_millis(5));
 
-/// The monitor looks this often while a computation may need a spare soon: half of the time after which it gets one.
-/// Shorter costs the CPU of the computation; longer starts the spare later. Chosen. Read by `Monitor`.
+/// The monitor looks this often while a computation may need a spare soon: half of the time after which the computation
+/// gets one. Shorter costs the CPU of the computation; longer starts the spare later. Chosen. Read by `Monitor`.
 pub(crate) const CLOSE_PAUSE: Duration = LONG_LEAF.checked_div(2).unwrap();
 
 /// A hurried monitor starts again from the shortest pause if its pause has grown beyond this. Longer lets a hurry wait;

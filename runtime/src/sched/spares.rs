@@ -1,4 +1,4 @@
-//! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is dismissed.
+//! Spares: how the monitor sends for one, what a worker leaves to its spare, and how the spare is dismissed.
 //!
 //! `README.md` in this folder has the protocol. How threads are started and what slots are is elsewhere. This is what
 //! the monitor, the relieved worker and the spare tell each other, in the [status](super::status) of their slots.

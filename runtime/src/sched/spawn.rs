@@ -94,7 +94,7 @@ impl Pool {
         self.config.hooks.spawned(&runnable);
         self.observe_spawn(runnable.notes());
         // Before it can finish, as above; and before the shard can be closed, because a manual loop that is dropped
-        // goes by the count alone.
+        // relies on the count alone.
         let count = || self.outside.spawned.bump_shared();
         if self.owned.bind_counted(shard, runnable.header(), count) {
             push(self, runnable);

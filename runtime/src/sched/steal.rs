@@ -50,8 +50,8 @@ fn try_all(thief: &Worker, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<R
     Some(stolen)
 }
 
-/// Takes half of a worker's queue, if that is worth the trouble: what its owner will have done in
-/// a moment is better left to it.
+/// Takes half of a worker's queue, if that is worth the trouble: tasks that the owner will have done in a moment are
+/// better left to it.
 fn take_from_backlog(thief: &Worker, victim: &Slot) -> Option<Runnable> {
     // A single task is not a backlog if its worker is between two polls, because it is about to take it.
     let at_once = victim.stealer.len() == 1 && !victim.is_polling();
@@ -62,8 +62,8 @@ fn take_from_backlog(thief: &Worker, victim: &Slot) -> Option<Runnable> {
     victim.stealer.steal_into(&thief.queue)
 }
 
-/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that makes progress is
-/// about to run it, with its cache warm.
+/// Takes the task in a worker's LIFO slot, if the worker does not get to it. A worker that makes progress is about to
+/// run it, with its cache warm.
 fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
     if victim.lifo.is_empty() || victim.makes_progress_soon() { None } else { victim.lifo.take() }
 }

@@ -1,8 +1,8 @@
 //! A trial, which finds out which of two ways of doing things is better by doing both.
 //!
 //! Most of the time a worker does what was better. Now and then it tries the other way for a moment, less often the
-//! more trials have come to the same result. A trial that is clearly worse is given up early. So a choice rests on what
-//! happens on this machine under this load, and not on a rule about machines and loads.
+//! more trials have come to the same result. A trial that is clearly worse is given up early. So a choice depends on
+//! what happens on this machine under this load, and not on a rule about machines and loads.
 
 use std::mem;
 

@@ -89,7 +89,7 @@ impl CancellationToken {
     ///
     /// # Panics
     ///
-    /// Panics if a waiter's waker panics. All tokens are cancelled and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. All tokens are still cancelled, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;

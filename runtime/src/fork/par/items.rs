@@ -109,7 +109,7 @@ macro_rules! ranges {
             fn halves(self) -> (Self, Self) {
                 let middle = self.length / 2;
                 let left = Span { start: self.start, length: middle };
-                // Within the range, of which the length is a part.
+                // Within the range, because the length is part of it.
                 let start = self.start.wrapping_add(middle as $int);
                 (left, Span { start, length: self.length - middle })
             }

@@ -90,7 +90,7 @@ impl Selector {
         let epoll = self.epoll.as_raw_fd();
         // Without a time-out, or with one of zero, neither the newer call nor the alarm is needed.
         let timeout = match timeout {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees it.
             None => return unsafe { libc::epoll_wait(epoll, room, most, -1) },
             // SAFETY: as above.
             Some(Duration::ZERO) => return unsafe { libc::epoll_wait(epoll, room, most, 0) },
@@ -189,7 +189,7 @@ unsafe fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

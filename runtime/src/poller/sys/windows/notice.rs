@@ -42,7 +42,7 @@ impl Notice {
 /// The context is that of a notice, which lives until the callback has returned or taken leave. The instance is that of
 /// the callback that calls this.
 pub(super) unsafe fn deliver(instance: PTP_CALLBACK_INSTANCE, context: *mut c_void) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     let notice = unsafe { &*context.cast::<Notice>() };
     let _running = notice.callbacks.enter();
     let mut wake = Vec::new();

@@ -109,8 +109,8 @@ impl Threadpool {
         self.callbacks.running.load(Ordering::Acquire) == 0
     }
 
-    /// Ends all members of the group. Returns when the last callback has returned, including those that are due. Nobody
-    /// must create, use or close a member during the call or after it.
+    /// Ends all members of the group. Returns when the last callback has returned, including those that are due. The
+    /// caller guarantees that, from before the call on, nobody creates, uses or closes a member.
     pub(super) fn close_members(&self) {
         // SAFETY: the group is open. The caller guarantees that nobody else uses its members.
         unsafe { CloseThreadpoolCleanupGroupMembers(self.group, 0, std::ptr::null_mut()) };
