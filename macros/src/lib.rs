@@ -39,7 +39,7 @@ use proc_macro::TokenStream;
 /// | `workers = 4` | number of worker threads | one per available core |
 /// | `thread_name = "web"` | the prefix of the worker threads' names | the runtime's |
 /// | `virtual_time = true` | time passes only when everything waits for it, as in `Builder::virtual_time` | `false` |
-/// | `tokio = true` | also starts a tokio runtime, for crates that call tokio; needs windlass's feature `tokio` | `false` |
+/// | `tokio = true` | also starts tokio, for crates that call it; needs windlass's feature `tokio` | `false` |
 /// | `crate = "path"` | where to find windlass, if it is re-exported or renamed | `"::windlass"` |
 ///
 /// # Panics
