@@ -1,5 +1,5 @@
-//! Turns the tokens of an attribute and its item into the code that takes their place. It knows
-//! nothing of the compiler but tokens, so that a fuzz target can call it too.
+//! Turns the tokens of an attribute and its item into the code that takes their place. It uses nothing of the compiler
+//! but tokens, so that a fuzz target can call it too.
 
 use crate::function::Function;
 use crate::options::Options;
@@ -21,7 +21,7 @@ impl Kind {
         }
     }
 
-    /// Returns the number of workers without the option. `None` leaves it to the runtime.
+    /// Returns the number of workers if the option is not given. `None` leaves it to the runtime.
     fn default_workers(self) -> Option<usize> {
         match self {
             Kind::Main => None,

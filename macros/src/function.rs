@@ -63,7 +63,7 @@ impl Function {
         }
     }
 
-    /// Returns an error for what neither a `main` nor a test may have.
+    /// Returns an error if the function has something that neither a `main` nor a test may have.
     pub(crate) fn check(&self, kind: Kind) -> Result<(), Error> {
         if let Some(odd) = self.qualifiers.iter().find(|t| !is(t, "async")) {
             let message = format!("a function under {} cannot be `{odd}`", kind.attribute());

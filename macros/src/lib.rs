@@ -11,12 +11,12 @@
 //!                                         }
 //! ```
 //!
-//! The function is kept whole, one level deeper, rather than moving its body into an async block.
-//! So its return type still guides `?` and coercions, and the expansion adds nothing to its scope.
+//! The function is kept whole, one level deeper, instead of having its body moved into an async block. So its return
+//! type still guides `?` and coercions, and the expansion adds nothing to its scope.
 //!
-//! The crate contains no parser of Rust, and does not depend on one. `function` finds the few
-//! tokens that matter, `options` reads `name = value` pairs, and the added code is written as
-//! source text. Every error is a compile error at the token that caused it.
+//! The crate contains no parser for Rust and depends on none. `function` finds the few tokens that matter, `options`
+//! reads `name = value` pairs, and the added code is written as source text. Every error is a compile error at the
+//! token that caused it.
 
 mod error;
 mod expand;
@@ -39,7 +39,7 @@ use proc_macro::TokenStream;
 /// | `workers = 4` | number of worker threads | one per available core |
 /// | `thread_name = "web"` | the prefix of the worker threads' names | the runtime's |
 /// | `virtual_time = true` | time passes only when everything waits for it, as in `Builder::virtual_time` | `false` |
-/// | `tokio = true` | a tokio runtime beside it, for crates that call tokio; needs windlass's feature `tokio` | `false` |
+/// | `tokio = true` | also starts tokio, for crates that call it; needs windlass's feature `tokio` | `false` |
 /// | `crate = "path"` | where to find windlass, if it is re-exported or renamed | `"::windlass"` |
 ///
 /// # Panics

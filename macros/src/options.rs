@@ -8,7 +8,7 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 pub(crate) struct Options {
     workers: Option<String>,
     thread_name: Option<String>,
-    /// Whether a tokio runtime is set beside: `true` or `false`.
+    /// Whether a tokio runtime is started beside it: `true` or `false`.
     tokio: Option<String>,
     /// Whether the runtime is in virtual time: `true` or `false`.
     virtual_time: Option<String>,
@@ -87,7 +87,7 @@ impl Options {
     }
 }
 
-/// Returns the message for an option that does not exist, with the one that is meant if tokio has it.
+/// Returns the message for an option that does not exist. For an option of tokio's, it names ours.
 fn unknown(key: &str) -> String {
     let hint = match key {
         "worker_threads" => "; tokio's `worker_threads` is `workers` here",
@@ -104,7 +104,7 @@ fn is_punct(token: &TokenTree, char: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == char)
 }
 
-/// Returns the source text of the value if it is a literal, or something that is no literal.
+/// Returns the source text of the value if it is a literal or a word, and an empty string otherwise.
 fn literal_text(value: &[TokenTree]) -> String {
     match value {
         [TokenTree::Literal(literal)] => literal.to_string(),

@@ -61,7 +61,7 @@ impl AutoResetEvent {
     ///
     /// # Panics
     ///
-    /// Panics if the waiter's waker panics. The waiter is released nevertheless.
+    /// Panics if the waiter's waker panics. The waiter is still released.
     ///
     /// ```
     /// use windlass::sync::AutoResetEvent;
@@ -85,7 +85,7 @@ impl AutoResetEvent {
         match waker {
             Some(_) if queue.is_empty() => self.state.withdraw(),
             Some(_) => {}
-            // The waiters have left in the meantime.
+            // All waiters have left in the meantime.
             None => self.state.set_locked(),
         }
         drop(queue);
@@ -151,8 +151,8 @@ impl AutoResetEvent {
         wait::wait_blocking(self);
     }
 
-    /// Blocks the current thread until it has taken a signal, or `timeout` has passed. Returns true if it has taken
-    /// one. With `Duration::ZERO` it never blocks.
+    /// Blocks the current thread until it has taken a signal, or `timeout` has passed. Returns true if it has taken a
+    /// signal. With `Duration::ZERO`, never blocks.
     ///
     /// ```
     /// use std::time::Duration;

@@ -37,8 +37,8 @@ thread_local! {
 /// The vtable of the wakers above.
 static THREAD_WAKERS: AtomicPtr<RawWakerVTable> = AtomicPtr::new(ptr::null_mut());
 
-/// Returns true for a waker that [`block_on`] has made: it unparks a thread, and neither blocks nor panics. May return
-/// false for one of them too.
+/// Returns true if [`block_on`] has made `waker`, which then unparks a thread and neither blocks nor panics. May return
+/// false for such a waker too.
 ///
 /// ```
 /// use std::task::{Poll, Waker};
@@ -79,8 +79,8 @@ pub fn block_on<F: Future>(future: F) -> F::Output {
     block_on_parking(future, Parker::park)
 }
 
-/// As [`block_on`], for a thread that has something to do while the future is pending: `park` is to return when a token
-/// was taken.
+/// Like [`block_on`], but for a thread that has something to do while the future is pending: `park` must return once it
+/// has taken a token.
 ///
 /// ```
 /// let mut parked = 0;

@@ -1,11 +1,12 @@
 //! The cooperative budget: the number of operations that a task may complete in one poll before it lets others run.
 //!
 //! An operation that can be ready for ever (an event that is set, a socket that always has data, a handle whose task
-//! has ended) calls [`poll_proceed`] first, and [`spend`] when it returns a result. Only progress costs: a poll that
-//! stays pending is free, so that a future which polls a thousand pending children is not rescheduled again and again.
+//! has ended) calls [`poll_proceed`] first, and [`spend`] when it returns a result. Only progress costs budget: a poll
+//! that stays pending is free, so that a future which polls a thousand pending children is not rescheduled again and
+//! again.
 //!
-//! The runtime calls [`start`] and [`stop`] around a task's poll. The budget is here, below the runtime, because the
-//! waits of this crate use it as well, and know no runtime. It is a thread-local cell and nothing else: on the executor
+//! The runtime calls [`start`] and [`stop`] around a task's poll. The budget is defined here, below the runtime,
+//! because the waits of this crate use it too and depend on no runtime. It is only a thread-local cell: on the executor
 //! of another library nothing is counted.
 
 use std::cell::Cell;
@@ -25,7 +26,7 @@ pub fn start() {
     LEFT.with(|left| left.set(BUDGET));
 }
 
-/// Ends the counting, because the code that follows is not part of a task.
+/// Stops counting, because the code that follows is not part of a task.
 #[inline]
 pub fn stop() {
     LEFT.with(|left| left.set(UNLIMITED));
@@ -37,7 +38,7 @@ pub fn has_budget() -> bool {
     LEFT.with(Cell::get) != 0
 }
 
-/// Returns ready if the task has budget left. Otherwise wakes the task, so that it is polled again after the others.
+/// Returns `Ready` if the task has budget left. Otherwise wakes the task, so that it is polled again after the others.
 #[inline]
 pub fn poll_proceed(cx: &mut Context<'_>) -> Poll<()> {
     if !has_budget() {
@@ -64,16 +65,16 @@ pub fn spend() {
     LEFT.with(|left| left.set(left.get().saturating_sub(1)));
 }
 
-/// As [`spend`], for an operation that has called the OS: it has taken a microsecond or more, where a wait that was
-/// ready takes some nanoseconds, and costs as many times more. So a task that always finds something to read or write
-/// lets others run after a few messages, and not after 64.
+/// Like [`spend`], but for an operation that has called the OS. Such an operation takes a microsecond or more, while a
+/// wait that was ready takes a few nanoseconds, so it costs accordingly more. A task that always finds something to
+/// read or write lets others run after a few messages, not after 64.
 #[inline]
 pub fn spend_io() {
     LEFT.with(|left| left.set(left.get().saturating_sub(IO_COST)));
 }
 
 /// Calls `take`, and counts an operation if it returns true. Returns `None` if the task has no budget left. The same as
-/// [`has_budget`] and [`spend`], with one access to the cell.
+/// [`has_budget`] and [`spend`], but with a single access to the cell.
 #[inline]
 pub(crate) fn take(take: impl FnOnce() -> bool) -> Option<bool> {
     LEFT.with(|left| {

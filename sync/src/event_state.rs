@@ -33,7 +33,7 @@ impl EventState {
         self.0.load(Ordering::Acquire) == SET
     }
 
-    /// Makes it SET, unless it is WAITING. Returns false then, and the caller has to take the lock.
+    /// Makes it SET, unless it is WAITING. In that case returns false, and the caller has to take the lock.
     #[inline]
     pub(crate) fn try_set(&self) -> bool {
         let mut current = peek(&self.0, EMPTY);

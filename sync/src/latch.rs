@@ -141,7 +141,7 @@ impl Latch {
     /// # Panics
     ///
     /// Panics if the latch is already open; use [`try_count_down`](Self::try_count_down) where that may happen. Also
-    /// panics if a waiter's waker does; the latch is open and all other waiters are woken nevertheless.
+    /// panics if a waiter's waker does; the latch is still open, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -166,7 +166,7 @@ impl Latch {
     ///
     /// # Panics
     ///
-    /// Panics if a waiter's waker panics. The latch is open and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. The latch is still open, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::Latch;
@@ -238,7 +238,7 @@ impl Latch {
         false
     }
 
-    /// Returns the number of steps that are left. If it is 0, the latch may be freed, as after a wait.
+    /// Returns the number of steps that are left. If this is 0, the latch may be freed, as after a wait.
     ///
     /// ```
     /// assert_eq!(windlass::sync::Latch::new(3).count(), 3);
@@ -345,7 +345,7 @@ unsafe impl Signal for &Latch {
 
     fn take_or_announce(&self) -> bool {
         // Acquire pairs with the Release of all counters. Setting the flag of an open latch makes it OPENING while we
-        // hold the lock, and others wait for the lock then.
+        // hold the lock, so that others wait for the lock.
         let before = State(self.state.fetch_or(State::ENLISTED, Ordering::Acquire));
         if before.count() == 0 {
             self.settle_locked();

@@ -1,8 +1,7 @@
 //! Latch, events and cancellation for async and blocking code, without a runtime.
 //!
-//! There are four primitives to wait for. A task can await each of them, a thread can block on it (`wait_blocking`,
-//! `wait_timeout`), and any thread can signal it. Tasks of different runtimes and threads without a runtime can use the
-//! same object.
+//! There are four primitives. A task can await any of them, a thread can block on it (`wait_blocking`, `wait_timeout`),
+//! and any thread can signal it. Tasks of different runtimes and threads without a runtime can use the same object.
 //!
 //! | | released by | stays signalled |
 //! |---|---|---|
@@ -18,10 +17,10 @@
 //! Without waiters no operation takes a lock. With waiters, the lock is held for a few instructions at a time, and
 //! never while foreign code (a waker) runs.
 //!
-//! The primitives know of no runtime, but a wait that completes counts against the budget of a windlass task. So a task
-//! that loops over an event that is always set lets others run now and then, and can be aborted. If the task has no
-//! budget left, a wait is pending once, at its first poll, and wakes its task at once. A waiter that was released in
-//! the queue is never delayed.
+//! The primitives depend on no runtime, but a wait that completes counts against the budget of a windlass task. So a
+//! task that loops over an event that is always set lets others run now and then, and can be aborted. If the task has
+//! no budget left, the first poll of a wait returns `Pending` once and wakes the task at once. A waiter that was
+//! released in the queue is never delayed.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -49,7 +48,7 @@
 //! - `parker` blocks a thread, and `blocking` keeps one parker per thread.
 //! - `waiters` is the intrusive queue. `wait` is the future and the blocking loop that use it.
 //! - `waits` tells the runtime what a future waits for.
-//! - Each primitive adds the meaning of its state word.
+//! - The module of each primitive defines the meaning of its state word.
 //! - `primitives` stands between all of them and `std::sync`, so that loom can replace it.
 //!
 //! The loom models are in the workspace's `loom-tests`.

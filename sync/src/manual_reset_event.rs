@@ -59,7 +59,7 @@ impl ManualResetEvent {
     ///
     /// # Panics
     ///
-    /// Panics if a waiter's waker panics. The event is set and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. The event is still set, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::ManualResetEvent;
@@ -78,7 +78,7 @@ impl ManualResetEvent {
         }
     }
 
-    /// As [`set`](Self::set), but leaves it to the caller to wake the batch.
+    /// Like [`set`](Self::set), but leaves waking the batch to the caller.
     pub(crate) fn set_into(&self, batch: &mut WakeBatch) {
         if !self.state.try_set() {
             self.release_all(batch);

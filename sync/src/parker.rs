@@ -89,7 +89,7 @@ impl Parker {
     }
 
     /// Blocks until a token arrives, or `timeout` has passed. Returns true if a token was taken. If the clock cannot
-    /// represent the end of the time-out, there is none.
+    /// represent the end of the time-out, waits without one.
     pub fn park_timeout(&self, timeout: Duration) -> bool {
         self.park_until(Instant::now().checked_add(timeout))
     }
@@ -129,7 +129,7 @@ impl Parker {
         }
     }
 
-    /// Takes the token if there is one, and returns true then. Never blocks.
+    /// Takes the token if there is one. Returns true if there was. Never blocks.
     pub fn take_token(&self) -> bool {
         self.inner.take_token()
     }

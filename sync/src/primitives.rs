@@ -1,9 +1,9 @@
 //! The only module that names `std::sync`, so that loom can replace it.
 //!
 //! All crates of the workspace take their atomics, cells, locks and threads from here. With `--cfg loom` they are
-//! loom's, and the models in `loom-tests` check the code that ships; with `--cfg windlass_seeded` besides, they are
-//! those of `seeded`, for models that are too large for loom. This module is an implementation detail. It is `pub`
-//! only for the other crates of the workspace.
+//! loom's, and the models in `loom-tests` check the code that ships. With `--cfg windlass_seeded` as well, they are
+//! those of `seeded`, for models that are too large for loom. This module is an implementation detail. It is `pub` only
+//! for the other crates of the workspace.
 //!
 //! Two things differ from `std`: [`UnsafeCell`] passes its pointer to closures, so that loom sees how long an access
 //! lasts, and [`Mutex`] ignores poisoning, because none of our critical sections runs user code that could panic.
@@ -17,14 +17,14 @@ pub mod seeded;
 
 /// Reads `word`, to avoid an exchange that cannot succeed. The value orders nothing and may be out of date.
 ///
-/// In models it returns `guess` without reading: loom goes back from an exchange to the access before it to look for
-/// races. Our own load would be that access, and hide all others.
+/// In models it returns `guess` without reading. To look for races, loom goes back from an exchange to the access
+/// before it. Our own load would be that access, and would hide all others.
 #[inline(always)]
 pub fn peek(word: &AtomicUsize, guess: usize) -> usize {
     if cfg!(loom) { guess } else { word.load(Ordering::Relaxed) }
 }
 
-/// As [`peek`], for a pointer that the caller is about to exchange.
+/// Like [`peek`], but for a pointer that the caller is about to exchange.
 ///
 /// In models it is an exchange that always fails, from which loom does go back.
 #[inline(always)]

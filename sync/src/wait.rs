@@ -5,9 +5,9 @@
 //!
 //! - No foreign code runs under the lock. A waker is cloned before it is taken, and dropped and woken after it is
 //!   released.
-//! - A wait that finds no budget at its first poll is put off, but only once: a future that is polled before it may use
-//!   up the budget in every poll of the task, and the wait may be there to end that. For the same reason a waiter that
-//!   was released spends budget, but does not need any.
+//! - A wait that finds no budget at its first poll is put off, but only once. A future that is polled before it may use
+//!   up the budget in every poll of the task, and the purpose of the wait may be to end that future. For the same
+//!   reason a waiter that was released spends budget, but does not need any.
 //! - A queued waiter is taken out by exactly one side: by the signaller, after which it is RELEASED and owns the
 //!   signal, or by its own `drop`.
 //! - A waiter that is dropped when it is RELEASED, but before it has returned, hands its signal back through
@@ -92,7 +92,7 @@ impl<S: Signal> Wait<S> {
         Poll::Pending
     }
 
-    /// Replaces the waker if the task has another one than in the last poll.
+    /// Replaces the waker if it is not the one of the last poll.
     #[inline(never)]
     fn update_waker(&self, context: &Context<'_>) -> Poll<()> {
         let queue = self.signal.queue().lock();
@@ -119,7 +119,7 @@ impl<S: Signal> Wait<S> {
         self.ready()
     }
 
-    /// Makes the task be polled again after the others.
+    /// Has the task polled again after the others.
     #[cold]
     fn put_off(&self, context: &Context<'_>) -> Poll<()> {
         self.waiter.put_off();

@@ -156,7 +156,7 @@ impl WaiterList {
         if waiter.state.load(Ordering::Relaxed) != QUEUED {
             return None;
         }
-        // SAFETY: it is QUEUED, in this list by the caller's word, and the lock is held.
+        // SAFETY: it is QUEUED, the caller guarantees that it is in this list, and the lock is held.
         let waker = unsafe { self.unlink(waiter) };
         waiter.state.store(DONE, Ordering::Relaxed);
         waker
@@ -175,8 +175,8 @@ impl WaiterList {
             })
     }
 
-    /// Replaces the waker of a queued `waiter`. Returns the old waker, or the new one if the waiter has been released,
-    /// which the caller drops after the lock is released.
+    /// Replaces the waker of a queued `waiter`. Returns the old waker, or the new one if the waiter has been released.
+    /// The caller drops it after the lock is released.
     ///
     /// # Safety
     ///

@@ -1,7 +1,7 @@
 //! Lets futures report what they wait for, so that the runtime can list it for each task.
 //!
-//! Like [`budget`](crate::budget), it lies below all that use it: the futures of this crate and of the timers call
-//! [`note`], and a runtime sets, once for the process, what that does. Without a runtime it does nothing.
+//! Like [`budget`](crate::budget), it lies below everything that uses it. The futures of this crate and of the timers
+//! call [`note`], and a runtime sets, once per process, what that call does. Without a runtime it does nothing.
 
 use std::sync::OnceLock;
 
@@ -20,7 +20,7 @@ pub enum WaitsFor {
 
 static NOTE: OnceLock<fn(WaitsFor)> = OnceLock::new();
 
-/// Sets what [`note`] calls. The first call counts.
+/// Sets what [`note`] calls. Only the first call has an effect.
 pub fn set_note(note: fn(WaitsFor)) {
     let _ = NOTE.set(note);
 }

@@ -30,8 +30,8 @@ impl WakeBatch {
         self.len += 1;
     }
 
-    /// Wakes all wakers, in the order of `push`. If a waker panics, the others are woken nevertheless, and the first
-    /// panic is resumed after that.
+    /// Wakes all wakers, in the order of `push`. If a waker panics, the others are still woken, and the first panic is
+    /// resumed after that.
     pub(crate) fn wake_all(self) {
         let mut panicked = None;
         for waker in self.inline.into_iter().take(self.len).flatten().chain(self.spilled) {

@@ -11,9 +11,9 @@ pub(crate) struct FiringPass {
     pub(crate) timers: usize,
     /// How many more batches without a timer it has.
     pub(crate) empty_batches: usize,
-    /// It leaves timers alone whose wakers may block, and those behind them in their shards.
+    /// True if it skips timers whose wakers may block, and those behind them in their shards.
     pub(crate) own_only: bool,
-    /// There was one.
+    /// True if it has skipped any.
     pub(crate) refused: bool,
 }
 
@@ -44,9 +44,9 @@ pub(crate) struct Batch<'a, F> {
     pub(crate) left: usize,
     /// Returns true for a waker that may block, and so has to be the last one of its batch.
     pub(crate) ends: F,
-    /// The batch ends before such a waker.
+    /// True if the batch ends before such a waker.
     pub(crate) own_only: bool,
-    /// A waker was not taken because of that.
+    /// True if a waker was not taken because of that.
     pub(crate) refused: bool,
     pub(crate) fired: &'a mut Vec<Waker>,
 }

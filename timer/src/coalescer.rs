@@ -3,8 +3,8 @@
 //! With 100,000 timers spread over a second, one is due every 10 µs. Waking up for each of them costs more CPU time
 //! than everything else. So if firings follow each other closely, the next one is delayed until
 //! [`COALESCED_FIRINGS_APART`] after the last. If that fires several timers at once, the one after it is delayed as
-//! well. If it does not, as with a task that sleeps for 50 µs again and again, the timer was late without a benefit,
-//! and the next attempt waits for twice as many close firings.
+//! well. If it does not, as with a task that sleeps for 50 µs again and again, the timer was late for nothing, and the
+//! next attempt waits for twice as many close firings.
 
 use windlass_sync::primitives::plain::{AtomicU64, Ordering as Plain};
 
@@ -20,7 +20,7 @@ pub(crate) struct Coalescer {
     last: u64,
     /// Close firings in a row.
     close: u32,
-    /// Coalesces from this many on.
+    /// The number of close firings from which on it coalesces.
     required: u32,
 }
 
@@ -29,7 +29,7 @@ impl Coalescer {
         Self { last: 0, close: 0, required: *CLOSE_FIRINGS.start() }
     }
 
-    /// Notes that this many timers were fired. Returns the time of this firing if the next one is to be delayed.
+    /// Notes that this many timers were fired. Returns the time of this firing if the next one should be delayed.
     pub(crate) fn fired(&mut self, now: u64, timers: usize) -> Option<u64> {
         let since = now.saturating_sub(self.last);
         if self.is_coalescing() && since < 2 * in_nanos(COALESCED_FIRINGS_APART) {

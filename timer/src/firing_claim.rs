@@ -13,9 +13,9 @@
 //! A waker that does not belong to a task of this process's runtimes may block, so it ends its batch: all timers behind
 //! it are still in the wheel. A thread that looks more than [`CLAIM_EXPIRY`] later takes over the claim. That time is
 //! real even if the timers' time is virtual. When the first thread comes back, it sees by the claim's number that the
-//! claim is no longer its own. The price is that if the OS keeps a thread from running for that long, the batch in its
-//! hands is woken after the timers behind it. A thread on which the runtime rests fires its own tasks' timers only, and
-//! has another thread fire the others ([`Timers::fire_own`](crate::Timers::fire_own)).
+//! claim is no longer its own. The price is that if the OS keeps a thread from running for that long, its batch is
+//! woken after the timers behind it. A thread that the runtime depends on fires only the timers of tasks, and has
+//! another thread fire the others ([`Timers::fire_own`](crate::Timers::fire_own)).
 
 use crate::nanos::in_nanos;
 use crate::policy::CLAIM_EXPIRY;

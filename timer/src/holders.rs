@@ -1,10 +1,10 @@
 //! The holders of a shard: its runtime, and every timer that was armed there.
 //!
 //! A timer may outlive its runtime, so it keeps its shard alive. It is armed under the shard's lock, and it leaves the
-//! shard under that lock as well, either when it is cancelled or when it finds out that it has fired. So the holders
-//! are counted under the lock, and counting them costs no atomic operation. The holder that takes the count to zero
-//! frees the shard. No other thread has a pointer to it then: a thread that has left does not touch the shard after the
-//! store that unlocks it, and has no reference to it either. See [`locked`].
+//! shard under the same lock, either when it is cancelled or when it finds out that it has fired. So the holders are
+//! counted under the lock, and counting them costs no atomic operation. The holder that takes the count to zero frees
+//! the shard. No other thread has a pointer to it then: a thread that has left does not touch the shard after the store
+//! that unlocks it, and has no reference to it either. See [`locked`].
 
 // `ArmedTimer` is public in models.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -26,7 +26,7 @@ use crate::wheel::Key;
 /// It keeps the shard alive, as does every timer that was armed there.
 pub struct ShardRef(NonNull<Shard>);
 
-// SAFETY: a shared reference to a `Shard`, which is `Sync`, and the right to drop it, which any thread may.
+// SAFETY: a shared reference to a `Shard`, which is `Sync`, and the right to drop it, which any thread may exercise.
 unsafe impl Send for ShardRef {}
 // SAFETY: as above.
 unsafe impl Sync for ShardRef {}

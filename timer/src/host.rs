@@ -1,4 +1,4 @@
-//! Leads a timer to its runtime. The futures of this crate are generic over a [`Host`]. The runtime crate implements
+//! Finds the runtime of a timer. The futures of this crate are generic over a [`Host`]. The runtime crate implements
 //! it, and programs use the futures with that host.
 
 use std::task::Waker;
@@ -15,8 +15,8 @@ use crate::nanos::instant;
 pub trait Host: 'static {
     /// Offers the shards of the current runtimes to `take`, the nearest first, until it returns true.
     ///
-    /// The last one is the global runtime's, which is started if need be, but not for a task that is about to be
-    /// cancelled, as `waker` tells.
+    /// The last one is the global runtime's. That runtime is started if necessary, unless `waker` belongs to a task
+    /// that is about to be cancelled.
     fn offer(waker: &Waker, take: impl FnMut(&ShardRef) -> bool);
 
     /// Calls `see` with the shard of the current runtime, and returns its result, or `None` if there is no runtime.

@@ -9,7 +9,7 @@ use crate::host::{Host, now};
 use crate::nanos::{in_nanos, nanos};
 use crate::sleep::Sleep;
 
-/// The behaviour of an [`Interval`] that is polled so late that the next tick is due as well.
+/// What an [`Interval`] does if it is polled so late that the next tick is already due.
 ///
 /// ```
 /// use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::sleep::Sleep;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MissedTick {
-    /// The missed ticks come one right after the other.
+    /// The missed ticks come one right after another.
     ///
     /// ```text
     /// due:   |     |     |     |     |     |
@@ -111,7 +111,7 @@ impl<H: Host> Interval<H> {
         poll_fn(|cx| self.poll_tick(cx)).await
     }
 
-    /// As [`tick`](Self::tick), for hand-written futures.
+    /// Polls for the next [`tick`](Self::tick), for hand-written futures.
     ///
     /// ```
     /// use std::future::poll_fn;
@@ -146,7 +146,7 @@ impl<H: Host> Interval<H> {
         }
     }
 
-    /// Makes the next tick come a period from now.
+    /// Makes the next tick come one period from now.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -251,7 +251,7 @@ impl<H: Host> Interval<H> {
         self.missed = missed;
     }
 
-    /// The same as [`set_missed_tick`](Self::set_missed_tick), by the name that it has in tokio.
+    /// The same as [`set_missed_tick`](Self::set_missed_tick), under the name that it has in tokio.
     ///
     /// ```
     /// use std::time::Duration;

@@ -4,12 +4,12 @@
 //! read-modify-writes, and a lock that parks its waiters needs a second one to unlock, to find out whether anybody
 //! waits. Here unlocking is a plain store, after which the lock is not touched any more, so the thread that unlocks
 //! last may free it. A thread that has to wait spins for a moment, then yields, then sleeps for short times: the holder
-//! was preempted, and nothing tells when it continues.
+//! was preempted, and there is no way to know when it will continue.
 //!
 //! So no critical section may do more than a bounded amount of work, and none may run user code.
 //!
-//! Threads that spin beside each other make models endless. So the lock has a model of its own, and the other models
-//! use `Blocking` in its place.
+//! Threads that spin next to each other make models endless. So the lock has a model of its own, and the other models
+//! use `Blocking` instead.
 
 // Public in models.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -43,8 +43,8 @@ impl<T> Lock<T> {
         unsafe { Self::with_last(self, f) }
     }
 
-    /// As [`with`](Self::with), for a caller whose `f` allows others to free the lock as soon as it is released. A
-    /// reference would have to stay valid until the call returns, whether it is used or not.
+    /// Like [`with`](Self::with), but for a caller whose `f` allows others to free the lock as soon as it is released.
+    /// A reference would have to stay valid until the call returns, whether it is used or not.
     ///
     /// # Safety
     ///

@@ -8,8 +8,8 @@ use crate::timekeeper::NEVER;
 
 /// Returns the time from which nanoseconds are counted.
 ///
-/// It lies well before the start of the process, if the clock can represent that, because an interval may have started
-/// in the past.
+/// It is well before the start of the process, if the clock can represent that, because an interval may have started in
+/// the past.
 ///
 /// ```
 /// assert!(windlass_timer::epoch() <= std::time::Instant::now());
@@ -18,8 +18,8 @@ pub fn epoch() -> Instant {
     static EPOCH: OnceLock<Instant> = OnceLock::new();
     *EPOCH.get_or_init(|| {
         let now = Instant::now();
-        // At most a year ago. Some clocks start when the machine is switched on; then at least half of the time
-        // since that.
+        // At most a year ago. Some clocks start when the machine is switched on. Then this goes back at least half of
+        // the time since.
         let mut times = (0..=25).rev().map(|power| Duration::from_secs(1 << power));
         times.find_map(|time| now.checked_sub(time)).unwrap_or(now)
     })

@@ -20,19 +20,19 @@ pub(crate) const BATCH_TIMERS: usize = if cfg!(loom) { 1 } else { 128 };
 /// the shards; fewer lets the first of these tasks start earlier. Chosen. Read by `FiringPass`.
 pub(crate) const TIMERS_PER_PASS: usize = 1024;
 
-/// The number of batches that only move timers within their wheel before the thread runs tasks again. More gets
-/// through a large slot in fewer rounds; fewer delays the tasks less. 64 batches move some 16,000 timers. Chosen. Read
-/// by `FiringPass`.
+/// The number of batches that only move timers within their wheel before the thread runs tasks again. More finishes a
+/// large slot in fewer rounds; fewer delays the tasks less. 64 batches move some 16,000 timers. Chosen. Read by
+/// `FiringPass`.
 pub(crate) const EMPTY_BATCHES_PER_PASS: usize = 64;
 
-/// How long a thread may take to wake a batch before another thread takes over the shard. Shorter ends a delay by a
-/// waker that blocks earlier; longer makes it less likely that a thread which was merely preempted is passed over and
-/// wakes its batch out of order. Chosen, well above the few milliseconds for which a preempted thread has to wait.
-/// Read by `FiringClaim`.
+/// How long a thread may take to wake a batch before another thread takes over the shard. Shorter ends the delay behind
+/// a blocking waker sooner; longer makes it less likely that a thread which was merely preempted is passed over and
+/// wakes its batch out of order. Chosen, well above the few milliseconds for which a preempted thread has to wait. Read
+/// by `FiringClaim`.
 pub(crate) const CLAIM_EXPIRY: Duration = Duration::from_millis(100);
 
-/// When a thread that finds a shard claimed looks at it again. Shorter takes over earlier from a thread that is stuck;
-/// longer saves looks in vain while the other thread fires. Chosen. Read by `Shard::recheck_later`.
+/// How long a thread that finds a shard claimed waits before it looks again. Shorter takes over sooner from a thread
+/// that is stuck; longer saves looks in vain while the other thread fires. Chosen. Read by `Shard::recheck_later`.
 pub(crate) const RECHECK: Duration = Duration::from_millis(1);
 
 // --- Coalescing ---
@@ -87,8 +87,8 @@ pub(crate) const BASE_LEVEL: u32 = 2;
 /// stack. Chosen. Read by `Wheel`.
 pub(crate) const SCANNED_TIMERS: usize = 32;
 
-/// The number of timers that cascade under one hold of the lock. As for [`BATCH_TIMERS`], with less to do for each
-/// timer. Chosen. Read by `Wheel::take`.
+/// The number of timers that cascade under one hold of the lock. Like [`BATCH_TIMERS`], but there is less to do for
+/// each timer. Chosen. Read by `Wheel::take`.
 pub(crate) const CASCADED_TIMERS: usize = 256;
 
 /// The number of entries that are allocated together, at 32 bytes each. More means fewer allocations; fewer means less

@@ -8,8 +8,8 @@
 //! No critical section does more than a bounded amount of work; see [`Lock`]. The [`FiringClaim`] decides which thread
 //! fires.
 //!
-//! Some methods take the state that is behind the lock: those for holders that may leave, because the shard may be gone
-//! as soon as the lock is released. [`ArmedTimer`](crate::holders::ArmedTimer) locks the shard for them.
+//! The methods for holders that may leave take the state behind the lock, because the shard may be gone as soon as the
+//! lock is released. [`ArmedTimer`](crate::holders::ArmedTimer) locks the shard for them.
 
 // `Ended` is public in models.
 #![cfg_attr(not(loom), allow(unreachable_pub))]
@@ -205,7 +205,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// Returns an error if the timer is not armed any more. It has left the shard then.
+    /// Returns an error if the timer is not armed any more. It has then left the shard.
     pub(crate) fn reset(&self, state: &mut State, key: &Key, deadline: u64) -> Result<bool, Left> {
         match state.wheel.reset(key, deadline) {
             Some(()) => Ok(self.publish(deadline)),
@@ -217,7 +217,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// Returns an error if the timer is not armed any more. It has left the shard then.
+    /// Returns an error if the timer is not armed any more. It has then left the shard.
     pub(crate) fn check_waker(
         &self,
         state: &mut State,
@@ -230,12 +230,12 @@ impl Shard {
         }
     }
 
-    /// Makes a timer that has not fired wake `new`. Returns also a waker, which the caller drops after the lock is
+    /// Makes a timer that has not fired wake `new`. Also returns a waker, which the caller drops after the lock is
     /// released.
     ///
     /// # Errors
     ///
-    /// Returns an error if the timer is not armed any more. It has left the shard then.
+    /// Returns an error if the timer is not armed any more. It has then left the shard.
     pub(crate) fn set_waker(
         &self,
         state: &mut State,
@@ -375,7 +375,7 @@ impl Shard {
         self.state.with(|state| state.wheel.len())
     }
 
-    /// Publishes a deadline if it is the shard's earliest, and returns true then. Called under the lock.
+    /// Publishes a deadline and returns true, if it is the shard's earliest. Called under the lock.
     #[inline]
     fn publish(&self, deadline: u64) -> bool {
         let is_earliest = deadline < self.next();

@@ -29,7 +29,7 @@ pub struct Sleep<H> {
 }
 
 impl<H: Host> Sleep<H> {
-    /// Creates a future that waits until `duration` from now has passed.
+    /// Creates a future that waits for `duration`, counted from now.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ impl<H: Host> Sleep<H> {
         Self::at(nanos(now::<H>()).saturating_add(in_nanos(duration)))
     }
 
-    /// Creates a future that waits until `deadline`. If that is past, it is ready at once.
+    /// Creates a future that waits until `deadline`. If the deadline has already passed, the future is ready at once.
     ///
     /// ```
     /// use std::time::{Duration, Instant};
@@ -65,8 +65,8 @@ impl<H: Host> Sleep<H> {
         Self { deadline, wait: DeadlineWait::new() }
     }
 
-    /// Returns the time at which the sleep ends, or `None` if it never does because the clock cannot
-    /// represent that time.
+    /// Returns the time at which the sleep ends, or `None` if it never does because the clock cannot represent that
+    /// time.
     ///
     /// A sleep that outlives a runtime with virtual time uses the OS's time from its next poll on, and its deadline
     /// changes accordingly.
@@ -122,8 +122,8 @@ impl<H: Host> Sleep<H> {
         self.deadline().is_some() && self.deadline <= nanos(now::<H>())
     }
 
-    /// Returns true while a timer is armed: from the first poll that has to wait until the first poll
-    /// after the deadline.
+    /// Returns true while a timer is armed: from the first poll that has to wait until the first poll after the
+    /// deadline.
     ///
     /// ```
     /// use std::time::Duration;

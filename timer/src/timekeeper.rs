@@ -25,7 +25,7 @@
 //! 100 µs again and again wakes no second thread. When the worker falls asleep without becoming the timekeeper, or
 //! leaves for good, as a spare does right after its last poll, it reads the promise and wakes the timekeeper if the
 //! promise is too late ([`Timers::entrust`](crate::Timers::entrust)). If the worker is blocked before that, the
-//! runtime's monitor sees to its timers.
+//! runtime's monitor takes care of its timers.
 
 use std::task::{RawWakerVTable, Waker};
 
@@ -42,7 +42,8 @@ pub trait Driver: Send + Sync {
     /// Returns the time, in nanoseconds since the [`epoch`](crate::epoch).
     fn now(&self) -> u64;
 
-    /// Returns the real time, to measure how long things take. The same as [`now`](Self::now), unless that is virtual.
+    /// Returns the real time, to measure how long things take. The same as [`now`](Self::now), unless that time is
+    /// virtual.
     fn real_now(&self) -> u64 {
         self.now()
     }
@@ -102,7 +103,7 @@ impl Timekeeper {
         self.notify_after_fence(deadline);
     }
 
-    /// As [`notify`](Self::notify), after a `SeqCst` fence by the caller.
+    /// Like [`notify`](Self::notify), but after a `SeqCst` fence by the caller.
     pub(crate) fn notify_after_fence(&self, deadline: u64) {
         if deadline < self.promise.load(Ordering::Relaxed) {
             self.wakes.fetch_add(1, Plain::Relaxed);

@@ -29,7 +29,7 @@ pub struct Timeout<F, H> {
 }
 
 impl<F, H: Host> Timeout<F, H> {
-    /// Limits `future` to `duration`, from the first poll on.
+    /// Limits `future` to `duration`, counted from the first poll.
     ///
     /// ```
     /// use std::time::Duration;

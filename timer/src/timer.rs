@@ -63,7 +63,7 @@ impl<H: Host> Timer<H> {
         self.duration
     }
 
-    /// Changes how long the next waits take.
+    /// Changes how long later waits take.
     ///
     /// ```
     /// use std::time::Duration;
@@ -96,7 +96,7 @@ impl<H: Host> Timer<H> {
         TimerWait { when, wait: DeadlineWait::new(), timer: self }
     }
 
-    /// Waits until a point in time, whatever the timer's duration is.
+    /// Waits until `deadline`, regardless of the timer's duration.
     ///
     /// ```
     /// use std::time::{Duration, Instant};

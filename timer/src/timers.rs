@@ -89,7 +89,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Creates a set of timers for this many workers.
+    /// Creates the timers of a runtime with this many workers.
     pub fn new(workers: usize, driver: Box<dyn Driver>) -> Self {
         let timekeeper = Arc::new(Timekeeper::new(driver));
         Self {
@@ -139,8 +139,8 @@ impl Timers {
         self.timekeeper.driver.now()
     }
 
-    /// Makes the current thread the timekeeper: it is about to sleep, until `at_most` at the latest, and looks at the
-    /// timers when it wakes up. Returns the time until which it may sleep, which may be in the past.
+    /// Makes the current thread the timekeeper. The thread is about to sleep, until `at_most` at the latest, and looks
+    /// at the timers when it wakes up. Returns the time until which it may sleep, which may be in the past.
     pub fn keep_time(&self, at_most: u64) -> u64 {
         let mut next = self.next();
         loop {
@@ -161,9 +161,11 @@ impl Timers {
         self.timekeeper.wake_up();
     }
 
-    /// Leaves the current worker's timers to the timekeeper. If there is one, and it would look too late, it is woken.
+    /// Leaves the current worker's timers to the timekeeper. Wakes the timekeeper if there is one and it would look too
+    /// late.
     ///
-    /// A worker calls this when it is about to sleep and is not the timekeeper, or leaves, after a `SeqCst` fence.
+    /// A worker calls this, after a `SeqCst` fence, when it leaves, or when it is about to sleep and is not the
+    /// timekeeper.
     pub fn entrust(&self) {
         if self.timekeeper.is_present() {
             self.timekeeper.notify_after_fence(self.next());
@@ -183,8 +185,8 @@ impl Timers {
         pass.fired()
     }
 
-    /// As [`fire`](Self::fire), for a thread that must not be blocked. It leaves timers alone whose wakers
-    /// [may block](Driver::may_block), and those behind them in their shards. Returns also whether there were any:
+    /// Like [`fire`](Self::fire), but for a thread that must not be blocked. Skips timers whose wakers [may
+    /// block](Driver::may_block), and those behind them in their shards. The second value is true if there were any;
     /// another thread has to fire them.
     ///
     /// ```
@@ -216,7 +218,7 @@ impl Timers {
         }
     }
 
-    /// As [`fire_own`](Self::fire_own), for the [shard of an outside thread](Self::outside) alone.
+    /// Like [`fire_own`](Self::fire_own), but only for the [shard of an outside thread](Self::outside).
     pub fn fire_outside(
         &self,
         number: usize,
@@ -238,7 +240,7 @@ impl Timers {
         self.shards.iter().any(|shard| shard.is_waking())
     }
 
-    /// Notes that a thread has fired this many timers together, for the decision whether to coalesce.
+    /// Records that a thread has fired this many timers together, which decides whether to coalesce.
     pub fn fired(&self, now: u64, timers: usize) {
         let mut coalescer = self.coalescer.lock();
         self.last_firing.set(coalescer.fired(now, timers));

@@ -48,8 +48,8 @@ impl<H: Host> DeadlineWait<H> {
     /// Waits until the time has come. The first poll that has to wait arms the timer, on the runtime that is current
     /// then, and makes `when` absolute.
     ///
-    /// A timer that has fired is ready whatever is left of the budget: a future that is polled before it may use up the
-    /// budget in every poll of the task, and the timer may be there to end that.
+    /// A timer that has fired is ready even if no budget is left. A future that is polled before it may use up the
+    /// budget in every poll of the task, and the purpose of the timer may be to end that future.
     #[inline]
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>, when: &mut When) -> Poll<()> {
         if let Some(timer) = self.armed.take() {

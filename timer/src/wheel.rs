@@ -4,8 +4,8 @@
 //! nanosecond long, and a slot of each other level is as long as the whole level below. A timer is in a slot of the
 //! lowest level at which its time differs from the wheel's, but not below the *base level*, whose slots are 4.096 µs
 //! long. When the wheel's time reaches a slot above the base level, the timers in it cascade to lower levels. In a slot
-//! of the base level, the timers' times are compared exactly, so no timer fires early. Only if the slot is crowded, its
-//! timers cascade as well, to the two levels below.
+//! of the base level, the timers' times are compared exactly, so no timer fires early. Timers cascade from there, to
+//! the two levels below, only if the slot is crowded.
 //!
 //! **Order.** Timers fire in the order of their times, and timers with equal times in the order in which they were
 //! armed: a slot is a queue, cascading keeps the order, and a timer that is armed later for the same time is put into
@@ -13,7 +13,7 @@
 //!
 //! **Bounded work.** A lock around the wheel must not be held for long, however many timers are in a slot. Due timers
 //! are taken out in batches, and a slot *cascades* in batches. Until it is empty, no timer fires and the wheel's time
-//! stands still. A timer that is armed for the span of that slot is put at its end, so that the order holds.
+//! stands still. A timer that is armed for the span of that slot is put at the slot's end, which keeps the order.
 //!
 //! Timers are stored in [`Entries`], and the slots are lists of their numbers; see [`Slots`]. No timer is allocated
 //! individually, and nothing here is unsafe.
@@ -82,7 +82,7 @@ impl Wheel {
         self.armed == 0
     }
 
-    /// Arms a timer. If its time is past, it fires with the next [`advance`](Self::advance).
+    /// Arms a timer. If its time has already passed, it fires with the next [`advance`](Self::advance).
     ///
     /// # Panics
     ///
@@ -105,7 +105,7 @@ impl Wheel {
         self.entries.remove(key.0)
     }
 
-    /// Moves a timer to another time, behind those that are armed for it. Returns `None` if it has fired.
+    /// Moves a timer to another time, behind those already armed for that time. Returns `None` if it has fired.
     ///
     /// ```
     /// use std::task::Waker;
@@ -214,7 +214,7 @@ impl Wheel {
         while self.advance_some(time, usize::MAX, fired) {}
     }
 
-    /// As [`advance`](Self::advance), but takes out at most `most` timers and does a bounded amount of work. Returns
+    /// Like [`advance`](Self::advance), but takes out at most `most` timers and does a bounded amount of work. Returns
     /// true if more timers may be due.
     ///
     /// ```
@@ -232,7 +232,7 @@ impl Wheel {
         self.take(time, &mut Batch { left: most, ends, own_only: false, refused: false, fired })
     }
 
-    /// As [`advance_some`](Self::advance_some), for a batch that may end earlier.
+    /// Like [`advance_some`](Self::advance_some), but for a batch that may end earlier.
     pub(crate) fn take(
         &mut self,
         time: u64,

@@ -25,7 +25,7 @@ enum Waiter {
 }
 
 impl Completion {
-    /// Creates one, to be waited for by the current thread.
+    /// Creates a completion, for the current thread to wait for.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         let waiter = context::with_forker(|worker| match worker {
@@ -35,7 +35,7 @@ impl Completion {
         Self(Arc::new(Inner { set: AtomicBool::new(false), waiter }))
     }
 
-    /// Ends the wait. To be called once.
+    /// Ends the wait. Must be called only once.
     pub fn set(&self) {
         // Release pairs with the Acquire in `is_set`.
         self.0.set.store(true, Ordering::Release);

@@ -7,8 +7,8 @@
 //!             end
 //! ```
 //!
-//! A poll in place is an interruption of a computation, and remembers of which kind. How fast joins follow each other
-//! is a matter of the [`Pace`], whether thieves are worth waking one of the [`Offering`].
+//! A poll in place interrupts a computation, and remembers of which kind it was. The [`Pace`] measures how fast joins
+//! follow each other; the [`Offering`] judges whether thieves are worth waking.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -24,9 +24,9 @@ use crate::sched::policy::TIMELESS;
 pub(super) enum Kind {
     /// A whole one: a root, or a job that was posted.
     Whole,
-    /// A part that was stolen from the thread which computes the rest.
+    /// A part that was stolen from the thread that computes the rest.
     Stolen,
-    /// That of a task which has called a join or a scope, and may do something else after that.
+    /// The computation of a task that has called a join or a scope, and may do something else after that.
     OfTask,
 }
 
@@ -43,18 +43,18 @@ pub(super) enum Doing {
 /// One worker's record of its current computation. Only the worker's thread uses it.
 pub(crate) struct Computation {
     doing: Cell<Doing>,
-    /// When the current or the last one began.
+    /// When the current computation, or the last one, began.
     began: Cell<Instant>,
     /// When the last one ended.
     ended: Cell<Option<Instant>>,
-    /// The scopes that it is inside of.
+    /// The number of scopes that it is inside of.
     scopes: Cell<usize>,
-    /// The waits that it is inside of, and runs jobs of others in.
+    /// The number of waits that it is inside of, in which it runs jobs of others.
     waits: Cell<usize>,
-    /// Not before this are tasks polled in place again; `None` in a loop that is driven by hand, and in a guest's
-    /// place, which poll none of their own accord.
+    /// The time before which no tasks are polled in place again. `None` in a manual loop and in a guest's slot, which
+    /// poll no tasks of their own accord.
     next_poll: Cell<Option<Instant>>,
-    /// The OS was asked for short time slices, or is not to be asked.
+    /// True if the OS was asked for short time slices, or must not be asked.
     has_asked_for_short_slices: Cell<bool>,
     pub(super) pace: Pace,
     pub(super) offering: Offering,
@@ -81,7 +81,7 @@ impl Computation {
         self.doing.get()
     }
 
-    /// Returns true from the begin of a computation to its end, also in a poll in place.
+    /// Returns true from the beginning of a computation to its end, even in a poll in place.
     #[inline]
     pub(super) fn is_computing(&self) -> bool {
         self.doing.get() != Doing::Tasks
@@ -133,14 +133,14 @@ impl Computation {
         self.next_poll.set(Some(self.began.get()));
     }
 
-    /// Has no task interrupt the computation before this.
+    /// Lets no task interrupt the computation before `until`.
     pub(super) fn let_tasks_wait(&self, until: Instant) {
         if self.next_poll.get().is_some() {
             self.next_poll.set(Some(until));
         }
     }
 
-    /// Returns true if tasks may interrupt the computation, which has left them waiting for its share of time.
+    /// Returns true if tasks may interrupt the computation, because it has had its share of time.
     pub(super) fn may_be_interrupted(&self, now: Instant) -> bool {
         self.next_poll.get().is_some_and(|next| now >= next)
     }
@@ -166,7 +166,7 @@ impl Computation {
         self.scopes.get() + self.waits.get() > 0
     }
 
-    /// Returns true the first time, unless the thread is to keep the slices that it has.
+    /// Returns true the first time, unless the thread has to keep the slices that it has.
     pub(super) fn is_to_ask_for_short_slices(&self) -> bool {
         !self.has_asked_for_short_slices.replace(true)
     }
@@ -283,7 +283,7 @@ mod tests {
             shutdown::begin(&closing);
         };
         drop(pool.spawn(computing, origin()));
-        // There is no monitor that would step in.
+        // There is no monitor to step in.
         Worker::new(pool.clone(), 0).unwrap().run();
         assert!(pool.is_over() && seen.load(Ordering::Relaxed));
     }

@@ -7,20 +7,18 @@ use crate::primitives::Arc;
 use crate::sched::Pool;
 use crate::task::{JoinHandle, Origin, SiteId, boxed_if_large};
 
-/// Runs a closure that computes, on the workers, and returns a handle to await its result. Inside,
-/// [`join`](crate::join), [`scope`](crate::scope) and [`par`](crate::par) spread the work over the
-/// pool.
+/// Runs a closure that computes on the workers, and returns a handle to await its result. Inside it,
+/// [`join`](crate::join), [`scope`](crate::scope) and [`par`](crate::par) spread the work over the pool.
 ///
-/// The closure waits in a queue of its own, beside the tasks: it neither waits behind them all nor holds
-/// them up, because a worker that computes runs waiting tasks at each `join`, or leaves them to a spare
-/// worker. How a pool divides its time between the two is
-/// [`compute_share`](crate::Builder::compute_share). For calls that *block*, use
+/// The closure waits in a separate queue, beside the tasks. It neither waits behind all of them nor holds them up,
+/// because a worker that computes runs waiting tasks at each `join`, or leaves them to a spare worker. How a pool
+/// divides its time between the two is [`compute_share`](crate::Builder::compute_share). For calls that *block*, use
 /// [`spawn_blocking`](crate::spawn_blocking).
 ///
 /// # Cancelling
 ///
-/// Aborting the handle before the closure has begun drops it unrun, and so does shutting the runtime
-/// down. One that has begun runs to its end. Dropping the handle changes nothing.
+/// Aborting the handle before the closure has begun drops the closure without running it, and so does shutting the
+/// runtime down. A closure that has begun runs to its end. Dropping the handle has no effect.
 ///
 /// # Panics
 ///
@@ -81,7 +79,7 @@ where
     boxed_if_large!(root => pool.spawn_root(root, origin))
 }
 
-/// Returns the task of a computation: at its only poll, its worker begins to compute.
+/// Returns the task of a computation. In its only poll, its worker begins to compute.
 pub(super) fn root<F, T>(f: F) -> Closure<impl FnOnce() -> T>
 where
     F: FnOnce() -> T,

@@ -1,9 +1,9 @@
 //! A forecast of whether a computation is worth a second worker from its first join on. It is if the last one was.
 //!
-//! Waking a worker costs some 30 µs. A computation that is over by then gains nothing, so usually no worker is woken
-//! before it has lasted for a while, and its other half starts late. Programs compute the same thing again and again,
-//! though: a step of a simulation, an answer to a request. So each pool remembers whether its last computation took
-//! long.
+//! Waking a worker costs some 30 µs. A computation that is over by then gains nothing. So usually no worker is woken
+//! until the computation has lasted for a while, and its other half starts late. Programs compute the same thing again
+//! and again, though: a step of a simulation, an answer to a request. So each pool remembers whether its last
+//! computation took long.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl Forecast {
     /// Notes how long a whole computation took.
     pub(super) fn took(&self, time: Duration) {
         let long = time >= LONG_LAST_TIME;
-        // Read first: mostly it stays as it is, and all workers read it.
+        // Read first, because mostly it stays as it is, and all workers read it.
         if self.0.load(Ordering::Relaxed) != long {
             self.0.store(long, Ordering::Relaxed);
         }

@@ -6,26 +6,27 @@
 //! - polls no tasks, and is never on the sleepers' stack;
 //! - runs what its own call has forked and nothing else: the thread may hold locks that a stranger's job waits for.
 //!   When all of that is stolen it waits, and is woken by `latch_was_set` alone;
-//! - is the current *forker* of its thread and not its worker: what it spawns, wakes or blocks on goes the ways of any
+//! - is the current *forker* of its thread and not its worker: what it spawns, wakes or blocks on is handled as for any
 //!   thread outside.
 //!
 //! # Places
 //!
-//! There are a few, and a word with a bit for each that is free. A thread claims one with a compare-and-swap
-//! (`Acquire`) and returns it with `Release`, so it finds the slot as the last guest has left it: without pending
-//! joins or jobs, because those end before the call does. If none is free, the call moves to a worker.
+//! There are a few places, and a word with a bit for each that is free. A thread claims one with a compare-and-swap
+//! (`Acquire`) and returns it with `Release`, so it finds the slot as the last guest has left it: without pending joins
+//! or jobs, because those end before the call does. If none is free, the call moves to a worker.
 //!
-//! A worker that looks for jobs skips the guests' slots while none is claimed, or made. It misses none: a guest
-//! claims, and makes the slots if it is the first, before it offers, and the offer's fence comes after all of that.
+//! A worker that looks for jobs skips the guests' slots while none is claimed, or made. It misses no job: a guest
+//! claims its slot, and makes the slots if it is the first guest, before it offers, and the offer's fence comes after
+//! all of that.
 //!
 //! # Room
 //!
-//! A guest computes in addition to the workers, of which there are enough for the CPUs. With one thread more than CPUs,
-//! they take turns, and what one of them has stolen is late: the game of life, in a scope of a thread outside, took
-//! 1.41 times as long as with rayon, and takes 1.21 times. So while there are guests, a worker that has nothing to do
-//! steals, and is woken for jobs, only if fewer threads compute than there are workers. A thread that the monitor has
-//! seen stalled does not count: it may be blocked, and wait for a job that a worker would have to take. A worker that
-//! was not woken for lack of room is woken at the next split point, or by the monitor.
+//! A guest computes in addition to the workers, which are already enough for the CPUs. With one thread more than CPUs,
+//! the threads take turns, and what one of them has stolen is late: the game of life, in a scope of a thread outside,
+//! took 1.41 times as long as with rayon, and now takes 1.21 times. So while there are guests, a worker that has
+//! nothing to do steals, and is woken for jobs, only if fewer threads compute than there are workers. A thread that the
+//! monitor has seen stalled does not count: it may be blocked, and wait for a job that a worker would have to take. A
+//! worker that was not woken for lack of room is woken at the next split point, or by the monitor.
 //!
 //! # The monitor
 //!
@@ -57,19 +58,19 @@ impl Guests {
         let count = count.min(GUESTS.1);
         let guests = Self { slots: OnceLock::new(), count, free: AtomicUsize::new(mask(count)) };
         if cfg!(loom) {
-            // The lock's order is not seen in models.
+            // Models do not see the order of the lock.
             guests.made();
         }
         guests
     }
 
-    /// Returns all slots, which are made if they are not there yet.
+    /// Returns all slots, and makes them if they do not exist yet.
     fn made(&self) -> &[Arc<CachePadded<Slot>>] {
         let slot = |_| Arc::new(CachePadded::new(Slot::new(false)));
         self.slots.get_or_init(|| (0..self.count).map(slot).collect())
     }
 
-    /// Returns the slots to look for jobs in: none, as long as there are no guests.
+    /// Returns the slots to look for jobs in, which are none as long as there are no guests.
     pub(crate) fn in_use(&self) -> &[Arc<CachePadded<Slot>>] {
         // Relaxed: see the head of this file.
         let any = self.free.load(Ordering::Relaxed) != mask(self.count);
@@ -106,7 +107,7 @@ impl Guests {
 }
 
 fn mask(count: usize) -> usize {
-    // As many slots as a word has bits are no number of slots to shift by.
+    // A word cannot be shifted by as many slots as it has bits.
     1_usize.checked_shl(count as u32).map_or(usize::MAX, |end| end - 1)
 }
 
@@ -117,10 +118,10 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// Claims a slot of the current runtime, if that has workers to share the work with, takes something in, and has a
+    /// Claims a slot of the current runtime, if that has workers to share the work with, still accepts work, and has a
     /// slot left.
     pub(super) fn claim() -> Option<Self> {
-        // Workers that are stuck rely on the poller's thread: it is not to compute.
+        // Workers that are stuck rely on the poller's thread, so it must not compute.
         if context::role() == Role::Poller {
             return None;
         }
@@ -139,9 +140,9 @@ impl Guest {
         let index = pool.guests.claim()?;
         pool.guests.slot(index).counters.splits.bump();
         let worker = Worker::new(pool.clone(), pool.slots.len() + index);
-        // `None` can't be: the thread that has claimed the slot is alone there.
+        // It cannot be `None`, because the thread that has claimed the slot is alone there.
         let worker = worker?;
-        // That is for threads of ours.
+        // Short slices are for our own threads.
         worker.computation.keep_slices();
         Some(Self { worker: Some(worker) })
     }
@@ -203,7 +204,7 @@ impl Pool {
 mod tests {
     use super::*;
 
-    /// Where a word has 32 bits, the largest number of slots there can be left none, or in a debug build panicked.
+    /// Where a word has 32 bits, the largest possible number of slots left none, or panicked in a debug build.
     #[test]
     fn there_may_be_as_many_slots_as_bits_in_a_word() {
         assert_eq!((mask(0), mask(4)), (0, 0b1111));

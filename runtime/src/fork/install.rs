@@ -82,7 +82,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// As [`join`](crate::join).
+    /// Panics where [`join`](crate::join) does.
     ///
     /// # Examples
     ///
@@ -106,7 +106,7 @@ impl Handle {
     ///
     /// # Panics
     ///
-    /// As [`scope`](crate::scope).
+    /// Panics where [`scope`](crate::scope) does.
     ///
     /// # Examples
     ///
@@ -130,12 +130,12 @@ impl Handle {
     }
 
     /// Calls `f` once on each worker, with the worker's index, and returns the results in the order of the indices. A
-    /// worker comes to it between two tasks or jobs, or while it waits in a join; one that is in a long poll is waited
-    /// for.
+    /// worker makes its call between two tasks or jobs, or while it waits in a join. A worker that is in a long poll is
+    /// waited for.
     ///
     /// # Panics
     ///
-    /// Panics with the payload of one of them if calls panic, once all have returned. In a runtime that is shutting
+    /// If calls panic, panics with the payload of one of them, after all have returned. In a runtime that is shutting
     /// down, or is a [manual loop](crate::manual), the calls run on any thread.
     ///
     /// # Examples
@@ -182,7 +182,7 @@ impl Handle {
         }
     }
 
-    /// Returns the number of workers, spares aside.
+    /// Returns the number of workers, not counting spares.
     ///
     /// # Examples
     ///
@@ -222,7 +222,7 @@ impl<T> SendPtr<T> {
     ///
     /// The place is there.
     unsafe fn get(&self) -> &T {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { &*self.0 }
     }
 }
@@ -232,7 +232,7 @@ impl<R> SendPtr<Option<thread::Result<R>>> {
     ///
     /// The place is there, and nobody else touches it.
     unsafe fn write(self, outcome: thread::Result<R>) {
-        // SAFETY: the caller says so.
+        // SAFETY: the caller guarantees it.
         unsafe { *self.0 = Some(outcome) };
     }
 }

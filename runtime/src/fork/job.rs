@@ -22,7 +22,7 @@ pub(crate) struct Job {
 impl Job {
     /// # Safety
     ///
-    /// `run` must be right for what this becomes the header of.
+    /// `run` must be right for the job whose header this becomes.
     pub(super) unsafe fn new(run: unsafe fn(NonNull<Job>, &Worker, usize)) -> Self {
         Self { run }
     }
@@ -48,7 +48,7 @@ impl JobRef {
         self.from == worker
     }
 
-    /// Returns which worker it was taken from.
+    /// Returns the worker that it was taken from.
     pub(super) fn from(&self) -> usize {
         self.from
     }

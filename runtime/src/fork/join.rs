@@ -11,23 +11,22 @@ use crate::task::quietly;
 
 /// Runs two closures, in parallel if a worker is free, and returns both results.
 ///
-/// On a worker it costs a few nanoseconds if nobody takes the second closure: it is noted in a list, `a`
-/// runs, and then `b`. The oldest note of each worker is what idle workers take, so that both fine and
-/// coarse recursions spread well. On a worker, the call uses that worker's runtime, even if another
-/// runtime has been entered.
+/// On a worker it costs a few nanoseconds if nobody takes the second closure: it is noted in a list, `a` runs, and then
+/// `b`. Idle workers take the oldest noted closure of a worker, so both fine and coarse recursions spread well. On a
+/// worker, the call uses that worker's runtime, even if another runtime has been entered.
 ///
 /// Elsewhere (in [`block_on`](crate::block_on), in [`spawn_blocking`](crate::spawn_blocking), on a thread of your own)
 /// the caller takes part: the closures run on its own thread and stack, and workers of the current runtime, or of the
 /// global one, take what is pending. While it waits for them the thread runs nothing but its own closures. A runtime
-/// has places for as many such callers as it has workers, four at least and 32 at most. If all are taken, the pair
-/// moves to a worker, and the thread blocks until both are done.
+/// has places for as many such callers as it has workers, but at least four and at most 32. If all are taken, the pair
+/// moves to a worker, and the thread blocks until both closures are done.
 ///
 /// # In async code
 ///
-/// A `join` in a task holds its worker until both closures are done. The worker looks after other
-/// tasks meanwhile: at calls of `join` it polls those that are ready, in place, for the share of time
-/// that [`compute_share`](crate::Builder::compute_share) leaves them. To wait for a computation without
-/// blocking the task, use [`compute`](crate::compute).
+/// A `join` in a task holds its worker until both closures are done. The worker looks after other tasks meanwhile: at
+/// calls of `join` it polls ready tasks in place, for the share of time that
+/// [`compute_share`](crate::Builder::compute_share) leaves them. To wait for a computation without blocking the task,
+/// use [`compute`](crate::compute).
 ///
 /// # The current runtime
 ///
@@ -38,28 +37,27 @@ use crate::task::quietly;
 ///
 /// # Locks, and calls that block
 ///
-/// While `join` runs, the same thread may run other jobs and poll other tasks. **Don't hold a lock
-/// across it that any of them takes**: the thread would wait for itself, for ever. Nor may one closure
-/// wait for the other to do something, because one thread may run both.
+/// While `join` runs, the same thread may run other jobs and poll other tasks. **Don't hold a lock across it that any
+/// of them takes**: the thread would wait for itself, for ever. One closure must not wait for the other to do something
+/// either, because one thread may run both.
 ///
-/// A closure that blocks (on a file, say) holds its worker, like a task that blocks: tasks go on, on a
-/// spare worker, and so does fork-join work that other workers have or take. What lies in the blocked worker's own
-/// list, its part of the same computation, waits for it, and so do computations that nobody has begun if
-/// all workers compute or block in such closures.
+/// A closure that blocks (on a file, say) holds its worker, like a task that blocks. Tasks continue on a spare worker,
+/// and so does fork-join work that other workers have or take. What is in the blocked worker's own list, its part of
+/// the same computation, waits for it. So do computations that nobody has begun, if all workers compute or block in
+/// such closures.
 ///
 /// # Depth
 ///
-/// Calls nest on the thread's stack, each with its closures and some 200 bytes (1 KiB or more without
-/// optimisation) besides what the closures themselves need; a pending `join` takes 8 bytes of heap. With
-/// [`stack_size`](crate::Builder::stack_size) of 64 MiB (512 MiB without optimisation) 100,000 levels
-/// fit on a worker; use [`compute`](crate::compute) to get there. A worker that waits for a stolen
-/// closure may run another one on top of its stack, which may have to wait in turn: leave room for some
-/// levels of that, about as many as there are workers.
+/// Calls nest on the thread's stack. Each takes its closures and some 200 bytes (1 KiB or more without optimisation),
+/// besides what the closures themselves need; a pending `join` also takes 8 bytes of heap. With
+/// [`stack_size`](crate::Builder::stack_size) of 64 MiB (512 MiB without optimisation) 100,000 levels fit on a worker;
+/// use [`compute`](crate::compute) to get there. A worker that waits for a stolen closure may run another one on top of
+/// its stack, which may have to wait in turn. Leave room for some levels of that, about as many as there are workers.
 ///
 /// # Panics
 ///
-/// Panics if a closure panics, once both have ended: the other one is run or awaited first. If both
-/// panic, `a`'s panic is passed on. Also panics outside of any runtime if the global one can't be started.
+/// Panics if a closure panics, but not before both have ended: the other one is run or awaited first. If both panic,
+/// `a`'s panic is passed on. Also panics outside of any runtime if the global one can't be started.
 ///
 /// If `a` panics, `b` and other jobs may run on its thread before the panic is passed on; in them
 /// [`std::thread::panicking`] is true. Tasks are not polled there meanwhile.
@@ -94,8 +92,8 @@ where
     })
 }
 
-/// Runs a `join` on the current worker. It is not inlined: `join` is then little more than a call, and knows its caller
-/// at no cost.
+/// Runs a `join` on the current worker. It is not inlined, so that `join` is little more than a call, and knows its
+/// caller at no cost.
 #[inline(never)]
 pub(super) fn on_worker<A, B, RA, RB>(worker: &Worker, a: A, b: B) -> (RA, RB)
 where

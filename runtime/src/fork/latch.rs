@@ -30,7 +30,7 @@ impl JoinLatch {
     ///
     /// The latch is there. It may be gone when this returns.
     pub(crate) unsafe fn set(this: *const Self) {
-        // SAFETY: the caller says so, and the joiner keeps it until the flag is set.
+        // SAFETY: the caller guarantees it, and the joiner keeps it until the flag is set.
         let this = unsafe { &*this };
         #[cfg(loom)]
         this.alive.touch();
@@ -39,8 +39,7 @@ impl JoinLatch {
     }
 }
 
-/// Written when the latch goes, read at each use: loom reports a race unless each use happened
-/// before the end.
+/// Written when the latch is dropped, read at each use: loom reports a race unless each use happened before the drop.
 #[cfg(loom)]
 struct Alive(crate::primitives::UnsafeCell<()>);
 

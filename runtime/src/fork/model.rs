@@ -44,7 +44,7 @@ impl Fork {
         });
     }
 
-    /// Waits for a job, and runs it; false if there is something else to look for, or none has come.
+    /// Waits for a job, and runs it. Returns false if there is something else to look for, or no job has come.
     pub fn await_job(&self) -> bool {
         context::enter_worker(&self.0, || {
             let job = self.0.await_job();
@@ -52,7 +52,7 @@ impl Fork {
         })
     }
 
-    /// Waits for what `begin` has another thread do, which calls the closure that `begin` gets at the end.
+    /// Waits for what `begin` has another thread do. At the end, that thread calls the closure that `begin` gets.
     pub fn wait_for(&self, begin: impl FnOnce(Box<dyn FnOnce() + Send>)) {
         context::enter_worker(&self.0, || {
             let done = Completion::new();
@@ -83,7 +83,7 @@ pub(crate) fn scope_outside<'scope>(pool: &Arc<Pool>, f: impl FnOnce(&Scope<'sco
     Scope::complete_outside(pool, f);
 }
 
-/// Comes to a split point, in the computation on the current worker, at which the clock is read.
+/// Makes the computation on the current worker come to a split point at which the clock is read.
 pub(crate) fn split_point() {
     context::with_forker(|worker| worker.expect("computations run on workers").split_point());
 }

@@ -6,7 +6,8 @@ use super::job::Job;
 use crate::primitives::plain::{AtomicU32, Ordering as Plain};
 use crate::primitives::{AtomicPtr, Ordering, peek_pointer};
 
-/// The offer of one worker. Only its owner fills it; a thief empties it, or the owner, which takes its job back.
+/// The offer of one worker. Only its owner fills it. It is emptied by a thief, or by the owner, which takes its job
+/// back.
 pub(crate) struct Offer {
     job: AtomicPtr<Job>,
     /// Counts the jobs that were put in, so that a thief can tell one from the next. Orders nothing.
@@ -26,12 +27,12 @@ impl Offer {
 
     /// Puts a job in. Called by the owner, which has seen it empty.
     pub(super) fn put(&self, job: NonNull<Job>) {
-        // Nobody else fills it, so it still is empty. Release pairs with the Acquire in `take`.
+        // Nobody else fills it, so it is still empty. Release pairs with the Acquire in `take`.
         self.job.store(job.as_ptr(), Ordering::Release);
         self.number.store(self.number().wrapping_add(1), Plain::Relaxed);
     }
 
-    /// Returns a number that is another one for each job that was put in.
+    /// Returns a number that differs for each job that was put in.
     pub(super) fn number(&self) -> u32 {
         self.number.load(Plain::Relaxed)
     }
@@ -40,15 +41,15 @@ impl Offer {
     pub(super) fn take(&self) -> Option<NonNull<Job>> {
         let job = NonNull::new(peek_pointer(&self.job))?;
         // Acquire pairs with the Release in `put`: the closure is seen as its owner left it. The job may have been
-        // taken back meanwhile, and another be offered from the same place: that one is taken then. A swap would do as
-        // well, but loom takes it wrong: see `loom_itself` among the models.
+        // taken back meanwhile, and another offered from the same place. Then that one is taken. A swap would do as
+        // well, but loom gets it wrong: see `loom_itself` among the models.
         self.job
             .compare_exchange(job.as_ptr(), ptr::null_mut(), Ordering::Acquire, Ordering::Relaxed)
             .is_ok()
             .then_some(job)
     }
 
-    /// Takes this job out, by the owner; false if a thief has it.
+    /// Takes this job out, by the owner. Returns false if a thief has it.
     pub(super) fn take_back(&self, job: NonNull<Job>) -> bool {
         // Relaxed: what the owner gets back, it has written itself.
         self.job

@@ -1,4 +1,4 @@
-//! The worker's own offers, as far as they tell whether a thief is worth waking for them.
+//! Keeps track of a worker's own offers, to tell whether a thief is worth waking for them.
 //!
 //! Most offers of a fine-grained computation are taken back by their owner within microseconds. A thief that was woken
 //! for one of these would come too late for it.
@@ -13,7 +13,7 @@ pub(super) struct Offering {
     offers: Cell<u32>,
     /// Offers that the worker has taken back since the last look at the clock, because no thief has come for them.
     taken_back: Cell<u32>,
-    /// There were many of these between the last two looks.
+    /// True if there were many of these between the last two looks.
     brings_crumbs: Cell<bool>,
 }
 
@@ -25,7 +25,7 @@ impl Offering {
         self.brings_crumbs.set(false);
     }
 
-    /// Counts an offer; true if the clock should be read.
+    /// Counts an offer. Returns true if the clock should be read.
     pub(super) fn count_offer(&self) -> bool {
         let offers = self.offers.replace(self.offers.get().wrapping_add(1));
         offers % COUNTS_PER_CLOCK == 0
@@ -41,7 +41,7 @@ impl Offering {
         self.brings_crumbs.set(self.taken_back.replace(0) >= CRUMBS);
     }
 
-    /// Notes that the computation has slowed down: its offers are no crumbs any more.
+    /// Notes that the computation has slowed down, so that its offers are no longer crumbs.
     pub(super) fn slow_down(&self) {
         self.brings_crumbs.set(false);
     }

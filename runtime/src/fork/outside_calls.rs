@@ -65,7 +65,7 @@ where
     }
 }
 
-/// Calls both, one after the other, even if the first one panics.
+/// Calls both, one after the other, even if the first panics.
 fn here<A, B, RA, RB>(a: A, b: B) -> (RA, RB)
 where
     A: FnOnce() -> RA,
@@ -96,7 +96,7 @@ fn serving_pool() -> Option<Arc<Pool>> {
 ///
 /// # Panics
 ///
-/// If `f` does, with its payload.
+/// Panics with the payload of `f` if it panics.
 pub(super) fn on_pool<I: Send, R: Send>(
     input: I,
     f: fn(I) -> R,
@@ -122,7 +122,7 @@ pub(super) fn on_pool<I: Send, R: Send>(
     let job: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(job) };
     let origin = Origin::new(caller, None);
     context::with_pool(|pool| {
-        // Detached: the latch tells.
+        // Detached, because the latch tells when it is done.
         drop(pool.spawn_root(root(job), origin));
     });
     done.wait_blocking();

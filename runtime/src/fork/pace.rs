@@ -1,5 +1,5 @@
-//! The pace of a computation: how many joins there are between two looks at the clock, and how fine-grained they show it
-//! to be.
+//! The pace of a computation: how many joins there are between two looks at the clock, and how fine-grained they show
+//! the computation to be.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -16,14 +16,14 @@ pub(super) struct Pace {
     per_clock: Cell<u32>,
     /// Split points left at which the computation counts as unknown.
     probes: Cell<u32>,
-    /// The count of joins with which it goes on after these.
+    /// The count of joins with which it continues after the probes.
     rest: Cell<u32>,
     /// Looks at the clock since the computation counted as unknown.
     looks: Cell<u32>,
-    /// Joins of a task that were in no other.
+    /// Joins of a task that were not inside another join.
     outer: Cell<u32>,
-    /// Split points in a row that were not far apart; halved by one that was. A worker that the OS has
-    /// kept from running looks like one in a long leaf, now and then.
+    /// Split points in a row that were not far apart. A split point that was far apart halves it: now and then, a
+    /// worker that the OS has kept from running looks like one in a long leaf.
     close: Cell<u32>,
 }
 
@@ -54,8 +54,8 @@ impl Pace {
         self.probe_again(1)
     }
 
-    /// As [`probe_anew`](Self::probe_anew), for what is likely to be as it was: the clock is read when it would have
-    /// been, after as many joins as are `left`.
+    /// Like [`probe_anew`](Self::probe_anew), but for a computation that is likely to continue as before: the clock is
+    /// read when it would have been, after `left` more joins.
     pub(super) fn probe_again(&self, left: u32) -> u32 {
         self.probes.set(PROBES);
         self.rest.set(left.saturating_sub(PROBES).max(1));
@@ -63,7 +63,7 @@ impl Pace {
         1
     }
 
-    /// Leaves the time of a wait out of the computation, and the joins that were counted last, which may be those of
+    /// Leaves out of the computation the time of a wait, and the joins that were counted last, which may be those of
     /// stolen jobs.
     pub(super) fn waited(&self, now: Instant) {
         self.restart(now);
@@ -73,11 +73,11 @@ impl Pace {
     /// Returns true if the computation has lasted for one [`PERIOD`] or more since it counted as unknown, or has
     /// waited.
     pub(super) fn has_lasted(&self) -> bool {
-        // The first look ends the time in which it does.
+        // The first look ends the time in which the computation counts as unknown.
         self.looks.get() > 1
     }
 
-    /// Counts a join of a task that was in no other and has ended. Returns true if it is time for a split point.
+    /// Counts a join of a task that was in no other join and has ended. Returns true if it is time for a split point.
     pub(super) fn count_outer(&self) -> bool {
         let outer = self.outer.get().wrapping_add(1);
         self.outer.set(outer);
@@ -142,7 +142,7 @@ impl Pace {
         let elapsed = elapsed.as_nanos().max(1);
         let joins = u128::from(self.per_clock.get());
         let fitting = joins * PERIOD.as_nanos() / elapsed;
-        // Up step by step: the next joins may be slower than the last.
+        // The count grows step by step, because the next joins may be slower than the last.
         let most = (joins * 2).max(FIRST_COUNT.into());
         let next = fitting.min(most).clamp(1, MOST_JOINS.into()) as u32;
         self.per_clock.set(next);

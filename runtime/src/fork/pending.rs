@@ -2,7 +2,7 @@
 //!
 //! The joins are touched by their worker only, and one of them at a time goes into the [`Offer`]. In a computation that
 //! is not known to be fine-grained, the others follow it into a list that thieves can reach. Spawned jobs lie where
-//! others can take them, or as long as all are short and nobody is idle, in a list that costs less. The rules, and what
+//! others can take them or, as long as all are short and nobody is idle, in a list that costs less. The rules, and what
 //! follows from offering the oldest first, are in `README.md`.
 
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -39,14 +39,14 @@ pub(crate) struct Pending {
     oldest: SpawnedStealer,
     /// Spawned jobs that nobody else knows of.
     spawned: RefCell<VecDeque<Spawned>>,
-    /// How many joins were pending when any of both was spawned, at the least.
+    /// The least number of joins that were pending when any job in `shared` or `spawned` was spawned.
     spawned_in: Cell<usize>,
     /// The spawned job that was last put into the offer, if that was the last thing put there.
     offered_spawn: Cell<Option<NonNull<Job>>>,
 }
 
-// SAFETY: the pointers are to jobs, which are `Send`; and the lists are empty whenever the thread of
-// a worker gives up what it took along from its slot.
+// SAFETY: the pointers are to jobs, which are `Send`; and the lists are empty whenever the thread of a worker gives up
+// what it took from its slot.
 unsafe impl Send for Pending {}
 
 impl Pending {
@@ -103,7 +103,7 @@ impl Pending {
         *places = longer.into_boxed_slice();
     }
 
-    /// Returns true if the owner has something to see to: the offer is empty, or the clock is to be read.
+    /// Returns true if the owner has something to do: the offer is empty, or the clock has to be read.
     #[inline(always)]
     pub(super) fn count_down(&self) -> bool {
         let count = self.count.get().wrapping_sub(1);
@@ -111,7 +111,7 @@ impl Pending {
         count == 0 || self.offer.is_empty()
     }
 
-    /// As [`count_down`](Self::count_down), for what takes as long as this many joins.
+    /// Like [`count_down`](Self::count_down), but for something that takes as long as this many joins.
     pub(super) fn count_down_by(&self, joins: u32) -> bool {
         // The last of them counts down as every join does, which must not have to look for an underflow.
         self.count.set(self.count.get().saturating_sub(joins - 1).max(1));
@@ -131,7 +131,7 @@ impl Pending {
         self.count.set(count);
     }
 
-    /// Comes back to a join; true if it is private. It is pending no more.
+    /// Comes back to a join, which is then no longer pending. Returns true if it is private.
     #[inline(always)]
     pub(super) fn pop(&self, index: usize) -> bool {
         debug_assert_eq!(
@@ -143,11 +143,11 @@ impl Pending {
         self.private.get() <= index
     }
 
-    /// Comes back to a join that `pop` found to be offered; true if no thief has it.
+    /// Comes back to a join that `pop` found to be offered. Returns true if no thief has it.
     pub(super) fn take_back(&self, job: NonNull<Job>, index: usize) -> bool {
         debug_assert_eq!(self.private.get(), index + 1, "only the youngest offered can come back");
         self.private.set(index);
-        // Those that are shared come back youngest first and are stolen oldest first: what is left there is this one.
+        // Shared joins come back youngest first and are stolen oldest first. So the one that is left there is this one.
         match self.joins.pop() {
             Some(Spawned(youngest)) => {
                 debug_assert_eq!(
@@ -190,9 +190,9 @@ impl Pending {
         self.offer.is_empty()
     }
 
-    /// Offers the oldest job there is; false if there is none. The offer was seen empty.
+    /// Offers the oldest job. Returns false if there is none. The offer was seen empty.
     pub(super) fn offer_oldest(&self) -> bool {
-        // Those that are shared are older than all that was spawned: see `share_joins`.
+        // Shared joins are older than all spawned jobs: see `share_joins`.
         if let Some(Spawned(job)) = self.oldest_join.steal() {
             self.offered_spawn.set(None);
             self.offer.put(job);
@@ -200,8 +200,8 @@ impl Pending {
         }
         let private = self.private.get();
         let has_private = private < self.top.get();
-        // A join that is older than all that was spawned comes first. Were a younger one stolen, its joiner would run
-        // what was spawned before on top of it, and so on for ever deeper.
+        // A join that is older than all spawned jobs comes first. If a younger one were stolen, its joiner would run
+        // what was spawned before on top of it, and so on, ever deeper.
         let spawned = if has_private && private < self.spawned_in.get() {
             None
         } else {
@@ -222,8 +222,9 @@ impl Pending {
         has_private
     }
 
-    /// Queues a job that any worker may run at any time; true if it has gone into the offer, being the oldest. Unless
-    /// it is known to be short, others may take it from now on: the owner may be long in coming back.
+    /// Queues a job that any worker may run at any time. Returns true if it has gone into the offer, because it is the
+    /// oldest. Unless it is known to be short, others may take it from now on, because the owner may take long to come
+    /// back.
     #[inline]
     pub(super) fn push_spawned(&self, job: NonNull<Job>, is_short: bool) -> bool {
         let mut spawned = self.spawned.borrow_mut();
@@ -253,7 +254,7 @@ impl Pending {
         self.spawned.borrow_mut().drain(..).for_each(|job| self.shared.push(job));
     }
 
-    /// Returns true if there are spawned jobs that others may take, be it the one in the offer.
+    /// Returns true if there are spawned jobs that others may take, including the one in the offer.
     pub(super) fn has_spawned(&self) -> bool {
         self.offers_spawned() || !self.shared.is_empty()
     }
@@ -266,8 +267,8 @@ impl Pending {
     }
 
     /// Takes the oldest pending join that no thread has begun, for its own worker to run before it comes back to it.
-    /// The spawned jobs have been taken before. In the order of thieves, because what follows from it holds for joins
-    /// of all kinds.
+    /// The spawned jobs have been taken before. It takes them in the order of thieves, because what follows from that
+    /// order holds for joins of all kinds.
     #[cfg(not(loom))]
     pub(super) fn take_oldest_join(&self, index: usize) -> Option<JobRef> {
         self.share_joins();
@@ -281,7 +282,7 @@ impl Pending {
         self.offered_spawn.get().is_some() && !self.offer.is_empty()
     }
 
-    /// Takes the newest spawned job, also if it was offered and nobody took it.
+    /// Takes the newest spawned job, even if it was offered and nobody took it.
     #[inline]
     pub(super) fn pop_spawned(&self, index: usize) -> Option<JobRef> {
         // Joins may have ended since, and the next ones are younger than what is left.
@@ -291,18 +292,18 @@ impl Pending {
         let job = newest.or_else(|| {
             self.offered_spawn.take().filter(|&offered| self.offer.take_back(offered))
         })?;
-        // SAFETY: it was in the list, or in the offer, and is no more.
+        // SAFETY: it was in the list, or in the offer, and is no longer there.
         Some(unsafe { JobRef::new(job, index) })
     }
 }
 
-/// There are jobs, but their owner has done them sooner than a thief would.
+/// There are jobs, but their owner is done with them sooner than a thief would be.
 pub(super) struct Crumbs;
 
 /// Lets some time pass, in which an owner may come back to its job.
 fn watch_for(age: Duration) {
     if TIMELESS {
-        // But others may run.
+        // But other threads may run.
         if !age.is_zero() {
             hint::spin_loop();
         }
@@ -333,7 +334,7 @@ impl Offers {
     }
 
     /// Takes the job that worker `from` offers, or else its oldest shared join, to run it elsewhere. Returns an error
-    /// if there was one, but the owner offers another one within the `age` that a job must have.
+    /// if there was a job, but the owner offers another one within the `age` that a job must have.
     pub(super) fn steal(&self, from: usize, age: Duration) -> Result<Option<JobRef>, Crumbs> {
         if self.first.is_empty() && self.joins.is_empty() {
             return Ok(None);
@@ -349,7 +350,7 @@ impl Offers {
         Ok(job.map(|job| unsafe { JobRef::new(job, from) }))
     }
 
-    /// Takes the oldest job that worker `from` has spawned, the offered one aside.
+    /// Takes the oldest job that worker `from` has spawned, apart from the offered one.
     pub(super) fn steal_spawned(&self, from: usize) -> Option<JobRef> {
         let Spawned(job) = self.spawned.steal()?;
         // SAFETY: just taken out of the list.

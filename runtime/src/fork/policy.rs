@@ -4,30 +4,30 @@
 //! Xeon with Linux 6.18, with the workloads of `benches/`; `docs/performance.md` has the figures. The part of its time
 //! that a worker leaves to a computation is a setting, `Builder::compute_share`.
 //!
-//! On a server with many more cores than that, the ones to look at first are [`PIECES_PER_WORKER`], because more
-//! workers come for the pieces; and [`WORTH_A_THIEF`].
+//! On a server with many more cores than that, look first at [`PIECES_PER_WORKER`], because more workers come for the
+//! pieces; and at [`WORTH_A_THIEF`].
 
 use std::time::Duration;
 
 // --- Split points ---
 
-/// The time between two looks at the clock that the count of joins aims at. Shorter interrupts a computation sooner for
-/// a task that waits; longer saves readings of the clock, of some 25 ns each. Chosen. Read by `Pace`.
+/// The time between two looks at the clock for which the count of joins aims. Shorter interrupts a computation sooner
+/// for a task that waits; longer saves readings of the clock, of some 25 ns each. Chosen. Read by `Pace`.
 pub(super) const PERIOD: Duration = Duration::from_micros(20);
 
-/// Joins before the clock is read for the first time by a worker, and the count to which [`PERIOD`] may take it at
-/// once; above that it doubles at most, because the next joins may be slower than the last. More reads the clock later
-/// in a worker's first computation; fewer sooner. Chosen. Read by `Pending` and `Pace`.
+/// Joins before a worker reads the clock for the first time, and the count to which [`PERIOD`] may raise it at once.
+/// Above that it at most doubles, because the next joins may be slower than the last. More reads the clock later in a
+/// worker's first computation; fewer sooner. Chosen. Read by `Pending` and `Pace`.
 pub(super) const FIRST_COUNT: u32 = 64;
 
 /// The most joins between two looks at the clock. No real computation has this many in a [`PERIOD`]: it bounds the
 /// count where the clock stands still. Read by `Pace`.
 pub(super) const MOST_JOINS: u32 = 1 << 14;
 
-/// What happens this many times costs one reading of the clock, if that is not due by the count of joins: joins of a task
-/// that are in no other, because a task may be all small joins, none of which comes to a split point by itself; and
-/// offers of a fine-grained computation, of which the first looks. More saves readings; fewer interrupts such a task,
-/// and wakes a thief, sooner. Chosen. Read by `Pace` and `Offering`.
+/// The number of events for which the clock is read once, even if that is not due by the count of joins. The events are
+/// joins of a task that are in no other, because a task may be all small joins, none of which comes to a split point by
+/// itself; and offers of a fine-grained computation, the first of which reads the clock. More saves readings; fewer
+/// interrupts such a task, and wakes a thief, sooner. Chosen. Read by `Pace` and `Offering`.
 pub(super) const COUNTS_PER_CLOCK: u32 = 16;
 
 /// The number of joins for which a call of `split_here` counts, in a loop that has nothing to join for long. More reads
@@ -36,8 +36,8 @@ pub(super) const JOINS_PER_SPLIT: u32 = 16;
 
 // --- Sharing joins ---
 
-/// The number of places for pending joins that a worker begins with, of a word each; it doubles when they are used
-/// up. More takes memory of each worker; fewer allocates on the way down a deep recursion. Chosen. Read by `Pending`.
+/// The number of places for pending joins that a worker begins with, one word each; it doubles when they are used up.
+/// More takes memory for each worker; fewer allocates on the way down a deep recursion. Chosen. Read by `Pending`.
 pub(super) const FIRST_PLACES: usize = 256;
 
 /// Split points at the beginning of a computation that share what is pending: nothing is known about its leaves, and
@@ -55,8 +55,8 @@ pub(super) const COARSE_JOINS: u32 = 4;
 /// `Pace` and the monitor.
 pub(crate) const LONG_LEAF: Duration = Duration::from_micros(300);
 
-/// This many split points in a row that are closer than [`LONG_LEAF`] make a computation fine-grained. Fewer would take
-/// a pause between two leaves for that; more keep a spare that is not needed. Chosen. Read by `Pace`.
+/// This many split points in a row that are closer than [`LONG_LEAF`] make a computation fine-grained. Fewer would
+/// mistake a pause between two leaves for that; more keep a spare that is not needed. Chosen. Read by `Pace`.
 pub(super) const FINE_AFTER: u32 = 64;
 
 /// A fine-grained computation that shows no split point is kept from running by the OS. Its worker gets a spare after
@@ -71,16 +71,16 @@ pub(crate) const FINE_FACTOR: u32 = 16;
 pub(super) const WORTH_A_THIEF: Duration = Duration::from_micros(20);
 
 /// How long a thief watches an offer before it takes it. A job that its owner comes back to sooner costs more to steal
-/// than to run. In trees of 1,023 nodes, one after the other, the two workers stole crumbs from each other: 0.78 of
+/// than to run. In trees of 1,023 nodes, one after another, the two workers stole crumbs from each other: 0.78 of
 /// rayon's time without this (quartiles 0.69 and 0.82), 0.60 with 1 µs. In a trial with another change beside it, 2 µs
 /// gained another tenth there and cost the game of life 2 %. Read by the builder.
 pub(crate) const OFFER_AGE: Duration = Duration::from_micros(1);
 
-/// A worker that takes this many of its offers back within a [`PERIOD`] brings crumbs, for which no thief
-/// is woken: each of them lasts for a few microseconds, and waking takes ten times that. Fewer would keep
-/// thieves from computations of 10 µs; more wakes them in vain. Trees of 1,023 nodes, one after the
-/// other, took 2.89 µs each without this rule, and a thief was woken 20,000 times a second; they take
-/// 1.83 µs with half the CPU time. Read by `Offering`.
+/// A worker that takes this many of its offers back within a [`PERIOD`] brings crumbs, for which no thief is woken:
+/// each of them lasts for a few microseconds, and waking takes ten times that. Fewer would keep thieves from
+/// computations of 10 µs; more wakes them in vain. Trees of 1,023 nodes, one after another, took 2.89 µs each without
+/// this rule, and a thief was woken 20,000 times a second; they take 1.83 µs with half the CPU time. Read by
+/// `Offering`.
 pub(super) const CRUMBS: u32 = 3;
 
 // --- Tasks beside a computation ---
@@ -117,14 +117,14 @@ pub(super) const SPINS_PER_LOOK: u32 = 16;
 /// 20 ms no difference could be measured. Read by the builder.
 pub(crate) const NEXT_JOB: Duration = Duration::from_millis(1);
 
-/// How often such a worker looks whether its spare makes progress. With the monitor alone to call the worker, a task
+/// How often such a worker checks whether its spare makes progress. With the monitor alone to call the worker, a task
 /// behind one that blocks for 8 ms waited 2.3 ms at the median; with this, 0.65 ms. Read by `Worker::await_job`.
 pub(super) const GLANCE: Duration = Duration::from_micros(200);
 
 // --- Dividing slices ---
 
-/// Pieces into which work is divided for each worker. More even out what pieces differ in cost; fewer save joins.
-/// Chosen. Read by `Splitter` and the sort.
+/// Pieces into which work is divided for each worker. More even out differences in the cost of pieces; fewer save
+/// joins. Chosen. Read by `Splitter` and the sort.
 pub(super) const PIECES_PER_WORKER: usize = 8;
 
 /// Items that are always worth a join: it costs a few nanoseconds, and is where a computation can be interrupted. More
@@ -140,7 +140,7 @@ pub(super) const SORT_PIECE: (usize, usize) = (4096, 8192);
 pub(super) const PARTITION_BLOCK: usize = 2048;
 
 /// A computation that took at least this long is worth a second worker from its first join on, the next time. It trades
-/// a wake-up that comes to nothing against a second half that starts late. Joins of two halves of 100 or 200 µs, half a
-/// millisecond apart, took 244 and 437 µs without it and take 170 and 277 µs. Halves of 40 µs, and those that are 5 ms
-/// apart, gain nothing and lose a twentieth. Read by `Forecast`.
+/// a wake-up in vain against a second half that starts late. Joins of two halves of 100 or 200 µs, half a millisecond
+/// apart, took 244 and 437 µs without it and take 170 and 277 µs. Halves of 40 µs, and those that are 5 ms apart, gain
+/// nothing and lose a twentieth. Read by `Forecast`.
 pub(super) const LONG_LAST_TIME: Duration = Duration::from_micros(100);

@@ -6,10 +6,10 @@
 //! # Nothing is forgotten
 //!
 //! A job for any worker is stealable like an offer, and its poster passes the same handshake: push, fence, look for an
-//! idle worker. A searcher that finds something else, and a worker that runs one posted job while others wait, call the
-//! next; and if all workers are stuck, the monitor sends a spare, as for a root. For a job of a particular worker all
-//! are woken, as only the top of the sleepers' stack can be popped; a worker that falls asleep looks for such jobs
-//! after its fence. Workers that are busy with tasks look by time, where they look for roots.
+//! idle worker. A searcher that finds something else, and a worker that runs one posted job while others wait, wake the
+//! next worker. If all workers are stuck, the monitor sends a spare, as for a root. For a job of a particular worker
+//! all are woken, because only the top of the sleepers' stack can be popped; a worker that falls asleep looks for such
+//! jobs after its fence. Workers that are busy with tasks look from time to time, where they look for roots.
 //!
 //! At the end, workers run what is left before they leave. The poster passes a fence between the push and
 //! a look at `closing`; so either it sees that the pool closes, and runs what is left itself, or the
@@ -25,10 +25,10 @@ use crate::primitives::{Arc, Ordering, fence, thread};
 use crate::sched::{Pool, Worker};
 use crate::task::{self, quietly};
 
-/// No worker's index: such a job comes from none.
+/// Stands for the index of a worker, in a job that comes from none.
 pub(super) const NO_WORKER: usize = usize::MAX;
 
-/// Takes the oldest of posted jobs.
+/// Takes the oldest posted job.
 fn take(jobs: &JobList) -> Option<JobRef> {
     let Spawned(job) = jobs.pop_front()?;
     // SAFETY: just taken out of the list.
@@ -61,7 +61,8 @@ impl Posted {
 }
 
 impl Worker {
-    /// Returns the job that was just taken, or `None` if it was reserved meanwhile, and is posted to the workers.
+    /// Returns the job that was just taken, or `None` if jobs were reserved meanwhile, and it was posted to the
+    /// workers.
     pub(super) fn keep_unless_reserved(&self, job: JobRef) -> Option<JobRef> {
         if self.leaves_jobs() {
             Pool::pass_on(&self.pool, job);
@@ -80,7 +81,7 @@ impl Worker {
         self.pool.posted.for_one.get(self.index()).and_then(take)
     }
 
-    /// Takes a posted job in the middle of tasks. Not in a poll in place, nor for a spare that is there for tasks.
+    /// Takes a posted job between two tasks. Takes none in a poll in place, or on a spare that is there for tasks.
     pub(crate) fn take_posted_in_turn(&self) -> Option<JobRef> {
         if self.is_in_place() || !self.may_compute() {
             return None;
@@ -90,7 +91,7 @@ impl Worker {
 
     /// Runs what is left, before the worker leaves. The caller has passed a fence.
     pub(crate) fn run_posted(&self) {
-        // A spare that is dismissed leaves what is reserved to the workers.
+        // A spare that is dismissed leaves reserved jobs to the workers.
         while !self.leaves_jobs() {
             let Some(job) = self.take_posted().and_then(|job| self.keep_unless_reserved(job))
             else {
@@ -100,7 +101,7 @@ impl Worker {
         }
     }
 
-    /// Runs a job in the place of a pool that closes, and what it has spawned: nobody else may ever come for that.
+    /// Runs a job in a pool that closes, and what the job has spawned, because nobody else may ever come for that.
     fn run_leftover(&self, job: JobRef) {
         let _aside = context::set_aside();
         job.run(self);
@@ -109,8 +110,8 @@ impl Worker {
 }
 
 impl Pool {
-    /// Has a worker run `f`: the current one, when it comes to it, newest first. If the current thread is none of them,
-    /// or a spare, it is the first worker that comes by. No thread waits for it.
+    /// Has a worker run `f`: the current one, when it comes to it, newest first. If the current thread is not a worker,
+    /// or is a spare, the first worker that comes by runs it. No thread waits for it.
     ///
     /// # Safety
     ///
@@ -124,7 +125,7 @@ impl Pool {
         });
     }
 
-    /// As [`post`](Self::post), of what borrows nothing.
+    /// Like [`post`](Self::post), but for a closure that borrows nothing.
     #[cfg(any(loom, test))]
     pub(crate) fn post_static(pool: &Arc<Self>, f: impl FnOnce() + Send + 'static) {
         // SAFETY: nothing is borrowed.
@@ -146,7 +147,7 @@ impl Pool {
         Self::post_job(pool, HeapJob::leak(move |worker| job.run(worker)));
     }
 
-    /// As [`post`](Self::post), to each worker one that is made for its index.
+    /// Like [`post`](Self::post), but posts to each worker a job that is made for its index.
     ///
     /// # Safety
     ///
@@ -177,8 +178,8 @@ impl Pool {
         while pool.is_closing() {
             let all = || pool.posted.for_one.iter().find_map(take);
             let Some(job) = take(&pool.posted.for_any).or_else(all) else { return };
-            // This thread may be in a slot of the pool already, and all others may be in the hands of threads that
-            // look for one, too.
+            // This thread may be in a slot of the pool already, and all other slots may be taken by threads that look
+            // for one too.
             let is_there = |worker: &Worker| Arc::ptr_eq(worker.pool(), pool);
             context::with_forker(|forker| match forker.filter(|worker| is_there(worker)) {
                 Some(worker) => worker.run_leftover(job),
@@ -197,7 +198,7 @@ impl Pool {
     }
 }
 
-/// Makes a job of a closure that no thread waits for.
+/// Makes a job from a closure that no thread waits for.
 fn detached(f: impl FnOnce() + Send) -> NonNull<Job> {
     let inherited = task::inherited();
     HeapJob::leak(move |_| quietly(|| task::run_job(inherited, f)))
@@ -219,7 +220,7 @@ mod tests {
     fn a_spare_that_leaves_hands_over_what_a_posted_job_has_spawned() {
         let pool = Pool::for_tests_with(1, |config| config.spares = 1);
         Pool::post_static(&pool, || drop(crate::spawn(async {})));
-        // No worker has sent for it, so it is to leave at once.
+        // No worker has sent for it, so it has to leave at once.
         Worker::new(pool.clone(), 1).unwrap().run();
         assert!(!pool.posted.is_for_any(), "it has run the job");
         assert!(pool.has_shared_work() && !pool.has_kept_work());
@@ -259,7 +260,7 @@ mod tests {
         });
     }
 
-    /// It looked for another slot, of which there was none left.
+    /// It looked for another slot, but there was none left.
     #[test]
     fn a_guest_runs_its_own_jobs_at_the_end_where_it_is() {
         with_closed_pool(|pool| {

@@ -1,9 +1,8 @@
 //! The relieved worker: a spare looks after its tasks, and between two jobs it waits for the next one as a joiner does.
 //!
-//! On the sleepers' stack it would lie on top of the spare, and be woken in its place when an event has come.
-//! It would then be woken with tasks that it should leave to the spare, while the spare sleeps. So it waits beside the
-//! stack, for about as long as the next leaf may take to come, and looks to others like a worker that computes. It is
-//! woken
+//! On the sleepers' stack it would lie on top of the spare, and be woken in its place when an event has come. It would
+//! then get tasks that it should leave to the spare, while the spare sleeps. So it waits beside the stack, for about as
+//! long as the next leaf may take to come, and looks to others like a worker that computes. It is woken
 //!
 //! - for an offer, by [`Pool::wake_thief`], as any joiner;
 //! - for a root, by the thread that queues it ([`Pool::wake_for_root`]);
@@ -11,7 +10,7 @@
 //!
 //! Each of these threads first queues or stores the reason, passes a fence, and looks for announcements; the worker
 //! announces that it sleeps, passes a fence, and looks for a reason. So one sees the other. It is not woken for tasks:
-//! now and then it checks whether the spare makes progress, and takes the tasks over if not. When its time is over, it
+//! now and then it checks whether the spare makes progress, and if not, takes the tasks over. When its time is over, it
 //! falls asleep like every other worker.
 
 use std::time::{Duration, Instant};
@@ -22,11 +21,11 @@ use crate::sched::policy::TIMELESS;
 use crate::sched::{Pool, WaitKind, Worker};
 
 impl Worker {
-    /// Waits a moment for a job; `None` if there is something else to look for, or none has come.
+    /// Waits a moment for a job. Returns `None` if there is something else to look for, or no job has come.
     pub(super) fn await_job(&self) -> Option<JobRef> {
         let wait = self.pool.config.next_job?;
         let slot = self.slot();
-        // Nobody is to count on it for tasks, nor to name what it has polled last.
+        // Nobody must count on it for tasks, or name what it has polled last.
         slot.note_poll(None);
         slot.counters.waits.bump();
         slot.counters.tick.bump();
@@ -72,7 +71,8 @@ impl Worker {
 }
 
 impl Pool {
-    /// Wakes a worker that waits for a job; false if there is none. The caller has queued a root, and passed a fence.
+    /// Wakes a worker that waits for a job. Returns false if there is none. The caller has queued a root, and passed a
+    /// fence.
     pub(crate) fn wake_for_root(&self) -> bool {
         self.has_joiners()
             && (0..self.slots.len()).any(|index| self.wake_waiter(index, WaitKind::Job))

@@ -13,21 +13,20 @@ use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering};
 use crate::sched::{Pool, Worker};
 use crate::task::{self, drop_quietly};
 
-/// Runs a closure that may spawn jobs, and returns when it and all of its jobs have ended. The jobs may
-/// borrow whatever outlives the scope, and may spawn further ones.
+/// Runs a closure that may spawn jobs, and returns when it and all of its jobs have ended. The jobs may borrow whatever
+/// outlives the scope, and may spawn more jobs.
 ///
-/// On a worker, the jobs wait in its own list and are taken from there by idle workers, oldest first;
-/// the worker itself runs the newest when the closure is done. Other threads take part, or the whole scope moves to
-/// a worker, as with [`join`](crate::join). Whatever its documentation says about locks, calls that block
-/// and async code holds here too.
+/// On a worker, the jobs wait in its own list. Idle workers take the oldest from there; the worker itself runs the
+/// newest when the closure is done. Other threads take part, or the whole scope moves to a worker, as with
+/// [`join`](crate::join). What its documentation says about locks, calls that block and async code holds here too.
 ///
 /// A job costs an allocation; for two closures `join` is cheaper, and for slices there is
 /// [`par`](crate::par).
 ///
 /// # Panics
 ///
-/// Panics with the first payload if the closure or a job panics, once all have ended. Also panics outside
-/// of any runtime if the global one can't be started.
+/// Panics with the first payload if the closure or a job panics, but not before all have ended. Also panics outside of
+/// any runtime if the global one can't be started.
 ///
 /// # Examples
 ///
@@ -53,14 +52,14 @@ where
     })
 }
 
-/// As [`scope`], with a closure that need not be `Send`: it runs on the calling thread in any case. If the caller is no
-/// worker, and the runtime has no slot left for it to take part (see [`join`](crate::join)), the jobs are queued for
-/// the workers, and the caller blocks until they are done. If the current runtime is a [manual loop](crate::manual),
-/// each job runs on the calling thread, when it is spawned.
+/// Like [`scope`], but with a closure that need not be `Send`, because it always runs on the calling thread. If the
+/// caller is not a worker, and the runtime has no slot left for it to take part (see [`join`](crate::join)), the jobs
+/// are queued for the workers, and the caller blocks until they are done. If the current runtime is a [manual
+/// loop](crate::manual), each job runs on the calling thread, when it is spawned.
 ///
 /// # Panics
 ///
-/// As [`scope`].
+/// Panics where [`scope`] does.
 ///
 /// # Examples
 ///
@@ -89,7 +88,7 @@ pub struct Scope<'scope> {
     /// run by the thread that spawns it.
     pool: *const Arc<Pool>,
     owner: Owner,
-    /// Jobs that have not ended; and the closure, if its thread blocks for them.
+    /// The number of jobs that have not ended, plus one for the closure if its thread blocks for them.
     left: AtomicUsize,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
     /// Jobs are called with the scope, and borrow for `'scope`: neither may be stretched or shrunk.
@@ -132,7 +131,7 @@ impl<'scope> Scope<'scope> {
         let scope = Self {
             pool: ptr::from_ref(pool),
             owner: Owner::Outsider(done.clone()),
-            // The closure: the count must not come to nothing between two of its jobs.
+            // For the closure, because the count must not reach zero between two of its jobs.
             left: AtomicUsize::new(1),
             panic: Mutex::new(None),
             jobs: PhantomData,
@@ -147,7 +146,7 @@ impl<'scope> Scope<'scope> {
 
     /// Spawns a job. It is called with the scope, so that it can spawn more.
     ///
-    /// A worker of the scope's runtime runs it, or the thread that called [`scope`]. Any thread may spawn; a job from a
+    /// A worker of the scope's runtime runs it, or the thread that called [`scope`]. Any thread may spawn. A job from a
     /// thread that has no part in that runtime is queued for its workers.
     ///
     /// # Examples
@@ -187,7 +186,7 @@ impl<'scope> Scope<'scope> {
         self.left.fetch_add(1, Ordering::Relaxed);
         let (scope, inherited) = (ptr::from_ref(self), task::inherited());
         HeapJob::leak(move |worker: &Worker| {
-            // What was inherited is dropped inside of the call, because that may panic as well.
+            // What was inherited is dropped inside of the call, because that drop may panic as well.
             // SAFETY: the scope waits for this job.
             unsafe { (*scope).call(|scope| task::run_job(inherited, || f(scope))) };
             // SAFETY: as above, and nothing of it is touched afterwards.
@@ -195,7 +194,7 @@ impl<'scope> Scope<'scope> {
         })
     }
 
-    /// Runs the closure, waits for all jobs, and passes on what came out.
+    /// Runs the closure, waits for all jobs, and passes on the result or the first panic.
     pub(super) fn complete<F, R>(self, worker: Option<&Worker>, f: F) -> R
     where
         F: FnOnce(&Scope<'scope>) -> R,
@@ -218,7 +217,7 @@ impl<'scope> Scope<'scope> {
         self.pass_on(result)
     }
 
-    /// Runs the closure. Keeps its panic, if it does.
+    /// Runs the closure. Keeps the panic if it panics.
     fn run<F, R>(&self, f: F) -> Option<R>
     where
         F: FnOnce(&Scope<'scope>) -> R,

@@ -1,4 +1,4 @@
-//! The jobs that a worker has spawned and not begun: its owner takes the newest, thieves the oldest.
+//! The jobs that a worker has spawned and nobody has begun: their owner takes the newest, thieves the oldest.
 
 use std::ptr::NonNull;
 
@@ -8,7 +8,7 @@ use crate::deque::{Deque, LockedList, Stealer};
 /// A job on the heap that waits for a worker to run it.
 pub(crate) struct Spawned(pub(super) NonNull<Job>);
 
-// SAFETY: what it points to is `Send`, and the thread that takes it out of the list has it alone.
+// SAFETY: what it points to is `Send`, and only the thread that takes it out of the list has it.
 unsafe impl Send for Spawned {}
 
 /// A list of jobs behind a lock.

@@ -18,7 +18,7 @@ use crate::sched::policy::TIMELESS;
 use crate::sched::{Worker, steal};
 use crate::task::{self, Runnable};
 
-/// Counts as a split point in a loop that has nothing to join for long. To be called every few microseconds.
+/// Counts as a split point in a loop that has nothing to join for long. Has to be called every few microseconds.
 pub(super) fn split_here() {
     context::with_forker(|worker| {
         if let Some(worker) = worker {
@@ -49,7 +49,7 @@ impl Worker {
         }
     }
 
-    /// Shares all pending joins, because the next leaf may be long. Idle workers are woken by the monitor, if it lasts.
+    /// Shares all pending joins, because the next leaf may be long. If it is, the monitor wakes idle workers.
     fn share_joins(&self) {
         if self.pending.share_joins() {
             self.note_computing();
@@ -63,16 +63,16 @@ impl Worker {
         }
     }
 
-    /// Called if no worker is idle that could take a job, or if there is no room for it. Switches the monitor on for a
-    /// guest, which may block with the job in its hands.
+    /// Called if no idle worker could take a job, or if there is no room for it. Switches the monitor on for a guest,
+    /// which may block while it holds the job.
     fn rely_on_monitor(&self) {
         if self.is_guest() {
             self.pool.monitor.switch_on();
         }
     }
 
-    /// Starts probing again, because the last joins were far apart. Joins come in bursts, on the way down to a leaf:
-    /// that the next few are close together says nothing about the leaf after them.
+    /// Starts probing again, because the last joins were far apart. Joins come in bursts, on the way down to a leaf. If
+    /// the next few are close together, that says nothing about the leaf after them.
     fn expect_long_leaves(&self) {
         self.pending.set_count(self.computation.slow_down());
         self.share_joins();
@@ -93,14 +93,15 @@ impl Worker {
     fn note_computing(&self) {
         match self.computation.doing() {
             Doing::Tasks => self.begin(Kind::OfTask),
-            // So does the task that is polled in place. The monitor is not to wait for it as for what is around it.
+            // The task that is polled in place computes too. The monitor must not wait for it as it does for the
+            // computation around it.
             Doing::InPlace(_) => self.slot().activity.compute_anew(),
             Doing::Computing(Kind::OfTask) => self.slot().activity.compute(),
             Doing::Computing(_) => (),
         }
     }
 
-    /// Called when a join has ended that was in no other. If it was a task's, what the task does next is no leaf: it
+    /// Called when a join that was in no other has ended. If it was a task's, what the task does next is not a leaf: it
     /// may block, and wait for a computation that another worker has to begin.
     pub(super) fn leave_joins(&self) {
         let pace = &self.computation.pace;
@@ -117,8 +118,8 @@ impl Worker {
                 // The next join is another computation.
                 self.pending.set_count(pace.probe_anew());
             }
-            // So it may be here; but there may be many small ones in a row as well, of which most are to cost no more
-            // than their joins do.
+            // The next join may be another computation here as well. But there may also be many small ones in a row,
+            // most of which must cost no more than their joins do.
             _ if pace.has_lasted() => {
                 self.pending.set_count(pace.probe_again(self.pending.count()));
             }
@@ -166,8 +167,8 @@ impl Worker {
         true
     }
 
-    /// Others may take a job from now on: wakes one that is idle if the computation is worth it, or else has the
-    /// monitor do so by and by.
+    /// Called when others may take a job: wakes an idle worker if the computation is worth it, or else leaves that to
+    /// the monitor, which does so later.
     pub(super) fn announce_offer(&self) {
         self.note_computing();
         // Partner of the fences in `Worker::sleep` and `sleep_joining`: either we see the sleeper, or it sees the job.
@@ -210,8 +211,8 @@ impl Worker {
         }
     }
 
-    /// Has the monitor see that the computation makes progress, unless it comes to no tasks: then a spare must come for
-    /// them.
+    /// Shows the monitor that the computation makes progress, unless it does not come to tasks: then a spare must come
+    /// for them.
     pub(super) fn show_progress(&self) {
         if self.comes_to_tasks() {
             self.slot().counters.splits.bump();
@@ -220,9 +221,9 @@ impl Worker {
         }
     }
 
-    /// Returns false in a task that is polled in place; in `block_in_place`, where the thread is no worker; and while
-    /// the thread unwinds: the second closure of a join whose first one has panicked runs then. A task in its middle
-    /// would take itself for one that panics.
+    /// Returns false in a task that is polled in place, in `block_in_place`, where the thread is not a worker, and
+    /// while the thread unwinds. The second closure of a join runs then if the first one has panicked, and a task that
+    /// is polled in the middle of it would think that it panics itself.
     fn comes_to_tasks(&self) -> bool {
         !self.is_in_place() && !self.slot().activity.is_blocked() && !thread::panicking()
     }
@@ -233,10 +234,10 @@ impl Worker {
         let fine = self.computation.pace.is_fine();
         self.slot().activity.judge(fine);
         if fine {
-            // No leaves, or none any more: this worker comes to tasks by itself.
+            // There are no long leaves, or none any more, so this worker comes to tasks by itself.
             self.dismiss_own_spare();
         } else if self.slot().status.read().spare().is_some() {
-            // A spare is there for them, and may wait for this very CPU.
+            // There is a spare for the tasks, which may wait for this very CPU.
             if own {
                 self.hand_over();
             }
@@ -292,11 +293,11 @@ impl Worker {
         if polls > 0 {
             now = Instant::now();
         }
-        // Time for which the OS has kept us from running does not count for more.
+        // Time for which the OS has kept us from running counts for no more than that.
         let spent = now.saturating_duration_since(start).min(STRETCH);
         if polls > 0 || look {
-            // The thread that is to send us something, or waits for what these tasks have sent, may have been put
-            // behind us by the OS, for as long as we compute.
+            // The OS may have put a thread that would send us something, or that waits for what these tasks have sent,
+            // behind us for as long as we compute.
             thread::yield_now();
             now = Instant::now();
         }
@@ -308,7 +309,7 @@ impl Worker {
     /// Polls a task on top of the poll that this worker is in.
     fn run_in_place(&self, runnable: Runnable) {
         let hop = self.hop.replace(false);
-        // If the task blocks, that is no leaf of the computation.
+        // If the task blocks, that is not a leaf of the computation.
         self.slot().activity.interrupt();
         self.slot().note_poll_in_place(runnable, |runnable| {
             coop::budgeted(|| self.run_or_cancel(runnable));
@@ -328,7 +329,7 @@ impl Worker {
     pub(crate) fn run_job(&self, job: JobRef) {
         let tick = &self.slot().counters.tick;
         tick.bump();
-        // What was polled here before is not to be named if the job gets stuck.
+        // What was polled here before must not be named if the job gets stuck.
         self.slot().note_poll(None);
         self.begin(if job.is_from(NO_WORKER) { Kind::Whole } else { Kind::Stolen });
         self.wake_for_shared();

@@ -12,8 +12,8 @@ use crate::global;
 use crate::handle::Handle;
 use crate::sched::{Pool, Worker};
 
-/// Returns the index of the current worker and the number of workers. Spares have none, and from now on run no jobs of
-/// this runtime: see `fork/reserved.rs`.
+/// Returns the index of the current worker and the number of workers. Spares have no index, and from now on run no jobs
+/// of this runtime: see `fork/reserved.rs`.
 #[inline]
 pub fn place() -> Option<(usize, usize)> {
     on_worker(|worker| {
@@ -31,14 +31,14 @@ pub fn current_worker() -> Option<Handle> {
     })
 }
 
-/// Returns the current runtime, unless that is a manual loop: the current thread may be the only one of it, and is not
-/// to wait for itself.
+/// Returns the current runtime, unless that is a manual loop: the current thread may be its only thread, and must not
+/// wait for itself.
 pub fn current() -> Option<Handle> {
     Handle::try_current().filter(|handle| !handle.pool().poller().is_manual())
 }
 
-/// Returns the runtime that serves a thread which is no worker: the [`current`] one, or else the global one. If that is
-/// started now, it has this many workers, unless `WINDLASS_WORKERS` is set.
+/// Returns the runtime that serves a thread that is not a worker: the [`current`] one, or else the global one. If the
+/// global one is started now, it has this many workers, unless `WINDLASS_WORKERS` is set.
 pub fn serving(workers: Option<usize>) -> Handle {
     current().unwrap_or_else(|| {
         let global = workers.map_or_else(global::runtime, global::runtime_with);
@@ -61,13 +61,13 @@ pub fn workers_of(builder: &Builder) -> io::Result<usize> {
     Ok(builder.clone().check()?.workers)
 }
 
-/// Calls `f` with the current worker, if this is one and no spare.
+/// Calls `f` with the current worker, if this thread is a worker and not a spare.
 #[inline]
 fn on_worker<R>(f: impl FnOnce(&Worker) -> R) -> Option<R> {
     context::with_forker(|worker| worker.filter(|worker| worker.is_regular()).map(f))
 }
 
-/// As [`Handle::install`], except that a spare has a worker run `f`.
+/// Like [`Handle::install`], except that a spare has a worker run `f`.
 pub fn install<F, R>(handle: &Handle, f: F) -> R
 where
     F: FnOnce() -> R + Send,
@@ -89,7 +89,7 @@ where
 /// What `f` borrows is there until it has run.
 pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
     handle.pool().reserve_jobs();
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     unsafe { Pool::post(handle.pool(), f) };
 }
 
@@ -100,12 +100,12 @@ pub unsafe fn post<F: FnOnce() + Send>(handle: &Handle, f: F) {
 /// What they borrow is there until they have run.
 pub unsafe fn post_to_each<F: FnOnce() + Send>(handle: &Handle, f: impl Fn(usize) -> F) {
     handle.pool().reserve_jobs();
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     unsafe { Pool::post_to_each(handle.pool(), f) };
 }
 
-/// Runs one job, if there is one; with `local`, one of the worker's own. Returns true if it has run one, and `None` on
-/// threads that are not workers.
+/// Runs one job, if there is one; with `local`, one of the worker's own. Returns true if it has run a job, and `None`
+/// on threads that are not workers.
 pub fn help_one(local: bool) -> Option<bool> {
     on_worker(|worker| worker.help(local))
 }
@@ -115,19 +115,19 @@ pub fn has_pending() -> Option<bool> {
     on_worker(|worker| worker.pending.has_any())
 }
 
-/// Describes a worker's thread that the program is to start.
+/// Describes a worker's thread that the program has to start.
 pub struct ThreadStart {
     /// The worker's index.
     pub index: usize,
-    /// What the thread is to be called.
+    /// The name of the thread.
     pub name: String,
-    /// How large its stack is to be, if not as large as the OS makes it.
+    /// The size of its stack, or `None` for the OS's default.
     pub stack_size: Option<usize>,
-    /// What the thread is to do; comes back when the runtime ends.
+    /// What the thread has to run. It returns when the runtime ends.
     pub run: Box<dyn FnOnce() + Send>,
 }
 
-/// Has workers' threads be started by `spawn`.
+/// Has the workers' threads started by `spawn`.
 pub fn spawn_threads_with(
     builder: Builder,
     spawn: impl Fn(ThreadStart) -> io::Result<()> + Send + Sync + 'static,
@@ -144,13 +144,13 @@ pub fn first_and_last_jobs(
     builder.first_and_last_jobs(first, last)
 }
 
-/// Has no thread started for worker 0: the current thread is to [become](become_first) it.
+/// Has no thread started for worker 0, because the current thread will [become](become_first) it.
 pub fn without_first(builder: Builder) -> Builder {
     builder.without_first()
 }
 
-/// Makes the current thread worker 0 of a runtime that was built without, for the rest of its life; false if it is one
-/// already, or that has one.
+/// Makes the current thread worker 0 of a runtime that was built without one, for the rest of the thread's life.
+/// Returns false if the thread is already a worker, or the runtime already has a worker 0.
 pub fn become_first(handle: &Handle) -> bool {
     if context::with_forker(|worker| worker.is_some()) {
         return false;

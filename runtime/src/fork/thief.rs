@@ -1,13 +1,13 @@
-//! The worker as a thief: what its last looks for the jobs of others have come to.
+//! The worker as a thief: what its last looks for jobs of others have found.
 
 use std::cell::Cell;
 
-/// One worker's record of what it has stolen, and of what it has left to its owner.
+/// One worker's record of what it has stolen, and of what it has left to the owner.
 #[derive(Default)]
 pub(super) struct Thief {
-    /// The last thing run was a stolen job.
+    /// True if the last thing run was a stolen job.
     stole: Cell<bool>,
-    /// The last look for jobs of others found crumbs.
+    /// True if the last look for jobs of others found crumbs.
     left_crumbs: Cell<bool>,
 }
 

@@ -48,13 +48,12 @@ impl Worker {
         self.computation.leave_wait();
         self.computation.pace.waited(Instant::now());
         if unknown {
-            // As it was before the wait, whatever the jobs of others were like.
+            // As before the wait, whatever the jobs of others were like.
             self.pending.set_count(self.computation.pace.probe_anew());
         }
-        // There may be jobs of other scopes than those that we are in: the threads that wait for them must not wait for
-        // us.
+        // There may be jobs of scopes that we are not in, and the threads that wait for them must not wait for us.
         self.pending.share();
-        // Nor is one that was woken for a job to keep that to itself.
+        // And a worker that was woken for a job must not keep that to itself.
         let keeps_call = slept && self.could_steal();
         let is_for_others = self.pool.posted.is_for_any() || self.pool.has_idle();
         if (keeps_call || self.pending.has_spawned()) && is_for_others {
@@ -73,8 +72,8 @@ impl Worker {
         self.pool.config.awake_to_spin > 0 && now - *since.get_or_insert(now) < LOOK_AROUND
     }
 
-    /// Returns the next job after one has ended, for which it looks for a moment. There often is one, so a thief need
-    /// not search each time.
+    /// Looks for the next job for a moment, after one has ended. There often is one, so a thief need not search each
+    /// time.
     pub(crate) fn another_job(&self) -> Option<JobRef> {
         let stole = self.computation.thief.take_note();
         if !self.may_compute() {
@@ -102,14 +101,15 @@ impl Worker {
         }
     }
 
-    /// Takes a job of one's own, or the offer of another worker.
+    /// Takes a job of this worker's own, or the offer of another worker.
     pub(crate) fn next_job(&self) -> Option<JobRef> {
         let keeps_out = self.is_guest() || self.leaves_jobs();
         let other = || if keeps_out { None } else { self.steal_job() };
         self.pending.pop_spawned(self.index()).or_else(other)
     }
 
-    /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes a thread wait.
+    /// Takes what another worker has spawned, or else what it offers, because a join whose half is stolen makes a
+    /// thread wait.
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
         let slots = self.pool.slots.len() + self.pool.guests.in_use().len();
         let start = self.steal_order.start(slots);
@@ -143,7 +143,7 @@ impl Worker {
         Some(job)
     }
 
-    /// Called before a job is run, which may take long. If more are shared than are being run, another worker is
+    /// Called before a job is run, which may take long. If more jobs are shared than are being run, another worker is
     /// wanted: the worker that was woken for the first of them wakes the next. A single offer is left to the monitor.
     pub(super) fn wake_for_shared(&self) {
         if self.pool.posted.is_for_any() {
@@ -159,7 +159,7 @@ impl Worker {
         }
     }
 
-    /// Announces that it sleeps, looks once more, and sleeps until another thread wakes it or the time has come.
+    /// Announces that it sleeps, looks once more, and sleeps until another thread wakes it or the time is up.
     pub(super) fn sleep_joining(
         &self,
         wait: WaitKind,
@@ -196,9 +196,9 @@ impl Worker {
         !self.is_guest() && !self.leaves_jobs() && (self.look_for_offer() || posted())
     }
 
-    /// Returns true if there is a job that this worker, about to sleep, would take. Crumbs are none: it
-    /// would stay awake beside them. What follows them may be a long job whose owner has not seen us
-    /// sleep, so the monitor looks soon.
+    /// Returns true if there is a job that this worker, about to sleep, would take. Crumbs do not count, because it
+    /// would stay awake beside them. What follows them may be a long job whose owner has not seen us sleep, so the
+    /// monitor looks soon.
     pub(crate) fn look_for_offer(&self) -> bool {
         if !self.computation.thief.has_left_crumbs() {
             return self.pool.has_offer_besides(self.index());
@@ -226,17 +226,17 @@ impl Worker {
 }
 
 impl Pool {
-    /// Wakes a worker that sleeps in a join; false if it does not.
+    /// Wakes a worker that sleeps in a join. Returns false if it does not sleep there.
     pub(crate) fn wake_joiner(&self, index: usize) -> bool {
         self.wake_waiter(index, WaitKind::Join)
     }
 
-    /// Wakes a worker that waits for this beside the sleepers' stack; false if it does not.
+    /// Wakes a worker that waits for this beside the sleepers' stack. Returns false if it does not wait there.
     pub(super) fn wake_waiter(&self, index: usize, wait: WaitKind) -> bool {
         let slot = self.fork_slot(index);
         let waits = slot.status.take_waiter(wait);
         if waits {
-            // Guests are not counted: they are woken for nothing but the end of what they wait for.
+            // Guests are not counted, because they are woken only for the end of what they wait for.
             if index < self.slots.len() {
                 self.joiners.fetch_sub(1, Ordering::Relaxed);
             }
@@ -251,7 +251,7 @@ impl Pool {
         self.joiners.load(Ordering::Relaxed) > 0
     }
 
-    /// Returns true if a worker sleeps that could take an offer.
+    /// Returns true if a worker that could take an offer sleeps.
     pub(crate) fn has_idle(&self) -> bool {
         let sleeps = || self.sleepers.would_wake() && self.has_thief();
         (self.has_joiners() || sleeps()) && self.has_room()
@@ -269,7 +269,7 @@ impl Pool {
         })
     }
 
-    /// Wakes a thread to take an offer: a joiner, which can't do anything else, or else a worker.
+    /// Wakes a thread to take an offer: preferably a joiner, which can't do anything else, or else a worker.
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
@@ -280,14 +280,14 @@ impl Pool {
         self.wake_one();
     }
 
-    /// Returns true if a worker offers a job, and there is room for a thread that runs it.
+    /// Returns true if a worker offers a job, and there is room for a thread to run it.
     pub(crate) fn has_offer(&self) -> bool {
         let offers = || self.fork_slots().any(|slot| !slot.offers.is_empty());
         self.posted.is_for_any() || (offers() && self.has_room())
     }
 
-    /// As [`has_offer`](Self::has_offer), for a job that worker `own` could steal. Its own offer is the
-    /// join it is inside of.
+    /// Like [`has_offer`](Self::has_offer), but for a job that worker `own` could steal. Its own offer is the join that
+    /// it is inside of.
     pub(crate) fn has_offer_besides(&self, own: usize) -> bool {
         let offers = |(index, slot): (usize, &Arc<CachePadded<Slot>>)| {
             index != own && !slot.offers.is_empty()

@@ -1,7 +1,7 @@
 //! A runtime's clock: the OS's monotonic clock, or *virtual time*, which the runtime moves itself.
 //!
-//! The value is a plain atomic because it is a value and not a protocol: it only grows, and nothing else is published
-//! with it. Timers that are due are found under the locks of their wheels.
+//! The time is a plain atomic because it is a value and not part of a protocol: it only grows, and nothing else is
+//! published with it. Timers that are due are found under the locks of their wheels.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ impl Clock {
         }
     }
 
-    /// Returns the OS's time, in virtual time too.
+    /// Returns the OS's time, even in virtual time.
     pub(crate) fn lasting(&self) -> u64 {
         if TIMELESS { self.now() } else { nanos(Instant::now()) }
     }

@@ -1,9 +1,9 @@
 //! The poller's part in the timers: the thread in the seat is the timekeeper, and any thread that is awake fires timers
 //! that are due.
 //!
-//! What is fired by a worker goes onto that worker's queue, in order. What the poller's thread fires goes through the
-//! lane; timers whose wakers may block it leaves to another thread (`foreign.rs`). A manual loop takes the place of the
-//! thread in the seat.
+//! Tasks whose timers a worker fires go onto that worker's queue, in order. Tasks whose timers the poller's thread
+//! fires go through the lane; it leaves timers whose wakers may block to another thread (`foreign.rs`). A manual loop
+//! takes the place of the thread in the seat.
 
 use std::cell::Cell;
 use std::io;
@@ -21,7 +21,7 @@ use crate::task;
 
 windlass_sync::thread_cell!(static FIRES: bool = false);
 
-/// Returns true if the current thread fires timers, and this is one of their wakers.
+/// Returns true if the current thread is firing timers, and is in one of their wakers.
 pub(crate) fn fires() -> bool {
     FIRES.with(Cell::get)
 }
@@ -49,7 +49,7 @@ impl Poller {
         self.fire_overdue(0)
     }
 
-    /// Fires the timers that were due `lag` nanoseconds ago, and returns their number.
+    /// Fires the timers that were due `lag` nanoseconds ago or earlier, and returns their number.
     pub(super) fn fire_overdue(&self, lag: u64) -> usize {
         if !self.timers.in_use() {
             return 0;
@@ -89,7 +89,7 @@ impl Poller {
     /// Parks a thread in `block_on` until it is unparked. Meanwhile the thread keeps to the deadlines of its own shard,
     /// so that its timers take one wake-up instead of two.
     ///
-    /// Nothing rests on that: the timekeeper keeps to the deadlines of all shards.
+    /// Nothing depends on that, because the timekeeper keeps to the deadlines of all shards.
     pub(crate) fn park(&self, parker: &Parker) {
         let number = context::thread_number();
         loop {
@@ -101,19 +101,19 @@ impl Poller {
             let now = self.timers.now();
             let wake = |wakers: &mut Vec<Waker>| wake_all(wakers.drain(..));
             if firing(|| self.timers.fire_outside(number, now, wake)) == 0 {
-                // Another thread fires them, or is to: a waker of theirs may block.
+                // Another thread fires them, or has to, because one of their wakers may block.
                 return parker.park();
             }
             self.note_lateness(due, now);
         }
     }
 
-    /// Makes the current thread the timekeeper. Returns how long it may sleep, `at_most` at the most.
+    /// Makes the current thread the timekeeper. Returns how long it may sleep, which is no longer than `at_most`.
     pub(super) fn keep_time(&self, at_most: Option<Duration>) -> Option<Duration> {
-        // A pause is over at once. What others do meanwhile is up to the schedule.
+        // In models a pause is over at once. What others do meanwhile is up to the schedule.
         let at_most = if TIMELESS { at_most.map(|_| Duration::ZERO) } else { at_most };
         if self.is_virtual() {
-            // No deadline comes by waiting; but the first one that is armed has to wake the thread.
+            // No deadline comes by waiting, but the first timer that is armed has to wake the thread.
             let _ = self.timers.keep_time(NEVER);
             return at_most;
         }
@@ -130,8 +130,8 @@ impl Poller {
         self.timers.entrust();
     }
 
-    /// Blocks a manual loop until there are events or the next deadline comes, for `timeout` at the most, and
-    /// wakes the tasks that wait for them.
+    /// Blocks a manual loop until there are events or the next deadline comes, but no longer than `timeout`, and wakes
+    /// the tasks that wait for them.
     pub(crate) fn wait_in_loop(&self, timeout: Option<Duration>) -> io::Result<()> {
         let Some(mut seat) = self.try_seat() else { return Ok(()) };
         seat.try_wait(timeout)?;
@@ -140,7 +140,7 @@ impl Poller {
         Ok(())
     }
 
-    /// Sets the alarm of a manual loop, so that its descriptor becomes readable at the next deadline, too.
+    /// Sets the alarm of a manual loop, so that its descriptor also becomes readable at the next deadline.
     pub(crate) fn set_alarm(&self) -> io::Result<()> {
         self.selector.alarm(self.keep_time(None))
     }
@@ -183,7 +183,7 @@ impl windlass_timer::Driver for TimerDriver {
     }
 
     fn is_on_worker(&self) -> bool {
-        // A worker that is known to stand still will not look before it sleeps.
+        // A worker that is known to stand still will not look at the timers before it sleeps.
         self.has_workers
             && context::with_worker(|worker| {
                 worker.is_some_and(|worker| {

@@ -1,26 +1,26 @@
 //! Wakers that are not of our own tasks: hand-made ones, those of other executors, those of combinators. Any of them
-//! may block, although it must not, and nothing else may wait for that.
+//! may block, although it should not, and nothing else may wait for that.
 //!
 //! **On a worker.** The wakers of our own tasks come first, in order; they never block. A single foreign waker is
 //! called in place, because nothing is behind it. Several go into a list that all threads share, from which they are
 //! taken one at a time, so that those behind one that blocks can be reached. The worker goes on until the list is
-//! empty. If it is blocked, the next worker that looks at the OS goes on with the list; and the poller's thread does,
-//! if it finds at two looks in a row that wakers wait and that none was taken in between. It looks, because a worker
-//! that is blocked is awake, and the monitor is switched on while one is. With timers it is the claim of their shard
-//! that is taken over: see `windlass_timer`'s `firing_claim.rs`.
+//! empty. If it is blocked, the next worker that looks at the OS continues with the list. So does the poller's thread,
+//! if it finds at two looks in a row that wakers wait and that none was taken in between. It does look, because a
+//! blocked worker counts as awake, and the monitor is switched on while any worker is awake. With timers, the claim of
+//! their shard is taken over instead: see `windlass_timer`'s `firing_claim.rs`.
 //!
 //! **On the poller's thread**, which nobody watches, no foreign waker is called. It puts those of events into the list,
-//! leaves timers with such wakers in their wheels, and asks a thread of the blocking pool to call the ones and fire the
-//! others. Only if no thread is available does it do that itself.
+//! leaves timers with such wakers in their wheels, and asks a thread of the blocking pool to call the wakers and fire
+//! the timers. It does so itself only if no thread is available.
 //!
-//! One thread is asked at a time. When it has begun, it may be held up by a waker, so from then on the next is asked.
-//! The poller's thread leaves something and then asks; the thread that was asked says that it begins and then looks.
-//! Both are exchanges of one flag ([`Asked`]). So if the poller's thread finds that a thread was asked already, that
-//! thread will see what was left.
+//! One thread is asked at a time. Once it has begun, it may be held up by a waker, so from then on the next thread may
+//! be asked. The poller's thread leaves something and then asks; the thread that was asked notes that it begins and
+//! then looks. Both are exchanges of one flag ([`Asked`]). So if the poller's thread finds that a thread was asked
+//! already, that thread will see what was left.
 //!
-//! Nothing else needs a handshake: a thread that puts wakers into the list sees to them itself, or asks for a thread
-//! that does. Other threads come by as well, but nothing relies on them. The counters order nothing; the list is behind
-//! a lock.
+//! Nothing else needs a handshake: a thread that puts wakers into the list calls them itself, or asks for a thread that
+//! does. Other threads come by as well, but nothing relies on them. The counters order nothing; the list is behind a
+//! lock.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -35,7 +35,7 @@ use crate::primitives::{Arc, AtomicBool as ModelBool, Mutex, Ordering};
 use crate::sched::Pool;
 use crate::task::{self, Origin, quietly};
 
-// The current thread must not call foreign wakers.
+// True if the current thread must not call foreign wakers.
 windlass_sync::thread_cell!(static HANDS_ON: bool = false);
 
 /// Returns true for a waker that may block or take its time.
@@ -45,7 +45,7 @@ pub(super) fn may_block(waker: &Waker) -> bool {
         && !outside_activity::is_busy_waker(waker)
 }
 
-/// Has the current thread hand foreign wakers on from now on.
+/// Makes the current thread hand on foreign wakers from now on.
 pub(super) fn hand_on() {
     // In models wakers do not block, and there is no blocking pool.
     HANDS_ON.with(|cell| cell.set(cfg!(not(loom))));
@@ -56,15 +56,15 @@ pub(super) fn hands_on() -> bool {
     HANDS_ON.with(Cell::get)
 }
 
-/// Foreign wakers that are to be called.
+/// Foreign wakers that wait to be called.
 #[derive(Default)]
 pub(super) struct ForeignWakers {
     list: Mutex<VecDeque<Waker>>,
     /// The length of the list.
     waiting: AtomicUsize,
-    /// How many were taken out so far.
+    /// The number of wakers taken out so far.
     taken: AtomicUsize,
-    /// The poller's thread has left wakers or timers to another thread, which it has yet to ask.
+    /// True if the poller's thread has left wakers or timers to another thread, which it has yet to ask.
     left: AtomicBool,
     asked: Asked,
 }
@@ -74,7 +74,8 @@ pub(super) struct ForeignWakers {
 pub(crate) struct Asked(ModelBool);
 
 impl Asked {
-    /// Returns true if a thread is to be asked. Otherwise one was, which sees all that the caller did before.
+    /// Returns true if a thread has to be asked. Otherwise one was asked already, which will see all that the caller
+    /// did before.
     pub(crate) fn ask(&self) -> bool {
         // Release pairs with the Acquire in `begin`.
         !self.0.swap(true, Ordering::AcqRel)
@@ -125,7 +126,7 @@ impl ForeignWakers {
 }
 
 impl Poller {
-    /// Wakes the tasks that events were for.
+    /// Wakes the tasks that waited for events.
     pub(super) fn wake(&self, wakers: Vec<Waker>) {
         let mut foreign = Vec::new();
         in_order(|| {
@@ -160,7 +161,7 @@ impl Poller {
     #[cold]
     fn wake_waiting(&self) -> usize {
         let mut woken = 0;
-        // One at a time: those that are left in the list can be reached by others.
+        // One at a time, so that others can reach those that are left in the list.
         while let Some(waker) = self.foreign.take() {
             in_order(|| call(waker));
             woken += 1;
@@ -174,10 +175,10 @@ impl Poller {
     }
 }
 
-/// Sees to it, on the poller's thread, that foreign wakers are called.
+/// Makes sure, on the poller's thread, that foreign wakers are called.
 #[derive(Default)]
 pub(super) struct HandOn {
-    /// How many were taken out of the list at the last look.
+    /// The number of wakers that had been taken out of the list at the last look.
     taken: usize,
 }
 
@@ -226,7 +227,7 @@ impl Drop for Request {
     }
 }
 
-/// Calls foreign wakers and fires timers in the place of the poller's thread.
+/// Calls foreign wakers and fires timers in place of the poller's thread.
 fn call_for_thread(pool: &Pool) {
     let outer = context::role();
     // What wakers may do, and where the tasks that they wake go, doesn't depend on the thread.
@@ -237,7 +238,7 @@ fn call_for_thread(pool: &Pool) {
     context::set_role(outer);
 }
 
-/// Calls a waker. If it panics, that harms nobody else.
+/// Calls a waker. If it panics, that affects nothing else.
 fn call(waker: Waker) {
     quietly(|| waker.wake());
 }
@@ -258,7 +259,7 @@ mod tests {
     use crate::sched::Worker;
     use crate::shutdown;
 
-    /// A thread that takes its time to begin was joined by another one at each look of the poller's thread.
+    /// While a thread took its time to begin, another one was asked at each look of the poller's thread.
     #[test]
     fn one_thread_is_asked_at_a_time() {
         let (start, started) = mpsc::channel::<()>();
@@ -280,7 +281,7 @@ mod tests {
         assert!(foreign.is_left() && foreign.is_waiting());
 
         drop(start);
-        // The wakers of this thread are its own business once more.
+        // This thread calls its own wakers again.
         while foreign.is_waiting() {
             std::thread::yield_now();
         }
@@ -293,7 +294,7 @@ mod tests {
         assert!(pool.is_over());
     }
 
-    /// The closure of a thread that had not begun was dropped, and no other thread was asked any more.
+    /// The closure of a thread that had not begun was dropped, and no other thread was asked after that.
     #[test]
     fn a_thread_is_asked_anew_if_the_end_of_the_runtime_comes_before_it_begins() {
         let (start, started) = mpsc::channel::<()>();

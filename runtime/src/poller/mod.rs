@@ -1,12 +1,12 @@
 //! The poller: the OS's readiness and the next deadline, turned into wake-ups.
 //!
 //! Workers look at the OS themselves. A busy worker does so without blocking, after each round of its queue. There is
-//! one *seat* ([`seat`]): a worker that falls asleep blocks in it if it is free, and is parked otherwise. What workers
-//! find they push onto their own queues, so that an event costs no hand-over between threads. The poller's thread
+//! one *seat* ([`seat`]): a worker that falls asleep blocks in it if it is free, and is parked otherwise. Workers push
+//! what they find onto their own queues, so that an event costs no hand-over between threads. The poller's thread
 //! ([`thread`]) watches over the workers, and looks at the OS when none of them can.
 //!
-//! Windows has no events to take: its callbacks tell the sources ([`sys`]). There, and in virtual time, the seat is
-//! the thread's.
+//! Windows has no events to take: its callbacks tell the sources ([`sys`]). There, and in virtual time, the seat
+//! belongs to the poller's thread.
 
 mod clock;
 mod deadlines;
@@ -59,7 +59,7 @@ use crate::task::quietly;
 
 /// The shared half of a runtime's poller.
 pub(crate) struct Poller {
-    /// There are no workers, but a manual loop.
+    /// True if there are no workers, but a manual loop.
     manual: bool,
     selector: Arc<Selector>,
     clock: Arc<Clock>,
@@ -70,7 +70,7 @@ pub(crate) struct Poller {
     events: TryLock<Events>,
     registered: AtomicUsize,
     foreign: ForeignWakers,
-    /// How late timers were that other threads than workers have fired.
+    /// How late the timers were that threads other than workers have fired.
     pub(crate) lateness: Box<Recorder>,
     thread: ThreadSleep,
 }
@@ -134,7 +134,7 @@ impl Poller {
         !push::PUSHES && self.has_sources()
     }
 
-    /// Returns how many descriptors are registered.
+    /// Returns the number of registered descriptors.
     pub(crate) fn registered(&self) -> usize {
         self.registered.load(Plain::Relaxed)
     }
@@ -143,13 +143,13 @@ impl Poller {
         self.registered() > 0
     }
 
-    /// Takes the events that there are and fires the timers that are due, without blocking. Wakes the tasks that wait
-    /// for them, and returns the number of both.
+    /// Takes the available events and fires the timers that are due, without blocking. Wakes the tasks that wait for
+    /// them. Returns the number of events and timers.
     pub(crate) fn poll(&self) -> usize {
         self.poll_events() + self.fire_due()
     }
 
-    /// As [`poll`](Self::poll), timers aside. Takes no events if another thread is at it.
+    /// Like [`poll`](Self::poll), but without timers. Takes no events if another thread is doing so.
     pub(crate) fn poll_events(&self) -> usize {
         let woken = self.wake_foreign();
         if !self.has_events_to_take() {
@@ -164,7 +164,7 @@ impl Poller {
         woken + taken
     }
 
-    /// Hands the events to their sources, once. Returns their number, and the wakers that are to be woken.
+    /// Hands the events to their sources, once. Returns their number, and the wakers to be woken.
     fn dispatch(&self, events: &mut Events) -> (usize, Vec<Waker>) {
         let mut taken = 0;
         if events.iter().next().is_none() {
@@ -182,17 +182,17 @@ impl Poller {
         (taken, wake)
     }
 
-    /// Has a worker that blocks in the seat return; kept if it does not block yet.
+    /// Has a worker that blocks in the seat return. The kick is kept if the worker does not block yet.
     pub(crate) fn kick_seat(&self) {
         self.selector.kick();
     }
 
-    /// Returns an event that is set by way of the queue of the OS's thread pool, if the OS has one.
+    /// Returns an event that is set through the queue of the OS's thread pool, if the OS has one.
     pub(crate) fn resume(&self) -> Option<io::Result<Arc<ManualResetEvent>>> {
         push::resume(&self.selector)
     }
 
-    /// Called when the last thread has ended. Returns true if, before the deadline, nothing happens any more.
+    /// Called when the last thread has ended. Returns true if all activity has ended before the deadline.
     pub(crate) fn end(&self, deadline: Option<Instant>) -> bool {
         push::end(&self.selector, deadline)
     }
@@ -208,14 +208,14 @@ impl Poller {
         self.sources.lock().close(&mut wake);
         wake.extend(self.timers.close());
         wake.extend(self.foreign.take_all());
-        // Those that may block are the last.
+        // Wakers that may block come last.
         wake.sort_by_key(foreign::may_block);
         wake_all(wake);
     }
 }
 
-/// Wakes outside of all locks; a worker queues the tasks in the order of their events. A waker that panics harms nobody
-/// else.
+/// Wakes the wakers outside of all locks. A worker queues the tasks in the order of their events. A waker that panics
+/// does not affect the others.
 fn wake_all(wakers: impl IntoIterator<Item = Waker>) {
     foreign::in_order(|| wakers.into_iter().for_each(|waker| quietly(|| waker.wake())));
 }

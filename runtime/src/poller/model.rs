@@ -1,5 +1,5 @@
-//! The models' view of the poller: the real sources, registrations and the real thread's wait. Only
-//! the OS is a stand-in, and its events are the model's to raise.
+//! The models' view of the poller: the real sources, registrations and the real thread's wait. Only the OS is a
+//! stand-in, and the model raises its events.
 
 use std::io;
 use std::task::{Context, Waker};
@@ -17,7 +17,7 @@ use crate::primitives::{Arc, AtomicBool, Ordering};
 pub struct Asked(foreign::Asked);
 
 impl Asked {
-    /// Returns true if a thread is to be asked.
+    /// Returns true if a thread has to be asked.
     pub fn ask(&self) -> bool {
         self.0.ask()
     }
@@ -32,7 +32,7 @@ impl Asked {
 pub struct Source(source::Source);
 
 impl Source {
-    /// Creates a source that nothing is known of: its first operation has met `WouldBlock`.
+    /// Creates a source of which nothing is known: its first operation has met `WouldBlock`.
     pub fn new() -> Self {
         let source = source::Source::new();
         for direction in [Direction::Read, Direction::Write] {
@@ -65,7 +65,7 @@ impl Source {
         self.0.clear(direction, seen);
     }
 
-    /// Waits for the next event; true if there is one already.
+    /// Waits for the next event. Returns true if there is one already.
     pub fn wait(&self, direction: Direction, waiter: &mut Waiter, waker: &Waker) -> bool {
         self.0.wait(direction, &mut waiter.0, waker).is_some()
     }
@@ -76,7 +76,7 @@ impl Source {
         Until::new(&self.0, direction, condition).await.expect("a source by itself does not go");
     }
 
-    /// Waits no more.
+    /// Stops waiting.
     pub fn forget(&self, direction: Direction, waiter: Waiter) {
         if let Some(key) = waiter.0 {
             self.0.forget(direction, key);
@@ -111,7 +111,7 @@ impl Pipe {
         Self(Arc::new(Inner { poller: poller.clone(), descriptor, written }))
     }
 
-    /// Registers it. Nothing is known of it, and the first try tells.
+    /// Registers it. Nothing is known of it, so the first try finds out.
     pub fn register(&self) -> Reader {
         let Inner { poller, descriptor, .. } = &*self.0;
         let registration =
@@ -119,7 +119,7 @@ impl Pipe {
         Reader { registration, pipe: self.clone() }
     }
 
-    /// Has something to be read.
+    /// Makes something available to read.
     pub fn write(&self) {
         self.0.written.store(true, Ordering::Relaxed);
         self.0.poller.selector.raise(self.0.descriptor);
@@ -138,7 +138,7 @@ impl Reader {
         assert!(self.read_or_end().await, "the pool is there");
     }
 
-    /// As [`read`](Self::read). Returns false if the pool has shut down.
+    /// Like [`read`](Self::read), but returns false if the pool has shut down.
     pub async fn read_or_end(&self) -> bool {
         let read = || match self.pipe.0.written.load(Ordering::Relaxed) {
             true => Ok(()),
@@ -159,7 +159,7 @@ impl Reader {
         assert!(next.is_pending());
     }
 
-    /// Tries once; what it says is remembered.
+    /// Tries once. The result is remembered.
     pub fn try_read(&self) {
         let blocks = || io::Result::<()>::Err(io::ErrorKind::WouldBlock.into());
         let _ = self.registration.try_io(Direction::Read, blocks);
@@ -185,7 +185,7 @@ impl Kicks {
         super::thread::sleep_in_seat(&self.0, parker, None);
     }
 
-    /// Returns what the thread sleeps on.
+    /// Returns the parker that the thread sleeps on.
     pub fn parker(&self) -> Parker {
         self.0.take_parker()
     }

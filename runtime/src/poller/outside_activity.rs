@@ -8,14 +8,14 @@
 //!
 //! # Protocol
 //!
-//! A thread is counted before the activity that it stands for can be observed: when it is woken, and when
-//! it enters `block_on`, before whatever is around the call is set aside. It is uncounted after it has
-//! decided to wait. So an observer that finds all counts at rest, and the same number of `activations`
-//! before and after it has read them, has seen no thread in transition. All accesses are `SeqCst`,
-//! because the observer reads several words and needs one order for them.
+//! A thread is counted before the activity that it stands for can be observed: when it is woken, and when it enters
+//! `block_on`, before whatever is around the call is set aside. It is counted out after it has decided to wait. So an
+//! observer that finds all counts at rest, and the same number of `activations` before and after it has read them, has
+//! seen no thread in transition. All accesses are `SeqCst`, because the observer reads several words and needs one
+//! order for them.
 //!
 //! A model of a thread that is woken while the counts are read is in `loom-tests/tests/poller_outside.rs`. It needs no
-//! time, which models don't have; what virtual time makes of the counts is in `tests/timer_clock.rs`.
+//! time, which models don't have; `tests/timer_clock.rs` tests what virtual time does with the counts.
 
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -34,11 +34,11 @@ use crate::sched::Pool;
 pub(super) struct OutsideActivity {
     /// Threads in `block_on` that are being polled or have been woken.
     busy: AtomicUsize,
-    /// How often a thread has become busy.
+    /// The number of times that a thread has become busy.
     activations: AtomicU64,
     /// Closures of the blocking pool that are in `block_on`.
     set_aside: AtomicUsize,
-    /// Workers that are in `block_on`, by way of `block_in_place`.
+    /// Workers that are in `block_on` inside of `block_in_place`.
     workers: AtomicUsize,
 }
 
@@ -65,7 +65,7 @@ impl Poller {
         busy == usize::from(is_here(self))
             && blocking.queued == 0
             && waiting == blocking.threads
-            // A thread that became busy meanwhile has been seen in part only.
+            // A thread that became busy meanwhile has been seen only in part.
             && activations == outside.activations()
     }
 
@@ -125,7 +125,7 @@ pub(crate) fn block_on<F: Future>(pool: &Arc<Pool>, future: F) -> F::Output {
 /// The vtable of the wakers of `block_on`.
 static BUSY_WAKERS: AtomicPtr<RawWakerVTable> = AtomicPtr::new(ptr::null_mut());
 
-/// Returns true for a waker that `block_on` has made. It never blocks.
+/// Returns true if `block_on` has made `waker`. Such a waker never blocks.
 pub(super) fn is_busy_waker(waker: &Waker) -> bool {
     ptr::eq(waker.vtable(), BUSY_WAKERS.load(Plain::Relaxed))
 }
@@ -147,7 +147,7 @@ impl Drop for Expected {
     }
 }
 
-/// A call of `block_on`. Dropping it ends the call, also after a panic and while others still hold its wakers.
+/// A call of `block_on`. Dropping it ends the call, even after a panic and while others still hold its wakers.
 struct Stay {
     thread: Arc<BusyThread>,
     around: Around,
@@ -177,8 +177,8 @@ impl Stay {
         };
         let thread =
             Arc::new(BusyThread { state: AtomicUsize::new(RUNNING), poller: poller.clone() });
-        // Counted before what is around it is set aside, and the other way round at the end: an observer finds at least
-        // one of the two.
+        // The call is counted before what is around it is set aside, and the other way round at the end, so that an
+        // observer finds at least one of the two.
         poller.add_busy();
         match around {
             Around::Nothing => {}
@@ -232,7 +232,7 @@ impl BusyThread {
         }
     }
 
-    /// Uncounts the thread, which is about to wait, unless it was woken in the meantime.
+    /// Counts out the thread, which is about to wait, unless it was woken in the meantime.
     fn pause(&self) {
         if self.state.compare_exchange(RUNNING, IDLE, Ordering::SeqCst, Ordering::SeqCst).is_ok() {
             self.poller.remove_busy();

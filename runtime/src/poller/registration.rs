@@ -54,8 +54,8 @@ impl Registration {
 
     /// Registers a descriptor that is known to be writable, such as a connection on which nothing was sent yet.
     ///
-    /// Waiting until it is writable returns at once, without asking the OS. If that is wrong, the first
-    /// try finds out.
+    /// Waiting until it is writable returns at once, without asking the OS. If it is not writable, the first try finds
+    /// out.
     ///
     /// # Errors
     ///
@@ -141,7 +141,7 @@ impl Registration {
         std::future::poll_fn(coop::poll_proceed).await;
         loop {
             let seen = self.source.look(direction);
-            // Not by way of `ready`, whose future would be one more to poll.
+            // Not through `ready`, whose future would be one more to poll.
             let seen = match seen.is_ready() {
                 true => checked(seen)?,
                 false => Ready { source: &self.source, direction, key: None }.await?,
@@ -183,7 +183,7 @@ impl Registration {
                 return None;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return None,
-            // After a hang-up every try returns at once, so nothing is to be waited for.
+            // After a hang-up every try returns at once, so there is nothing to wait for.
             Ok(value) if drained(value) && !seen.is_closed() => self.source.clear(direction, seen),
             _ => {}
         }
@@ -263,7 +263,7 @@ impl Registration {
         }
     }
 
-    /// Returns true if the OS has not reported a direction yet, and it is not assumed to be ready.
+    /// Returns true if the OS has not reported the direction yet, and it is not assumed to be ready.
     pub fn is_silent(&self, direction: Direction) -> bool {
         self.seen(direction).is_silent()
     }
@@ -280,7 +280,7 @@ impl Registration {
         Arc::ptr_eq(&self.poller, poller)
     }
 
-    /// Returns true once the runtime that it belongs to has shut down.
+    /// Returns true once the runtime of this registration has shut down.
     pub fn is_gone(&self) -> bool {
         self.seen(Direction::Read).is_gone()
     }
@@ -316,8 +316,8 @@ impl fmt::Debug for Registration {
     }
 }
 
-/// Returns true if a transfer that moved `moved` of `wanted` bytes left nothing to move. A transfer of zero bytes
-/// is the end of the stream or an empty request, and tells nothing.
+/// Returns true if a transfer that moved `moved` of `wanted` bytes left nothing to move. A transfer of zero bytes is
+/// the end of the stream or an empty request, and says nothing.
 fn is_short(moved: usize, wanted: usize) -> bool {
     moved > 0 && moved < wanted
 }

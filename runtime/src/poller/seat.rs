@@ -1,8 +1,8 @@
 //! The seat: the one place from which a thread blocks on the OS and until the next deadline.
 //!
-//! tokio calls it the parked driver. The candidates are the workers; a worker that falls asleep takes the seat if it is
-//! free, and is parked otherwise. The thread in the seat has events and deadlines at first hand: it wakes up, leaves
-//! the seat and runs the tasks itself.
+//! tokio calls it the parked driver. The candidates are the workers: a worker that falls asleep takes the seat if it is
+//! free, and is parked otherwise. The thread in the seat gets events and deadlines first hand: it wakes up, leaves the
+//! seat and runs the tasks itself.
 //!
 //! # A thread always looks
 //!
@@ -10,18 +10,18 @@
 //! sleeps, and finds it free, or taken
 //!
 //! - by a worker that sleeps there: that is what was to be shown;
-//! - by a worker that takes events without blocking, or that is about to leave the seat: that worker is awake, and
-//!   will try the seat itself before it sleeps; if it ends instead, as a spare does, it looks whether all others sleep
-//!   and none of them in the seat, and wakes one (`Pool::note_move_out`);
-//! - by the poller's thread, which takes events now and then when no worker can. After it has released the lock it
+//! - by a worker that takes events without blocking, or that is about to leave the seat: that worker is awake, and will
+//!   try the seat itself before it sleeps. If it ends instead, as a spare does, it looks whether all others sleep and
+//!   none of them in the seat, and if so, wakes one (`Pool::note_move_out`);
+//! - by the poller's thread, which takes events now and then when no worker can. After it has released the lock, it
 //!   passes a fence and looks whether all workers sleep and none of them in the seat; if so, it wakes one;
 //! - by a thread that looks in this way, and has the lock for a moment to see whether it is free (`probe_seat`). After
-//!   it has released the lock, it passes a fence and wakes a worker, unless one searches: that one has yet to announce
-//!   that it sleeps, and to look.
+//!   it has released the lock, it passes a fence and wakes a worker, unless one searches: the searcher has yet to
+//!   announce that it sleeps, and to look.
 //!
-//! The last three see the worker asleep, or the worker, which looks as well after its announcement and a
-//! fence, sees that the lock is free and no worker has the seat (`Pool::nobody_looks`). Then it wakes a
-//! worker, most likely itself, to try once more.
+//! The threads of the last three cases see the worker asleep; or the worker, which also looks after its announcement
+//! and a fence, sees that the lock is free and no worker has the seat (`Pool::nobody_looks`). Then it wakes a worker,
+//! most likely itself, to try once more.
 //!
 //! While workers are awake and the seat is empty, they look themselves: when they run out of work, and after each round
 //! of their queues. A worker that can't, because it is stuck in a poll, is noticed by the poller's thread
@@ -34,7 +34,7 @@
 //!
 //! # Being called
 //!
-//! A worker in the seat is woken by the thread that takes it out of the sleepers' word: with a token, as a parked
+//! A worker in the seat is woken by the thread that takes it out of the sleepers' word: with a token, like a parked
 //! worker, and with a kick, which the OS keeps until the worker waits. So no flag has to say which worker sleeps where.
 
 use std::io;
@@ -55,8 +55,8 @@ impl Poller {
         Some(Seat { events: self.events.try_lock()?, poller: self, has_deadline: false })
     }
 
-    /// Returns true if the seat is the poller's thread's for good: where there are no events to take, and in virtual
-    /// time, where no deadline comes by waiting.
+    /// Returns true if the seat belongs to the poller's thread for good: where there are no events to take, and in
+    /// virtual time, where no deadline comes by waiting.
     pub(crate) fn is_seat_of_thread(&self) -> bool {
         push::PUSHES || self.is_virtual()
     }
@@ -75,24 +75,24 @@ impl Poller {
 pub(crate) struct Seat<'a> {
     poller: &'a Poller,
     events: TryLockGuard<'a, Events>,
-    /// The last wait had a time-out. If it had none, no timer was armed, and one that was armed meanwhile has ended it
-    /// with a kick: the next wait sees it.
+    /// True if the last wait had a time-out. If it had none, no timer was armed. A timer that was armed meanwhile has
+    /// ended the wait with a kick, and the next wait sees it.
     has_deadline: bool,
 }
 
 impl Seat<'_> {
     /// Blocks until there are events, a timer is due, the time is over, or another thread kicks. Returns true if there
-    /// are events or a timer is due. It may return for no reason.
+    /// are events or a timer is due. May return for no reason.
     pub(crate) fn wait(&mut self, at_most: Option<Duration>) -> bool {
-        // The only errors there are mean that the instance is broken beyond repair. The poller's thread goes on
-        // watching over the workers then, which is the best that is left.
+        // The only possible errors mean that the instance is broken beyond repair. Then the poller's thread goes on
+        // watching over the workers, which is the best that it can still do.
         if self.try_wait(at_most).is_err() {
             std::thread::sleep(BROKEN_OS_PAUSE);
         }
         self.has_events() || (self.has_deadline && self.poller.is_due())
     }
 
-    /// As [`wait`](Self::wait), for a caller that can report what the OS says.
+    /// Like [`wait`](Self::wait), but for a caller that can report the OS's error.
     pub(super) fn try_wait(&mut self, at_most: Option<Duration>) -> io::Result<()> {
         let timeout = self.poller.keep_time(at_most);
         self.has_deadline = timeout.is_some();
@@ -104,8 +104,8 @@ impl Seat<'_> {
         self.events.iter().next().is_some()
     }
 
-    /// Leaves the seat, and wakes the tasks that wait for the events it has brought and for timers. Returns the
-    /// number of both.
+    /// Leaves the seat, and wakes the tasks that wait for its events and for timers. Returns the number of events and
+    /// timers.
     pub(crate) fn leave(self) -> usize {
         let Self { poller, mut events, has_deadline } = self;
         let (taken, wake) = poller.dispatch(&mut events);

@@ -39,7 +39,7 @@ pub(crate) struct Slab {
 }
 
 impl Slab {
-    /// Takes a source in; `None` if the poller has shut down.
+    /// Adds a source and returns its token, or `None` if the poller has shut down.
     pub(crate) fn insert(&mut self, source: Arc<Source>) -> Option<Token> {
         if self.closed {
             return None;
@@ -53,7 +53,7 @@ impl Slab {
         Some(Token { index, generation: slot.generation })
     }
 
-    /// Takes a source out; tokens of it mean nothing from now on.
+    /// Removes a source. Its token means nothing from now on.
     pub(crate) fn remove(&mut self, token: Token) -> Option<Arc<Source>> {
         let slot = self.slots.get_mut(token.index as usize)?;
         if slot.generation != token.generation {
@@ -75,7 +75,7 @@ impl Slab {
         }
     }
 
-    /// Takes no source from now on, and marks those there are as closed: no events will be reported.
+    /// Accepts no source from now on, and marks the existing ones as closed, because no events will be reported.
     pub(crate) fn close(&mut self, wake: &mut Vec<Waker>) {
         self.closed = true;
         self.slots.iter().filter_map(|slot| slot.source.as_ref()).for_each(|source| {
@@ -107,7 +107,7 @@ mod tests {
         assert!(slab.remove(old).is_none());
     }
 
-    /// Tokens in any order, live and stale: each reaches its own source or none.
+    /// Tokens in any order, live and stale, each reach their own source or none.
     #[test]
     fn random_tokens_agree_with_a_map() {
         for seed in 1..=crate::random::seeds(50) {

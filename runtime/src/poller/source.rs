@@ -153,7 +153,7 @@ impl Source {
         }
     }
 
-    /// Records an event and collects the wakers, which are to be woken after all locks are released.
+    /// Records an event and collects the wakers, which the caller wakes after all locks are released.
     pub(crate) fn event(&self, readiness: Readiness, wake: &mut Vec<Waker>) {
         let Readiness { read, write, read_ends, broken } = readiness;
         if read || read_ends || broken {
@@ -206,8 +206,8 @@ impl Source {
     }
 
     /// Registers `waker` for the next event, unless the direction is ready. `key` identifies the waiter; if it is
-    /// `None`, the waiter gets a new one. Once the direction is ready, the waiter need not be forgotten, and has no key
-    /// any more: an event has come since it got into the list, and takes all out.
+    /// `None`, the waiter gets a new one. Once the direction is ready, the waiter need not be forgotten, and no longer
+    /// has a key: an event has come since it got into the list, and takes all waiters out.
     pub(crate) fn wait(
         &self,
         direction: Direction,

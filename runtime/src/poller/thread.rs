@@ -1,13 +1,13 @@
 //! The poller's thread: watches over the workers, and looks at the OS when none of them can.
 //!
-//! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the
-//! pool's lane. It runs no user code: wakers that are not of our own tasks it hands on to another
-//! thread, if one is available (`foreign.rs`).
+//! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the pool's lane. It
+//! runs no user code: it hands on wakers that are not of our own tasks to another thread, if one is available
+//! (`foreign.rs`).
 //!
 //! It sleeps with a time-out while workers are awake, and without one while all of them sleep. It sleeps on a parker of
-//! its own; or in the seat, if the backend reserves the seat for it, and as the last resort: when every worker that is
-//! awake is stuck in some poll, and no other is there to be woken. A worker that wants to sleep and finds this thread
-//! in the seat kicks it. The thread leaves the seat and wakes a worker to take it.
+//! its own. It sleeps in the seat if the backend reserves the seat for it, and as the last resort: when every worker
+//! that is awake is stuck in some poll, and there is no other worker to wake. A worker that wants to sleep and finds
+//! this thread in the seat kicks it. The thread leaves the seat and wakes a worker to take it.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -27,9 +27,9 @@ use crate::sched::{self, Monitor, Pool, policy};
 pub(super) struct ThreadSleep {
     parker: Mutex<Option<Parker>>,
     unparker: Unparker,
-    /// The thread is in the seat, or about to be.
+    /// True if the thread is in the seat, or about to be.
     in_seat: AtomicBool,
-    /// A manual loop was kicked, and has not looked since.
+    /// True if a manual loop was kicked, and has not looked since.
     kicked: AtomicBool,
 }
 
@@ -46,7 +46,7 @@ impl ThreadSleep {
 
     /// Notes that the manual loop has returned from its wait.
     pub(super) fn looked(&self) {
-        // A read-modify-write, as the one in `Poller::kick`: a thread that found the flag set did what it did before
+        // A read-modify-write, like the one in `Poller::kick`: a thread that found the flag set did what it did before
         // this, and the loop sees it.
         self.kicked.swap(false, Ordering::AcqRel);
     }
@@ -57,7 +57,7 @@ impl Poller {
     pub(crate) fn kick(&self) {
         let thread = &self.thread;
         if self.manual {
-            // However many kick, the OS is asked once.
+            // No matter how many threads kick, the OS is asked once.
             if !thread.kicked.swap(true, Ordering::AcqRel) {
                 self.selector.kick();
             }
@@ -72,14 +72,14 @@ impl Poller {
         }
     }
 
-    /// Has the thread leave the seat if it is there: a worker is about to sleep, and could have it.
+    /// Has the thread leave the seat if it is there, because a worker is about to sleep and could have it.
     pub(crate) fn reclaim_seat(&self) {
         if self.thread.in_seat.load(Ordering::Relaxed) && !self.is_seat_of_thread() {
             self.kick();
         }
     }
 
-    /// Returns what the thread sleeps on.
+    /// Returns the parker that the thread sleeps on.
     pub(super) fn take_parker(&self) -> Parker {
         self.thread.parker.lock().take().expect("a poller has one thread")
     }
@@ -98,7 +98,7 @@ pub(crate) fn start(pool: &Arc<Pool>) -> io::Result<()> {
 
 fn run(pool: &Arc<Pool>) {
     context::set_role(Role::Poller);
-    // A waker finds the runtime's time, and spawns where it belongs, as it would on a worker.
+    // So that a waker finds the runtime's time, and spawns where it belongs, as it would on a worker.
     let _entered = EnteredScope::enter(Handle::new(pool.clone()));
     super::keep_time();
     foreign::hand_on();
@@ -162,7 +162,7 @@ impl<'a> PollerThread<'a> {
 fn sleep(parker: &Parker, pause: Option<Duration>) {
     match pause {
         None => parker.park(),
-        // In models the thread looks when it is kicked: nothing else may rest on its pauses.
+        // In models the thread looks only when it is kicked, because nothing may depend on its pauses.
         Some(_) if policy::TIMELESS => parker.park(),
         Some(pause) => _ = parker.park_timeout(pause),
     }

@@ -24,8 +24,8 @@ use super::registration::{Registration, checked};
 use super::source::{Direction, Source, WaiterKey};
 
 impl Registration {
-    /// Waits until `condition` returns something; each event of the direction has it asked again. An event wakes
-    /// all that wait this way, and none of them takes it from the others.
+    /// Waits until `condition` returns `Some`. It is called again after each event of the direction. An event wakes all
+    /// tasks that wait this way, and none of them takes it from the others.
     ///
     /// `condition` must not try an operation whose `WouldBlock` matters: [`io`](Self::io) is for that.
     ///
@@ -42,7 +42,7 @@ impl Registration {
         Until::new(&self.source, direction, condition).await
     }
 
-    /// Returns true if it belongs to the current runtime, or outside of any to the global one.
+    /// Returns true if it belongs to the current runtime or, outside of any runtime, to the global one.
     pub fn is_current(&self) -> bool {
         crate::context::with_pool(|pool| self.is_of(pool.poller()))
     }
@@ -67,7 +67,7 @@ impl<R, C: FnMut() -> Option<R> + Unpin> Future for Until<'_, C> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = &mut *self;
-        // Also before anything is known of the source, and after it has gone.
+        // This also comes before anything is known of the source, and after it has gone.
         if let Some(result) = (this.condition)() {
             return Poll::Ready(Ok(result));
         }
@@ -75,7 +75,7 @@ impl<R, C: FnMut() -> Option<R> + Unpin> Future for Until<'_, C> {
             let seen = checked(seen)?;
             this.source.clear(this.direction, seen);
         }
-        // In the list by now: the look that counts.
+        // The waiter is in the list by now, so this is the look that counts.
         match (this.condition)() {
             Some(result) => Poll::Ready(Ok(result)),
             None => Poll::Pending,

@@ -6,8 +6,9 @@
 //! - all workers sleep, and no task is ready;
 //! - no closure of the blocking pool runs or waits for a thread;
 //! - no thread in `block_on` is being polled or has been woken (`outside_activity.rs`);
-//! - no waker that is not of our own tasks waits to be called for an event (`foreign.rs`);
-//! - if it has sources of I/O, the above has held for a while, because the OS may be about to deliver an event.
+//! - no foreign waker waits to be called for an event (`foreign.rs`);
+//! - if the runtime has sources of I/O, the above has held for a while, because the OS may be about to deliver an
+//!   event.
 //!
 //! No worker takes the seat in virtual time, so no event can wake a worker that still counts as asleep. The poller's
 //! thread checks while there is a deadline to jump to: every 50 µs at first, then less often, down to every
@@ -97,7 +98,7 @@ impl Poller {
         if next == NEVER {
             return false;
         }
-        // Timers that are due fire first, on whichever thread: time must not pass over them.
+        // Timers that are due fire first, on whichever thread, because time must not pass over them.
         let now = self.clock.now();
         self.move_to(if self.timers.is_waking() { now } else { next });
         true
@@ -113,7 +114,7 @@ impl Poller {
         self.clock.move_to(time.min(NEVER - 1));
         let mut since = Instant::now();
         while self.timers.is_firing(self.clock.now()) {
-            // One portion may fire nothing and only move timers within their wheels.
+            // One pass may fire nothing and only move timers within their wheels.
             if self.is_due() {
                 self.fire_due();
                 if foreign::hands_on() && self.foreign.is_left() {
@@ -137,7 +138,7 @@ mod tests {
 
     use super::*;
 
-    /// The poller's thread had taken an event, and not yet asked a thread to call its waker. Time passed over the
+    /// The poller's thread had taken an event, but had not yet asked a thread to call its waker. Time passed over the
     /// event, to the time-out of the task that waited for it.
     #[test]
     fn a_runtime_is_not_idle_while_a_waker_waits_to_be_called() {

@@ -1,7 +1,7 @@
 //! The activity of a worker, as others see it: a word that only its thread writes.
 //!
-//! The thread that starts it writes the word before. The word is a hint and orders nothing: the monitor and the threads
-//! that push go by it to tell how long a worker may take to come back. It is not part of the
+//! Before that, the thread that starts it writes the word. The word is a hint and orders nothing: the monitor and the
+//! threads that push use it to judge how long a worker may take to come back. It is not part of the
 //! [status](super::status), because it is written with every join of a task that is in no other, and with every poll in
 //! place: with a plain store, where the status needs a read-modify-write.
 
@@ -63,17 +63,17 @@ impl Activity {
         self.set(self.get() | COMPUTES);
     }
 
-    /// Notes that the worker computes something about whose split points nothing is known.
+    /// Notes that the worker computes something new, whose split points may or may not be close together.
     pub(crate) fn compute_anew(&self) {
         self.set(self.get() & !FINE | COMPUTES);
     }
 
-    /// Says whether the split points of the computation are close together.
+    /// Notes whether the split points of the computation are close together.
     pub(crate) fn judge(&self, is_fine: bool) {
         self.set(self.get() & !FINE | if is_fine { FINE } else { 0 });
     }
 
-    /// Notes that the computation is interrupted: what comes next is no leaf of it.
+    /// Notes that the computation is interrupted: what comes next is not a leaf of it.
     #[inline]
     pub(crate) fn interrupt(&self) {
         self.set(self.get() & !COMPUTES);

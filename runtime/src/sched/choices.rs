@@ -1,4 +1,4 @@
-//! Measures whether one worker or several, and spinning or sleeping, gets more done, and keeps to the better.
+//! Measures whether one worker or several, and spinning or sleeping, gets more done, and keeps the better way.
 //!
 //! On a machine with idle CPUs a second worker does its part of the backlog sooner. Beside one client on two CPUs, both
 //! are in use already: two workers push each other and the client off the CPUs, with messages in their hands, and get
@@ -11,13 +11,13 @@
 //! of all threads together, because what one worker spends another may save: the one that spins takes the
 //! messages away from the one that sleeps.
 //!
-//! So the workers try both ways ([`Trial`]) and keep to the better one; and they try one thing at a time.
+//! So the workers try both ways ([`Trial`]) and keep the better one. They try one thing at a time.
 //!
 //! One way is known to be worse without a trial: workers that use more CPU time together than one CPU has can't do the
-//! same with one of them, and all that they serve would wait meanwhile. Computations are no part of this, because they
-//! use every CPU there is, beside tasks that one worker may serve better. So while anything computes, it is tried.
-//! What threads use that are none of the workers (the blocking pool, another runtime) counts too: beside them, one worker
-//! is tried less often than it could be.
+//! same with one of them, and all that they serve would wait meanwhile. This does not hold for computations, because
+//! they use every CPU there is, beside tasks that one worker may serve better. So while anything computes, one worker
+//! is tried. The CPU time of threads that are not workers (the blocking pool, another runtime) counts too: beside them,
+//! one worker is tried less often than it could be.
 //!
 //! A load that comes in short bursts shows no rate. So a trial ends without a result when the runtime goes to sleep, and
 //! what was found once is forgotten if no sample has confirmed it for a while ([`FORGET_AFTER`]).
@@ -43,14 +43,14 @@ struct Record {
     sharing: Trial,
     spinning: Trial,
     before: Reading,
-    /// When there was last a sample of the rate, and of the cost.
+    /// The times of the last samples of the rate and of the cost.
     rated: Instant,
     costed: Instant,
-    /// The CPU time and the time of the samples since which work has been shared, and one worker has not been thought
-    /// of, in nanoseconds.
+    /// The CPU time and the elapsed time, in nanoseconds, of the samples for which work has been shared since one
+    /// worker was last considered.
     used: u64,
     elapsed: u64,
-    /// Something has computed since then.
+    /// True if something has computed since then.
     computed: bool,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Reading {
     pub(super) cpu_time: Option<u64>,
     /// The split points of all computations.
     pub(super) splits: u64,
-    /// Something computes at this moment.
+    /// True if something computes at this moment.
     pub(super) computes: bool,
 }
 
@@ -143,7 +143,7 @@ impl Choices {
         }
     }
 
-    /// Returns true if a second worker is to be woken for a backlog.
+    /// Returns true if a second worker should be woken for a backlog.
     pub(super) fn shares(&self) -> bool {
         self.shares.load(Plain::Relaxed)
     }
@@ -167,7 +167,7 @@ impl Choices {
         }
         let reading = read();
         let polled = reading.polls.wrapping_sub(before.polls);
-        // The runtime slept meanwhile, or had next to nothing to do: that tells nothing about several workers.
+        // The runtime slept meanwhile, or had next to nothing to do, which says nothing about several workers.
         let slept = elapsed > LONGEST_SAMPLE;
         if polled < TRIAL_POLLS && !slept {
             // Polls are long: the sample gets longer.
@@ -206,13 +206,13 @@ mod tests {
 
     const SAMPLES: u32 = 4_000;
 
-    /// Samples of a load, of which `load` tells the polls and the CPU time between two samples by what is chosen.
-    /// Returns the shares of the samples with several workers and with spinning.
+    /// Takes samples of a load. `load` returns the polls and the CPU time between two samples, depending on what is
+    /// chosen. Returns the shares of the samples with several workers and with spinning.
     fn shares(load: impl Fn(bool, bool) -> (u64, u64)) -> (f64, f64) {
         shares_beside(false, load)
     }
 
-    /// As [`shares`], maybe with something that computes all the time.
+    /// Like [`shares`], but with something that computes all the time if `computes` is true.
     fn shares_beside(computes: bool, load: impl Fn(bool, bool) -> (u64, u64)) -> (f64, f64) {
         let choices = Choices::new();
         let (mut now, mut polls, mut used) = (Instant::now(), 0, 0);

@@ -14,8 +14,8 @@ pub(crate) struct Config {
     /// The number of slots for outside threads that take part in their fork-join calls.
     pub(crate) guests: usize,
     pub(crate) searchers: usize,
-    /// A worker spins only while no more workers than this are awake: a core must be left over for
-    /// those whose answer it waits for.
+    /// A worker spins only while no more workers than this are awake: a core must be left for the threads whose answer
+    /// it waits for.
     pub(crate) awake_to_spin: usize,
     /// CPUs that the process may use.
     pub(crate) cpus: usize,
@@ -45,8 +45,7 @@ pub(crate) struct Config {
 
 #[cfg(any(loom, test))]
 impl Config {
-    /// Returns the settings of a pool without spares and guests, of which nothing is observed: for
-    /// models and unit tests.
+    /// Returns the settings of a pool without spares, guests or observation, for models and unit tests.
     pub(crate) fn bare(workers: usize) -> Self {
         Self {
             workers,

@@ -2,8 +2,8 @@
 //!
 //! The kernel tells each thread how long it ran, and how long it was ready to run without getting a CPU. The share of
 //! the latter is a worker's *wait*. If a worker has to wait although hardly any other worker of its runtime is awake,
-//! others want the CPUs: clients, neighbours, or a quota. Then nothing is gained by waiting awake: a spin takes
-//! the CPU from the thread that is to send the next message, and uses up the worker's own share.
+//! others want the CPUs: clients, neighbours, or a quota. Then nothing is gained by waiting awake: a spin takes the CPU
+//! from the thread that would send the next message, and uses up the worker's own share.
 
 use std::cell::{Cell, OnceCell};
 use std::time::Instant;
@@ -75,7 +75,7 @@ impl Contention {
         let times = self.account.get_or_init(RunDelay::of_this_thread).read()?;
         let before = self.times.replace(Some(times));
         if was_alone && is_alone {
-            // Waiting beside other workers may be of our own making.
+            // While other workers are awake, the wait may be due to them.
             if let Some(wait) = before.and_then(|before| wait_between(before, times)) {
                 share.learn(wait);
             }
@@ -84,7 +84,7 @@ impl Contention {
     }
 }
 
-/// Returns the percentage of the time for which a thread had to wait, of that in which it could have run.
+/// Returns the time for which a thread had to wait, in percent of the time in which it could have run.
 fn wait_between(before: CpuTimes, after: CpuTimes) -> Option<u64> {
     let ran = after.ran.saturating_sub(before.ran);
     let waited = after.waited.saturating_sub(before.waited);

@@ -102,7 +102,7 @@ pub(crate) fn start_thread(
     start_thread_with(pool, None, name, body)
 }
 
-/// As [`start_thread`], by way of the program's spawner if there is one.
+/// Like [`start_thread`], but uses the program's spawner if there is one.
 fn start_thread_with(
     pool: &Arc<Pool>,
     spawner: Option<(&Spawner, usize)>,
@@ -110,7 +110,7 @@ fn start_thread_with(
     body: impl FnOnce(&Arc<Pool>) + Send + 'static,
 ) -> io::Result<()> {
     let held = pool.clone();
-    // A thread of the program's may go on when the pool has ended, and nobody joins it for us.
+    // A thread that the program has started may go on after the pool has ended, and nobody joins it for us.
     let goes_on = spawner.is_some();
     pool.threads.start(spawner, name, pool.config.stack_size, move |id| {
         let ticket = ThreadTicket { pool: held.clone(), id };
@@ -126,7 +126,7 @@ fn start_thread_with(
     })
 }
 
-/// Says, when it is dropped, that a thread has done its work, or has panicked over it.
+/// Reports, when it is dropped, that a thread has done its work or has panicked.
 struct SayDone<'a>(&'a Pool);
 
 impl Drop for SayDone<'_> {
@@ -135,16 +135,16 @@ impl Drop for SayDone<'_> {
     }
 }
 
-/// Says, when it is dropped, that a thread has ended.
+/// Reports, when it is dropped, that a thread has ended.
 struct ThreadTicket {
     pool: Arc<Pool>,
     id: u64,
 }
 
 impl ThreadTicket {
-    /// Keeps the ticket until the destructors of the thread's other thread-locals have run, as far
-    /// as the platform runs them in the reverse order of their making: a thread that joins this one then
-    /// does not wait for them, and can give up at its deadline.
+    /// Keeps the ticket until the destructors of the thread's other thread-locals have run, if the platform runs them
+    /// in the reverse order of their creation. Then a thread that joins this one does not wait for them, and can give
+    /// up at its deadline.
     #[cfg(not(loom))]
     fn hand_in_last(self) {
         thread_local! {

@@ -6,8 +6,8 @@
 //! leaf of a computation, or kept from running by the OS. There is no other notion of being stuck.
 //!
 //! - *Tasks wait, and a worker is stalled*: a sleeper is woken, which steals what waits. If no worker sleeps and all
-//!   are stalled, for `stuck_after`, a spare worker is started; beside a computation that shows no split point, sooner.
-//!   The worker that comes back dismisses its spare.
+//!   have been stalled for `stuck_after`, a spare worker is started; beside a computation that shows no split point, it
+//!   is started sooner. The worker that comes back dismisses its spare.
 //! - *All that are awake are stalled, and the seat is empty*: a sleeper is woken, which takes the seat. If there is
 //!   none, the poller's thread takes it: the last resort.
 //! - *A computation has shared a job, and a worker sleeps*: a thief is woken.
@@ -40,7 +40,7 @@ use crate::task::WatchPolls;
 /// Switches the monitor on, from any thread.
 pub(crate) struct MonitorSwitch {
     on: AtomicBool,
-    /// A thread has asked for a look soon, and the monitor looks often since.
+    /// A thread has asked for a look soon; since then the monitor looks often.
     hurried: AtomicBool,
     poller: Arc<Poller>,
 }
@@ -82,7 +82,7 @@ impl MonitorSwitch {
         self.on.load(Ordering::Relaxed)
     }
 
-    /// Returns true if the monitor is to look soon.
+    /// Returns true if the monitor has been asked to look soon.
     #[cfg(loom)]
     pub(crate) fn is_hurried(&self) -> bool {
         self.hurried.load(Ordering::Relaxed)
@@ -97,12 +97,12 @@ pub(crate) struct Monitor {
     computed: Vec<bool>,
     /// The progress last seen of each guest.
     guests: Vec<u64>,
-    /// There while a worker is stuck in a poll, so that its end is timed.
+    /// `Some` while a worker is stuck in a poll, so that its end is timed.
     watches: Option<WatchPolls>,
     pause: Duration,
     standstill: Standstill,
     last_resort: bool,
-    /// Reports those that are stuck.
+    /// Reports workers that are stuck in a poll.
     long_polls: LongPollWatch,
 }
 
@@ -157,7 +157,7 @@ impl Monitor {
         self.standstill.expect(now + self.pause);
     }
 
-    /// Returns true if any worker has made progress.
+    /// Notes the progress of all workers and guests. Returns true if any of them has made progress.
     fn note_progress(&mut self, pool: &Pool, now: Instant) -> bool {
         let mut moved = false;
         for (seen, slot) in self.guests.iter_mut().zip(pool.guests.slots()) {
@@ -184,7 +184,7 @@ impl Monitor {
         moved
     }
 
-    /// Sees to it that work does not wait for stalled workers. Returns true if one that computes may need a spare soon.
+    /// Makes sure that work does not wait for stalled workers. Returns true if one that computes may need a spare soon.
     fn see_to_work(&mut self, pool: &Arc<Pool>, now: Instant, tasks_wait: bool) -> bool {
         let mut closely = false;
         let stuck_after = pool.config.stuck_after;
@@ -194,13 +194,13 @@ impl Monitor {
             if stalled >= stuck_after && !slot.activity.is_computing() {
                 let_spare_compute(pool, index);
             }
-            // Not all that sleep would take a root.
+            // Not every sleeper would take a root.
             let wanted = tasks_wait || pool.has_thief();
             if wanted && self.wake(pool, index) {
                 continue;
             }
-            // While another makes progress, it comes to what waits; one more thread would only take the
-            // CPU from it.
+            // While another worker makes progress, it gets to what waits; one more thread would only take the CPU from
+            // it.
             let computing = slot.activity.is_computing();
             // With split points all the time, it is the OS that keeps the worker from running.
             let allowed = match (computing, slot.activity.is_fine()) {
@@ -209,9 +209,9 @@ impl Monitor {
                 (true, false) => LONG_LEAF.min(stuck_after),
                 (true, true) => (LONG_LEAF * FINE_FACTOR).min(stuck_after),
             };
-            // Spares do not compute in the place of workers that do, nor if jobs are for workers alone.
+            // Spares do not compute in place of workers that compute, nor if jobs are reserved for the workers.
             let needed = tasks_wait || !(computing || pool.has_reserved_jobs());
-            // Once a spare is there, it is a matter for the spare.
+            // Once there is a spare, it is up to the spare.
             closely |= computing && needed && slot.status.read().spare().is_none();
             if needed && stalled >= allowed && !self.any_makes_progress(pool, now, allowed) {
                 self.relieve(pool, index);
@@ -250,8 +250,9 @@ impl Monitor {
             }
         }
         if stalled > 0 {
-            // Timers that they have armed shortly before, and would look at before they sleep. The fence is a partner
-            // of that in `Timekeeper::promise`: the timekeeper sees these deadlines, or we see what it has promised.
+            // These are timers that they armed shortly before, and would look at before they sleep. The fence is a
+            // partner of that in `Timekeeper::promise`: the timekeeper sees these deadlines, or we see what it has
+            // promised.
             fence(Ordering::SeqCst);
             pool.poller().entrust_timers();
         }
@@ -270,7 +271,7 @@ impl Monitor {
             pool.monitor.settle();
             self.pause = MONITOR_PAUSE.0;
         } else {
-            // A guest may be stalled that keeps workers from its own jobs.
+            // A stalled guest may keep workers from its own jobs.
             let waits = waits || !pool.guests.in_use().is_empty();
             let longest =
                 if moved || waits { longest } else { MONITOR_REST.max(longest).min(to_report) };
@@ -278,8 +279,8 @@ impl Monitor {
         }
     }
 
-    /// Returns for how long a worker has made no progress although it is awake, as far as was seen; `None` if it
-    /// sleeps or has made progress lately.
+    /// Returns how long a worker that is awake has been seen to make no progress, or `None` if it sleeps or has made
+    /// progress lately.
     fn stalled(&self, pool: &Pool, index: usize, now: Instant) -> Option<Duration> {
         let slot = &pool.slots[index];
         let time = now.duration_since(self.seen[index].1);

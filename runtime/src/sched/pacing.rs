@@ -21,12 +21,12 @@ pub(crate) struct Pacing {
     /// Polls left before the clock is read again.
     until_clock: Cell<u32>,
     polls_per_clock: Cell<u32>,
-    /// The last poll turned out to be a computation, whose time says nothing about polls.
+    /// True if the last poll turned out to be a computation, whose time says nothing about polls.
     computed: Cell<bool>,
     last_look: Cell<Instant>,
     /// Since when there has been a backlog.
     busy_since: Cell<Instant>,
-    /// Pushes left before the worker thinks about a second one.
+    /// Pushes left before the worker considers waking a second one.
     until_thought: Cell<u32>,
     round: Round,
 }
@@ -45,7 +45,7 @@ impl Pacing {
         }
     }
 
-    /// Counts a poll. Returns true if the clock is to be read.
+    /// Counts a poll. Returns true if it is time to read the clock.
     #[inline]
     pub(crate) fn count_poll(&self) -> bool {
         let left = self.until_clock.get() - 1;
@@ -53,7 +53,7 @@ impl Pacing {
         left == 0
     }
 
-    /// Counts a push. Returns true if it is time to think about a second worker.
+    /// Counts a push. Returns true if it is time to consider waking a second worker.
     #[inline]
     pub(crate) fn count_push(&self) -> bool {
         let left = self.until_thought.get() - 1;
@@ -61,7 +61,7 @@ impl Pacing {
         left == 0
     }
 
-    /// Has the clock count afresh from here on: what was done until now says nothing about polls.
+    /// Starts counting anew from this reading of the clock, because what was done until now says nothing about polls.
     pub(crate) fn restart(&self, now: Instant) {
         self.now.set(now);
         self.until_clock.set(self.polls_per_clock.get());
@@ -89,7 +89,7 @@ impl Pacing {
         now.saturating_duration_since(self.last_look.get()) >= time
     }
 
-    /// Notes that the worker looks there now.
+    /// Notes that the worker looks at the shared queues now.
     pub(crate) fn looked(&self, now: Instant) {
         self.last_look.set(now);
     }
@@ -105,8 +105,8 @@ impl Pacing {
         let elapsed = nanos(now.saturating_duration_since(self.now.replace(now)));
         let latest = elapsed / u64::from(polls);
         let average = (average * (AVERAGE_PARTS - 1) + latest) / AVERAGE_PARTS;
-        // With long polls the clock is read more often, so that looking out stays in time; and a second worker is
-        // thought about more often.
+        // With long polls the clock is read more often, so that the worker looks out in time, and it considers waking a
+        // second worker more often.
         let within =
             |time: Duration, most: u32| (nanos(time) / average.max(1)).clamp(1, most.into()) as u32;
         self.polls_per_clock.set(within(LOOK_INTERVAL, POLLS_PER_CLOCK));
@@ -116,8 +116,8 @@ impl Pacing {
         Some(average)
     }
 
-    /// Has the worker look at the shared queues again after this many polls, because more waits there than was taken:
-    /// so both sides advance.
+    /// Has the worker look at the shared queues again after this many polls, because more waits there than was taken.
+    /// So both sides advance.
     fn look_early(&self, polls: u32) {
         let polls = polls.min(POLLS_PER_SHARED_BATCH);
         self.until_clock.set(polls);
@@ -152,8 +152,8 @@ impl Pacing {
 }
 
 impl Worker {
-    /// Reads the clock: keeps the average up to date, looks out for what came from outside, and wakes a second
-    /// worker if there is enough to do.
+    /// Reads the clock: keeps the average up to date, looks for work from outside, and wakes a second worker if there
+    /// is enough to do.
     pub(super) fn look_at_clock(&self) -> Option<Runnable> {
         let now = Instant::now();
         self.measure_polls(now);
@@ -163,7 +163,8 @@ impl Worker {
             return None;
         }
         self.pacing.looked(now);
-        // Computations get their turn also if there is no end of tasks. Inside, split points look out.
+        // Computations get their turn even if there is no end of tasks. Inside a computation, its split points look
+        // out.
         if let Some(job) = self.take_posted_in_turn() {
             self.run_job(job);
         }
@@ -171,8 +172,8 @@ impl Worker {
             return Some(root);
         }
         if self.has_long_polls() {
-            // Whatever we took would wait behind our own long polls: others get there sooner, if there are any at the
-            // OS. But one task we owe to those that wait.
+            // Whatever we took would wait behind our own long polls. So the OS is left to the worker in the seat, if
+            // there is one. But we owe one task to those that wait.
             if !self.pool.sleepers.is_seat_taken() {
                 self.look_at_os(now);
             }
@@ -187,8 +188,8 @@ impl Worker {
         Some(first)
     }
 
-    /// Takes this worker's share of a long injector, as much as it polls until it looks out again. Otherwise what waits
-    /// there would advance by one batch for each round of this worker's own tasks, however long those take.
+    /// Takes this worker's share of a long injector, at most as much as it polls until it looks out again. Otherwise
+    /// what waits there would advance by one batch for each round of this worker's own tasks, however long those take.
     fn take_more_shared(&self) {
         let injector = &self.pool.injector;
         let average = self.slot().counters.poll_time.get().max(1);

@@ -5,16 +5,16 @@
 //! value. The values of fork-join, tasks, observations and reports are in the `policy.rs` of `fork/`, `task/`,
 //! `observe/` and `stuck/`, those of the timers and of `sync` in the `policy.rs` of these crates.
 //!
-//! On a server with many more cores than that, the ones to look at first are [`ROUND`], because more workers share one
-//! queue of events; and [`searchers`].
+//! On a server with many more cores than that, look first at [`ROUND`], because more workers share one queue of events;
+//! and at [`searchers`].
 
 use std::time::Duration;
 
 use super::trial::TrialPlan;
 use crate::fork::policy::LONG_LEAF;
 
-/// Whether no time passes: in models, which must not go by how fast the machine is. Every wait is over at once there, no
-/// poll or computation takes long, and one that is over has ended just now.
+/// True if no time passes. That is so in models, which must not depend on how fast the machine is. Every wait is over
+/// at once there, no poll or computation takes long, and one that is over has ended just now.
 pub(crate) const TIMELESS: bool = cfg!(loom);
 
 /// A moving average is made up of this many parts, of which the latest measurement is one. More is steadier; fewer
@@ -29,8 +29,8 @@ pub(crate) const AVERAGE_PARTS: u64 = 4;
 pub(crate) const LIFO_RUNS: u32 = 3;
 
 /// The largest number of polls between two readings of the clock, which costs some 25 ns. Polls that are longer than
-/// [`LOOK_INTERVAL`] divided by this are counted in smaller steps. More saves readings; fewer looks out in time where
-/// polls are uneven. Chosen. Read by `Pacing`.
+/// [`LOOK_INTERVAL`] divided by this are counted in smaller steps. More saves readings; fewer lets a worker with uneven
+/// polls look out in time. Chosen. Read by `Pacing`.
 pub(crate) const POLLS_PER_CLOCK: u32 = 16;
 
 /// The largest number of polls between two readings of the clock while the shared queues hold more than the worker has
@@ -64,8 +64,8 @@ pub(crate) const LONG_AVERAGE_POLL: Duration = LOOK_INTERVAL;
 
 // --- Waking a second worker ---
 
-/// The cost of waking a parked thread. A backlog that takes longer than this is worth a second worker; a shorter one
-/// is done before that one is up. 27 to 40 µs were measured. Read by `Worker::consider_waking`.
+/// The cost of waking a parked thread. A backlog that takes longer than this is worth a second worker; a shorter one is
+/// done before that worker is up. 27 to 40 µs were measured. Read by `Worker::consider_waking`.
 pub(crate) const WAKE_COST: Duration = Duration::from_micros(30);
 
 /// How long a smaller backlog has to last to be worth a second worker. Longer leaves a CPU idle beside a queue; shorter
@@ -77,20 +77,21 @@ pub(crate) const LASTING_BACKLOG: Duration = Duration::from_micros(200);
 /// `Pacing`.
 pub(crate) const NO_BACKLOG: Duration = WAKE_COST.checked_div(8).unwrap();
 
-/// The largest number of pushes onto a worker's own queue between two thoughts about a second worker. It is fewer with
-/// longer polls: as many as make up [`WAKE_COST`]. More checks less often; fewer notices a backlog sooner. Chosen.
-/// Read by `Worker::push`.
+/// The largest number of pushes onto a worker's own queue before it considers waking a second worker. With longer polls
+/// it is fewer: as many as make up [`WAKE_COST`]. More checks less often; fewer notices a backlog sooner. Chosen. Read
+/// by `Worker::push`.
 pub(crate) const PUSHES_PER_THOUGHT: u32 = 64;
 
 /// How a second worker is tried. Samples of the rate of polls are [`SAMPLE_EVERY`] apart. A trial of six samples is 12
 /// ms, so that one stall of the machine does not decide it, and trials take less than 2 % of the time. Several workers
-/// are worth having if together they poll 97 % or more of what one polls alone. Where it makes no difference they are:
-/// then there is CPU time to spare, and what comes at once is done at once. Read by `Choices`.
+/// are worth having if together they poll 97 % or more of what one polls alone. They are also worth having where it
+/// makes no difference: then there is CPU time to spare, and what arrives together is done at the same time. Read by
+/// `Choices`.
 pub(super) const SHARING_TRIALS: TrialPlan = TrialPlan { samples: 6, every: (24, 384), pays: 97 };
 
 /// One worker is not tried for a backlog while all threads together use more than this percentage of a CPU, and none
-/// computes: it could not do the same. A lower percentage misses loads that one worker serves cheaper, which take less
-/// than a CPU; a higher one tries in vain, with all requests waiting meanwhile. With 125, the p99 of a pipeline of
+/// computes: it could not do the same work. A lower percentage misses loads that one worker serves cheaper, which take
+/// less than a CPU; a higher one tries in vain, with all requests waiting meanwhile. With 125, the p99 of a pipeline of
 /// tasks was up to 2.5 of tokio's in rounds in which it was at most 0.8 with 105. Read by `Choices`.
 pub(super) const BEYOND_ONE_CPU: u64 = 105;
 
@@ -98,9 +99,9 @@ pub(super) const BEYOND_ONE_CPU: u64 = 105;
 /// naps as slow work; shorter drops samples of long polls. Chosen. Read by `Choices`.
 pub(crate) const LONGEST_SAMPLE: Duration = SAMPLE_EVERY.saturating_mul(4);
 
-/// What trials have shown is forgotten after this time without a sample: the load is another one. Longer keeps to what
-/// may be wrong by now for bursts that are too short to be measured; shorter forgets what a load has shown that pauses.
-/// Chosen. Read by `Choices`.
+/// What trials have shown is forgotten after this time without a sample: the load is another one. Longer keeps results
+/// that may be out of date, for bursts that are too short to be measured; shorter forgets the results of a load that
+/// pauses. Chosen. Read by `Choices`.
 pub(crate) const FORGET_AFTER: Duration = Duration::from_secs(1);
 
 /// A queue that its owner will have emptied within this time is not worth stealing from, as long as the owner makes
@@ -108,26 +109,25 @@ pub(crate) const FORGET_AFTER: Duration = Duration::from_secs(1);
 pub(crate) const SMALL_BACKLOG: Duration = Duration::from_micros(5);
 
 /// The number of turns of a spin, some microseconds, for which a thief watches whether the owner makes progress. Longer
-/// finds more owners to be running, and spares their queues; shorter gets at a stalled one's tasks sooner. Chosen. It
-/// is none in models, where every owner is taken to be stalled. Read by
-/// `Slot::makes_progress_soon`.
+/// finds more owners to be running, and spares their queues; shorter gets at the tasks of a stalled owner sooner.
+/// Chosen. It is 0 in models, where every owner is taken to be stalled. Read by `Slot::makes_progress_soon`.
 pub(crate) const THIEF_SPINS: u32 = if cfg!(loom) { 0 } else { 128 };
 
 /// Returns the number of workers that may search for work at a time of their own accord. Searchers find the same work
-/// and contend for it; tokio has the same half. Read by the builder.
+/// and contend for it; tokio allows half of its workers too. Read by the builder.
 pub(crate) fn searchers(workers: usize) -> usize {
     (workers / 2).max(1)
 }
 
 // --- Falling asleep ---
 
-/// The longest spin before a worker sleeps. It is worth while to wait as long as waking costs, which is what a worker
-/// saves if it is right. Longer takes the CPU from others in vain; shorter meets less work. Chosen, above
+/// The longest spin before a worker sleeps. It is worth waiting for as long as waking costs, because that is what the
+/// worker saves if work comes. Longer takes the CPU from others in vain; shorter meets less work. Chosen, above
 /// [`WAKE_COST`]. Read by `Spin`.
 pub(crate) const LONGEST_SPIN: Duration = Duration::from_micros(50);
 
-/// A sleep that was over sooner than this would have been better spent awake: it is [`LONGEST_SPIN`] and a wake-up.
-/// Longer spins more often in vain. Chosen. Read by `Spin`.
+/// A sleep that was over sooner than this would have been better spent awake. It is the time of [`LONGEST_SPIN`] and a
+/// wake-up. Longer spins more often in vain. Chosen. Read by `Spin`.
 pub(crate) const SHORT_SLEEP: Duration = Duration::from_micros(80);
 
 /// The number of turns of a spin between two checks whether there is work. More leaves the memory bus to others; fewer
@@ -139,7 +139,7 @@ pub(crate) const SPINS_PER_CHECK: u32 = 8;
 pub(crate) const CHECKS_PER_CLOCK: u32 = 16;
 
 /// A step of the spin that takes longer than this was interrupted: another thread wants the CPU. Longer misses
-/// interruptions; shorter takes a busy hypervisor for one. Chosen. Read by `Spin`.
+/// interruptions; shorter mistakes a busy hypervisor for one. Chosen. Read by `Spin`.
 pub(crate) const INTERRUPTED: Duration = Duration::from_micros(200);
 
 /// Bounds of the experience with spinning, in spins that paid minus spins in vain. Spinning is on while it is positive;
@@ -148,7 +148,7 @@ pub(crate) const INTERRUPTED: Duration = Duration::from_micros(200);
 pub(crate) const SPIN_SCORE: std::ops::RangeInclusive<i32> = -8..=4;
 
 /// How spinning is tried. Samples of CPU time are [`SAMPLE_EVERY`] apart; two in 256 are less than one in a hundred, so
-/// that trials don't show in the p99. Spinning is kept to if a poll costs at most 1.1 times as much with it: an answer
+/// that trials don't show in the p99. Spinning stays on if a poll costs at most 1.1 times as much with it: an answer
 /// that comes sooner is worth something. Read by `Choices`.
 pub(super) const SPIN_TRIALS: TrialPlan = TrialPlan { samples: 2, every: (8, 256), pays: 91 };
 
@@ -168,12 +168,12 @@ pub(super) const FAILED_SAMPLES: u32 = 2;
 
 // --- Contention for the CPUs ---
 
-/// The time between two questions of a worker to the OS how long it has waited for a CPU; each takes about a
-/// microsecond. More often follows the load sooner; less often costs less. Chosen. Read by `Contention`.
+/// The time after which a worker asks the OS again how long it has waited for a CPU, which takes about a microsecond.
+/// More often follows the load sooner; less often costs less. Chosen. Read by `Contention`.
 pub(crate) const SAMPLE_EVERY: Duration = Duration::from_millis(2);
 
 /// A sample in which the thread ran and waited for less than this is not used. Longer needs a busier worker; shorter
-/// takes chance for contention. Chosen. Read by `Contention`.
+/// mistakes chance for contention. Chosen. Read by `Contention`.
 pub(crate) const SAMPLE_AT_LEAST: Duration = Duration::from_micros(100);
 
 /// The CPUs are contended if a worker that is alone waits for one for more than this percentage of the time. With one
@@ -183,14 +183,14 @@ pub(crate) const CONTENDED_ABOVE: u64 = 20;
 // --- The monitor ---
 
 /// The shortest and the longest time between two looks of the monitor, while workers make progress. The first is for
-/// workers that have just woken up; each look that finds nothing to do doubles the time. Half of `stuck_after` is the
-/// longest if that is less. Shorter notices a stalled worker sooner; longer wakes the thread less often. Chosen. Read
-/// by `Monitor`.
+/// workers that have just woken up; each look that finds nothing to do doubles the time. The longest is half of
+/// `stuck_after` if that is less. Shorter notices a stalled worker sooner; longer wakes the thread less often. Chosen.
+/// Read by `Monitor`.
 pub(crate) const MONITOR_PAUSE: (Duration, Duration) =
     (Duration::from_micros(100), Duration::from_millis(5));
 
-/// The monitor looks this often while a computation may need a spare soon: half of the time after which it gets one.
-/// Shorter costs the CPU of the computation; longer starts the spare later. Chosen. Read by `Monitor`.
+/// The monitor looks this often while a computation may need a spare soon: half of the time after which the computation
+/// gets one. Shorter costs the CPU of the computation; longer starts the spare later. Chosen. Read by `Monitor`.
 pub(crate) const CLOSE_PAUSE: Duration = LONG_LEAF.checked_div(2).unwrap();
 
 /// A hurried monitor starts again from the shortest pause if its pause has grown beyond this. Longer lets a hurry wait;
@@ -202,22 +202,22 @@ pub(crate) const HURRIED_ABOVE: Duration = MONITOR_PAUSE.0.saturating_mul(8);
 /// Read by `Monitor`.
 pub(crate) const MONITOR_REST: Duration = Duration::from_millis(100);
 
-/// A look that comes later than this after it was due tells nothing about the time in between: the machine, or all of
-/// the process, stood still. Shorter takes a monitor that waits for a CPU for that, and helps later; longer takes a
-/// machine that stood still for workers that are stuck. Chosen, above what a thread waits for a CPU. Read by `Standstill`.
+/// A look that is late by more than this says nothing about the time in between: the machine, or the whole process,
+/// stood still. Shorter mistakes a monitor that waits for a CPU for that, and helps later; longer mistakes a machine
+/// that stood still for workers that are stuck. Chosen, above what a thread waits for a CPU. Read by `Standstill`.
 pub(crate) const STOOD_STILL: Duration = Duration::from_millis(500);
 
-/// A worker outside of a poll is not taken for stalled before this: it may be searching. Longer notices later that the
-/// OS keeps it from running; shorter wakes sleepers for nothing. Chosen. Read by `Monitor`.
+/// A worker outside of a poll is not considered stalled until this has passed, because it may be searching. Longer
+/// notices later that the OS keeps it from running; shorter wakes sleepers for nothing. Chosen. Read by `Monitor`.
 pub(crate) const LONGEST_SEARCH: Duration = Duration::from_millis(1);
 
-/// How long the poller's thread leaves a timer that is due to the workers that are awake. Longer is later where all of
-/// them are stalled; shorter fires timers on a thread that then has to wake a worker. Chosen. Read by the poller's
+/// How long the poller's thread leaves a timer that is due to the workers that are awake. Longer fires it later if all
+/// of them are stalled; shorter fires timers on a thread that then has to wake a worker. Chosen. Read by the poller's
 /// thread.
 pub(crate) const TIMER_LAG: Duration = Duration::from_micros(500);
 
-/// How long after a computation the spare stays that has looked after tasks meanwhile. Longer saves starting it again
-/// for the next computation; shorter frees its thread. Chosen. Read by `Worker::end_relief`.
+/// How long the spare that has looked after tasks during a computation stays after its end. Longer saves starting it
+/// again for the next computation; shorter frees its thread. Chosen. Read by `Worker::end_relief`.
 pub(crate) const SPARE_LINGERS: Duration = Duration::from_millis(20);
 
 // --- The poller ---
@@ -242,7 +242,8 @@ pub(crate) const LONGEST_FIRING: Duration = Duration::from_secs(1);
 
 // --- Settings: their defaults and bounds ---
 
-/// The largest number of workers, a limit of the sleepers' word, and more CPUs than servers have. Read by the builder.
+/// The largest number of workers. The sleepers' word limits it, and it is more than servers have CPUs. Read by the
+/// builder.
 pub(crate) const MAX_WORKERS: usize = 1024;
 
 /// The smallest and the largest number of slots for guests; it is otherwise the number of workers. More lets more
@@ -250,9 +251,9 @@ pub(crate) const MAX_WORKERS: usize = 1024;
 /// the guests' word. Read by the builder and `Guests`.
 pub(crate) const GUESTS: (usize, usize) = (4, 32);
 
-/// The bounds of the default number of spare workers, which is otherwise the number of workers. More rides out more
-/// tasks that block at a time; each is a slot to look at for thieves, and a thread while it is needed. Chosen. Read by
-/// the builder.
+/// The bounds of the default number of spare workers, which is otherwise the number of workers. More copes with more
+/// tasks that block at the same time; each spare is a slot for thieves to look at, and a thread while it is needed.
+/// Chosen. Read by the builder.
 pub(crate) const SPARES: (usize, usize) = (4, 64);
 
 /// The smallest and the largest stack, in bytes. A smaller one has no room for Rust's own start of a thread in a debug
@@ -267,11 +268,11 @@ pub(crate) const STUCK_AFTER: Duration = Duration::from_millis(10);
 /// the monitor. Read by the builder.
 pub(crate) const MIN_STUCK_AFTER: Duration = MONITOR_PAUSE.0;
 
-/// The default of `max_blocking`, in threads. tokio has the same. Read by the builder.
+/// The default of `max_blocking`, in threads. The same as tokio's. Read by the builder.
 pub(crate) const MAX_BLOCKING: usize = 512;
 
-/// The default of `blocking_keep_alive`. Longer saves starting threads again; shorter frees their stacks. tokio has the
-/// same. Read by the builder.
+/// The default of `blocking_keep_alive`. Longer saves starting threads again; shorter frees their stacks. The same as
+/// tokio's. Read by the builder.
 pub(crate) const BLOCKING_KEEP_ALIVE: Duration = Duration::from_secs(10);
 
 /// The default of `compute_share`, in percent of a worker's time. Beside the parallel sort, 17, 20 and 25 % had an echo

@@ -33,7 +33,8 @@ pub(crate) struct Pool {
     pub(crate) injector: CachePadded<Injector<Runnable>>,
     /// Fork-join roots: beside the tasks, so that neither queues behind the other.
     pub(crate) roots: CachePadded<Injector<Runnable>>,
-    /// How many workers sleep in a join, or between two jobs; for a moment more, never fewer.
+    /// The number of workers that sleep in a join, or between two jobs. It may be too high for a moment, but never too
+    /// low.
     pub(crate) joiners: CachePadded<AtomicUsize>,
     pub(crate) sleepers: CachePadded<Sleepers>,
     /// Workers first, then spares.
@@ -47,7 +48,7 @@ pub(crate) struct Pool {
     /// The targets of the tasks' [`PoolRef`](super::pool_ref::PoolRef)s: one for each shard of `owned`.
     pub(super) pool_shards: Box<[PoolShard]>,
     pub(crate) monitor: CachePadded<MonitorSwitch>,
-    /// How many workers and spares there are at this moment.
+    /// The number of workers and spares at this moment.
     present: CachePadded<AtomicUsize>,
     pub(super) cpu_share: CachePadded<CpuShare>,
     pub(super) choices: CachePadded<Choices>,
@@ -61,8 +62,8 @@ pub(crate) struct Pool {
     pub(crate) pinned: PinnedThreads,
     /// Another runtime beside this one, from its start to its end.
     pub(crate) companion: Mutex<Option<std::sync::Arc<dyn Companion>>>,
-    /// What threads count that are not workers of this runtime. The tasks that they finish are those that were refused:
-    /// such a thread spawned them too late, and dropped them. They are not among the spawned ones.
+    /// The counts of threads that are not workers of this runtime. The tasks that they finish are those that were
+    /// refused: such a thread spawned them too late, and dropped them. They do not count as spawned.
     pub(crate) outside: CachePadded<Counters>,
     /// What these threads observe about tasks.
     pub(crate) observed_outside: ObservedPlace,
@@ -118,7 +119,7 @@ impl Pool {
         self.after_push();
     }
 
-    /// As [`push`](Self::push), into the lane.
+    /// Like [`push`](Self::push), but into the lane.
     pub(crate) fn push_lane(&self, runnable: Runnable) {
         self.lane.push(runnable);
         self.after_push();
@@ -136,7 +137,7 @@ impl Pool {
 
     /// Lists the tasks that wait behind stalled workers for their first poll, so that they can be looked at.
     ///
-    /// A queue shows nobody what is in it, so the tasks are taken from it as a thief takes them, and go to the
+    /// A queue does not show what is in it, so the tasks are taken from it as a thief takes them, and go to the
     /// injector, for any worker. They stay in the list from then on.
     pub(crate) fn list_stalled(&self, now: u64) {
         if self.poller.is_manual() {
@@ -164,8 +165,8 @@ impl Pool {
         self.wake_somebody();
     }
 
-    /// Called when work waits that no particular worker answers for: wakes a sleeper, or has the monitor look soon if
-    /// all are busy and may be so for long. A searcher will come to it by itself.
+    /// Called when work waits for which no particular worker is responsible: wakes a sleeper, or has the monitor look
+    /// soon if all are busy and may be so for long. A searcher will come to it by itself.
     pub(crate) fn wake_somebody(&self) {
         if !self.wake_one() {
             self.hurry_if_busy();
@@ -175,8 +176,8 @@ impl Pool {
     /// Has the monitor look soon if all workers are busy and may be so for long.
     pub(crate) fn hurry_if_busy(&self) {
         if self.sleepers.all_busy() {
-            // A computation may show no split point, and a worker that is blocked in place has said so: then a spare
-            // must come soon. A manual loop has nobody but itself.
+            // A computation may show no split point, and a worker that is blocked in place has said so. In both cases a
+            // spare must come soon. A manual loop has nobody but itself.
             let soon = |slot: &Arc<CachePadded<Slot>>| {
                 slot.activity.is_computing() || slot.activity.is_blocked()
             };
@@ -206,7 +207,7 @@ impl Pool {
         }
     }
 
-    /// Wakes every sleeper, those in joins too.
+    /// Wakes every sleeper, including those in joins.
     pub(crate) fn wake_all(&self) {
         for popped in self.sleepers.pop_all() {
             self.wake(popped);
@@ -223,7 +224,7 @@ impl Pool {
         self.lane.take().or_else(|| self.injector.take())
     }
 
-    /// Returns how many workers and spares there are at this moment.
+    /// Returns the number of workers and spares at this moment.
     pub(crate) fn present(&self) -> usize {
         // Relaxed: a thread that must not miss one that leaves has passed a fence, the partner of that in `note_move_out`.
         self.present.load(Ordering::Relaxed)
@@ -235,7 +236,7 @@ impl Pool {
         if self.present() > workers { &self.slots } else { &self.slots[..workers] }
     }
 
-    /// Returns how many of them are not asleep.
+    /// Returns the number of workers and spares that are not asleep.
     pub(crate) fn awake(&self) -> usize {
         self.present().saturating_sub(self.sleepers.sleeping())
     }
@@ -259,14 +260,14 @@ impl Pool {
         if self.nobody_looks() {
             self.wake_one();
         }
-        // Those that its last poll has armed, and that it would have looked at before it sleeps.
+        // The timers that its last poll has armed, which it would have looked at before it sleeps.
         self.poller.entrust_timers();
     }
 
     /// Returns true if all workers sleep, and none of them in the seat. The caller has passed a fence after it has
     /// given up the seat, or has announced that it sleeps. See `poller/seat.rs`.
     pub(crate) fn nobody_looks(&self) -> bool {
-        // The lock last: it is touched only if nobody could be misled by that.
+        // The lock comes last, so that it is touched only if that can mislead nobody.
         self.awake() == 0
             && !self.sleepers.is_seat_taken()
             && !self.poller.is_seat_of_thread()
@@ -274,12 +275,12 @@ impl Pool {
             && self.poller.probe_seat()
     }
 
-    /// Returns true if tasks wait that no particular worker answers for.
+    /// Returns true if tasks wait for which no particular worker is responsible.
     pub(crate) fn has_shared_work(&self) -> bool {
         !self.lane.is_empty() || !self.injector.is_empty()
     }
 
-    /// Returns true if a worker has tasks in its own queue, which it may be kept from.
+    /// Returns true if a worker has tasks in its own queue, which it may be unable to get to.
     pub(crate) fn has_kept_work(&self) -> bool {
         self.slots.iter().any(|slot| slot.has_work())
     }
@@ -289,7 +290,7 @@ impl Pool {
         !self.roots.is_empty()
     }
 
-    /// Refuses further tasks, and cancels all there are. The workers leave when the last task is gone.
+    /// Refuses further tasks, and cancels all that exist. The workers leave when the last task is gone.
     pub(crate) fn close(&self) {
         // Relaxed: a worker that must know locks the shards, which orders it. See `is_over`.
         if self.closing.swap(true, Ordering::Relaxed) {
@@ -316,15 +317,15 @@ impl Pool {
         self.is_closing() && self.owned.is_over() && self.unfinished() == 0
     }
 
-    /// Returns how many tasks are unfinished, listed or not.
+    /// Returns the number of unfinished tasks, listed or not.
     pub(crate) fn unfinished(&self) -> u64 {
-        // Finished before spawned: a task that ends in between must not count as ended only, nor hide
-        // another.
+        // Finished is read before spawned. Otherwise a task that is spawned and ends in between would count as finished
+        // only, and hide another.
         let finished: u64 = self.slots.iter().map(|slot| slot.counters.finished.get()).sum();
         self.spawned() - finished
     }
 
-    /// Returns how many tasks were taken in.
+    /// Returns the number of tasks that were accepted.
     pub(crate) fn spawned(&self) -> u64 {
         let by_workers: u64 = self.slots.iter().map(|slot| slot.counters.spawned.get()).sum();
         by_workers + self.outside.spawned.get()
@@ -340,7 +341,7 @@ impl Pool {
         running
     }
 
-    /// Called by a worker that leaves. If it finds the pool over, all others are to find that too.
+    /// Called by a worker that leaves. If it finds the pool over, it makes sure that all others find that too.
     pub(super) fn left(&self) {
         // Partner of the fence in `Worker::sleep`: of the threads that have ended a task, the last to pass
         // its fence sees what all of them have done, and which workers sleep.
@@ -359,7 +360,7 @@ impl Pool {
         Self::for_tests_with(workers, |_| ())
     }
 
-    /// As [`for_tests`](Self::for_tests), with other settings.
+    /// Like [`for_tests`](Self::for_tests), but with other settings.
     pub(crate) fn for_tests_with(workers: usize, change: impl FnOnce(&mut Config)) -> Arc<Self> {
         let stuck_after = std::time::Duration::from_secs(3600);
         let mut config = Config { guests: 1, stuck_after, observe: true, ..Config::bare(workers) };

@@ -38,10 +38,10 @@ impl Pool {
 
 /// A task's pool and its shard of the list of all tasks, in one word.
 ///
-/// A bare pointer, because counting references to the pool would make all spawning threads share
-/// a cache line. It is valid while the task is in its shard: workers hold the pool and leave only
-/// when the shards are empty. Wakers use it only with the `Runnable` of a task that was idle, which is
-/// in its shard then, and stays there until that was run. All other threads that use it are workers.
+/// A bare pointer, because counting references to the pool would make all spawning threads share a cache line. It is
+/// valid while the task is in its shard: workers hold the pool and leave only when the shards are empty. Wakers use it
+/// only with the `Runnable` of a task that was idle. Such a task is in its shard, and stays there until the `Runnable`
+/// has been run. All other threads that use it are workers.
 #[derive(Clone, Copy)]
 pub(crate) struct PoolRef(NonNull<PoolShard>);
 
@@ -55,7 +55,7 @@ impl PoolRef {
     ///
     /// The task is in its shard, or the caller holds the pool.
     unsafe fn get(self) -> (*const Pool, usize) {
-        // SAFETY: part of the pool, which is alive, says the caller.
+        // SAFETY: part of the pool, which is alive, as the caller guarantees.
         let shard = unsafe { self.0.as_ref() };
         (shard.pool.load(Plain::Relaxed), shard.shard)
     }
@@ -69,9 +69,8 @@ impl Schedule for PoolRef {
             if let Some(worker) = worker {
                 return worker.push_woken(runnable);
             }
-            // Once pushed, the task may be run and the pool may end before we have
-            // looked for a sleeper: a reference of our own bridges that. SAFETY: the
-            // pool is alive here, as above.
+            // Once pushed, the task may be run and the pool may end before we have looked for a sleeper, so we take a
+            // reference of our own. SAFETY: the pool is alive here, as above.
             let pool = unsafe {
                 Arc::increment_strong_count(pool);
                 Arc::from_raw(pool)

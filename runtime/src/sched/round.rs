@@ -13,7 +13,7 @@ use super::policy::ROUND;
 /// One worker's round.
 pub(crate) struct Round {
     began: Cell<Instant>,
-    /// How often the worker will have polled by then.
+    /// The number of polls after which the worker has polled what was queued.
     through_at: Cell<u64>,
 }
 
@@ -28,7 +28,7 @@ impl Round {
         self.through_at.set(polls.wrapping_add(queued as u64));
     }
 
-    /// Returns true if the worker, with `polls` polls done, is to look at the OS again.
+    /// Returns true if the worker, with `polls` polls done, has to look at the OS again.
     pub(crate) fn is_over(&self, now: Instant, polls: u64) -> bool {
         let left = self.through_at.get().wrapping_sub(polls) as i64;
         left <= 0 || now.saturating_duration_since(self.began.get()) >= ROUND

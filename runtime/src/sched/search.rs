@@ -71,7 +71,7 @@ impl Worker {
         let now = Instant::now();
         self.note_contention(now);
         self.pacing.begin(now);
-        // What the search has brought. Before, this worker counted as one that searches, and no other was woken.
+        // The search may have brought a lot. Until now this worker counted as a searcher, so no other was woken.
         self.consider_waking();
         self.observer.note_find(now);
     }
@@ -104,7 +104,7 @@ impl Worker {
             && !self.pool.cpu_share.is_contended()
     }
 
-    /// Looks at all queues. The OS is not among them: a worker that finds nothing is about to sleep there.
+    /// Looks at all queues, but not at the OS, because a worker that finds nothing is about to sleep there.
     fn look_once(&self) -> Option<Search> {
         self.take_own()
             .or_else(|| self.take_shared())
@@ -158,7 +158,7 @@ impl Worker {
         }
     }
 
-    /// Notes that the worker is awake. It calls no waker before, because that may block.
+    /// Notes that the worker is awake. It calls no waker before this, because a waker may block.
     fn woke_up(&self) {
         self.slot().counters.wakeups.bump();
         self.pool.monitor.switch_on();
@@ -196,7 +196,7 @@ impl Worker {
     }
 
     /// Sleeps in the seat, until there are events or a timer is due, or until another thread wakes us. Returns false if
-    /// it was for timers only.
+    /// the sleep was over only for timers.
     fn sleep_in_seat(&self, mut seat: Seat<'_>) -> bool {
         let mut popped = self.parker.take_token();
         while !popped && !seat.wait(None) {

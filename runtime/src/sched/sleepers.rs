@@ -8,10 +8,10 @@
 //! The worker in the seat is woken first, because it is the one that needs no futex. After it comes the top of the
 //! stack, the last worker to be parked.
 //!
-//! Only the thread that takes a worker out of the word wakes it, and the worker is taken out *as a searcher*: there is
-//! no moment at which a worker is on its way out of sleep and not counted. A parked worker never takes itself off the
-//! stack. The worker in the seat may leave it by itself. See `README.md` in this folder for the handshake and the proof
-//! that no wake-up is lost.
+//! Only the thread that takes a worker out of the word wakes it, and the worker is taken out *as a searcher*: a worker
+//! on its way out of sleep is counted at every moment. A parked worker never takes itself off the stack. The worker in
+//! the seat may leave it by itself. See `README.md` in this folder for the handshake and the proof that no wake-up is
+//! lost.
 
 use crate::primitives::{AtomicU32, AtomicU64, Ordering};
 
@@ -118,15 +118,15 @@ impl Sleepers {
         .is_some()
     }
 
-    /// Counts a searcher out that has found work, or leaves. Returns true if it was the last: then it must look whether
-    /// there is more, after a fence.
+    /// Counts out a searcher that has found work, or leaves. Returns true if it was the last: then it must pass a
+    /// fence, and look whether there is more.
     #[must_use]
     pub(crate) fn stop_search(&self) -> bool {
         let before = self.update(|word| Some(Word { searching: word.searching - 1, ..word }));
         before.is_some_and(|word| word.searching == 1)
     }
 
-    /// Announces that worker `index` sleeps from now on, and has stopped searching if it did. After a fence it must
+    /// Announces that worker `index` sleeps from now on and, if it was searching, has stopped. After a fence it must
     /// look once more, and then sleep until it is popped. Only the thread that holds the seat's lock may announce
     /// itself there.
     pub(crate) fn announce(&self, index: usize, place: SleepPlace, searching: bool) {

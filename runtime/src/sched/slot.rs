@@ -34,10 +34,10 @@ pub(crate) struct Slot {
     pub(crate) status: Status,
     pub(crate) activity: Activity,
     pub(crate) observed: ObservedPlace,
-    /// The task that is being polled or was last, and the one that is polled in place within that poll;
-    /// null for none. Compared, never followed.
+    /// The task that is being polled or was polled last, and the one that is polled in place within that poll; null for
+    /// none. Compared, never followed.
     polled: [PlainPtr<Header>; 2],
-    /// How the thread here can be asked for its stack.
+    /// The means to ask the thread here for its stack.
     pub(crate) mark: ThreadMark,
     /// Where [`progress`](Self::progress) stood when the monitor found the worker stalled. Stale once the progress
     /// changes.
@@ -45,9 +45,9 @@ pub(crate) struct Slot {
     /// One more than the index of the worker or guest that waits in a `join` or `scope` for the job that is being run
     /// here; 0 for none. The worker's own if it runs the job on top of its own wait.
     joined_by: PlainUsize,
-    /// Spawn site and id of the innermost of those polled, if that is in no list; else 0.
+    /// Spawn site and id of the innermost task being polled, if that is in no list; otherwise 0.
     unlisted: PlainU64,
-    /// The parts that the thread takes along when it moves in, and leaves when it moves out.
+    /// The parts that the thread takes with it when it moves in, and leaves when it moves out.
     pub(crate) kit: Mutex<Option<Kit>>,
 }
 
@@ -80,7 +80,7 @@ impl Slot {
         }
     }
 
-    /// Returns how long the worker would take for the tasks in its queue, in nanoseconds, going by its recent polls.
+    /// Returns how long the worker would take for the tasks in its queue, in nanoseconds, judging by its recent polls.
     pub(crate) fn backlog(&self) -> u64 {
         (self.stealer.len() as u64).saturating_mul(self.counters.poll_time.get())
     }
@@ -104,7 +104,7 @@ impl Slot {
         })
     }
 
-    /// Returns true if a worker is here that does not sleep. Orders nothing.
+    /// Returns true if there is a worker here, and it does not sleep. Orders nothing.
     pub(crate) fn is_awake(&self) -> bool {
         self.activity.is_present() && (!self.is_asleep() || self.is_polling())
     }
@@ -143,7 +143,7 @@ impl Slot {
         self.note_unlisted(runnable.and_then(Runnable::unlisted));
     }
 
-    /// As [`note_poll`](Self::note_poll), for a poll within a poll, while `f` runs.
+    /// Like [`note_poll`](Self::note_poll), but for a poll within a poll, while `f` runs.
     pub(crate) fn note_poll_in_place<R>(
         &self,
         runnable: Runnable,
@@ -158,7 +158,7 @@ impl Slot {
         result
     }
 
-    /// Runs a job that this worker or guest waits for, or that is run on top of a wait of it.
+    /// Runs a job that the worker or guest `joiner` waits for, or that runs on top of one of its waits.
     pub(crate) fn run_for(&self, joiner: usize, run: impl FnOnce()) {
         let before = self.joined_by.load(Plain::Relaxed);
         self.joined_by.store(joiner.wrapping_add(1), Plain::Relaxed);
@@ -173,9 +173,9 @@ impl Slot {
         if in_place { Some(own) } else { joiner }
     }
 
-    /// Returns the task that is being polled or was last, the innermost of them; `None` for a job. To be compared, not
-    /// followed. It is that of the present poll if [`progress`](Self::progress) has not moved for long, before and
-    /// after.
+    /// Returns the innermost task that is being polled or was polled last, or `None` for a job. It may be compared, but
+    /// not followed. It is the task of the current poll if [`progress`](Self::progress) has not moved for long, before
+    /// and after.
     pub(crate) fn innermost(&self) -> Option<NonNull<Header>> {
         let load = |polled: &PlainPtr<Header>| NonNull::new(polled.load(Plain::Relaxed));
         let [outer, inner] = &self.polled;
@@ -233,7 +233,7 @@ pub(crate) enum Polled {
 pub(crate) struct Counters {
     /// Odd while a task is being polled; moves on with every poll.
     pub(crate) tick: FencedCounter,
-    /// The number of ticks that were no polls, but waits for a job.
+    /// The number of ticks that were not polls, but waits for a job.
     pub(crate) waits: Counter,
     /// Split points of computations at which the clock was read.
     pub(crate) splits: FencedCounter,
@@ -304,9 +304,9 @@ impl Counter {
     }
 }
 
-/// A [`Counter`] that a thread goes by which has passed a fence: whether a spare is sent for a worker, or a thief woken,
-/// rests on it. Its partner counts first and passes a fence before it looks. Models see the values that another thread
-/// may read, out of date ones too.
+/// A [`Counter`] for a reader that has passed a fence: whether a spare is sent for a worker, or a thief is woken,
+/// depends on it. The reader's partner counts first and passes a fence before it looks. Models see all values that
+/// another thread may read, including those that are out of date.
 #[derive(Default)]
 pub(crate) struct FencedCounter(AtomicU64);
 
@@ -328,8 +328,8 @@ impl FencedCounter {
     }
 }
 
-/// A [`Counter`] on which more than statistics rests: whether a task is left is the difference of two sums of these.
-/// See *Shutdown* in this folder's `README.md`.
+/// A [`Counter`] that is more than a statistic: the difference of two sums of these tells whether a task is left. See
+/// *Shutdown* in this folder's `README.md`.
 #[derive(Default)]
 pub(crate) struct Tally(AtomicU64);
 

@@ -1,7 +1,7 @@
-//! Spares: how the monitor sends for one, what a worker leaves to the one that came, and how it is dismissed.
+//! Spares: how the monitor sends for one, what a worker leaves to its spare, and how the spare is dismissed.
 //!
-//! `README.md` in this folder has the protocol. Started threads and slots are elsewhere: this is what the monitor, the
-//! worker that is relieved and the spare tell each other, in the [status](super::status) of their slots.
+//! `README.md` in this folder has the protocol. How threads are started and what slots are is elsewhere. This is what
+//! the monitor, the relieved worker and the spare tell each other, in the [status](super::status) of their slots.
 
 use super::monitor::Monitor;
 use super::policy::SPARE_LINGERS;
@@ -18,7 +18,7 @@ pub(crate) struct Relief<'a> {
 }
 
 impl<'a> Relief<'a> {
-    /// Returns that of the worker, or the spare, in a slot of the pool.
+    /// Returns the relief of the worker, or the spare, in a slot of the pool.
     pub(super) fn of(pool: &'a Pool, relieved: &'a Slot) -> Self {
         Self { pool, relieved }
     }
@@ -33,7 +33,7 @@ impl<'a> Relief<'a> {
         self.spare().is_some_and(|spare| spare.status.read().is_for_tasks())
     }
 
-    /// Stands still if the spare is held up in a poll; `None` if it is in none.
+    /// Returns a count that stands still while the spare is held up in a poll, or `None` if it is in no poll.
     pub(crate) fn progress_of_spare(&self) -> Option<u64> {
         Some(self.spare()?.progress()).filter(|progress| progress % 2 == 1)
     }
@@ -71,19 +71,19 @@ impl Monitor {
         // If no thread is available, the next look tries again.
         let sent = !came_back && super::start_worker(pool, spare).is_ok();
         if !sent && relieved.status.take_spare().is_some() {
-            // The slot is vacant again. If the worker was faster, it is so when the worker has said this.
+            // The slot is vacant again. If the worker was faster, it is vacant once the worker has done this.
             pool.slots[spare].status.dismiss();
         }
     }
 
-    /// Returns true if a worker searches that is not stalled.
+    /// Returns true if a worker that is not stalled searches.
     fn somebody_searches(&self, pool: &Pool) -> bool {
         let stalled = pool.slots.iter().filter(|slot| slot.is_seen_stalled() && !slot.is_polling());
         pool.sleepers.searching() > stalled.count()
     }
 
-    /// Dismisses spares that linger after a computation, now that nothing goes on any more; true if
-    /// there were any.
+    /// Dismisses spares that linger after a computation, because nothing goes on any more. Returns true if there were
+    /// any.
     pub(super) fn dismiss_spares(&self, pool: &Pool) -> bool {
         let mut any = false;
         for slot in &pool.slots {
@@ -122,14 +122,14 @@ impl Worker {
         Relief::of(&self.pool, self.slot())
     }
 
-    /// Returns true if this worker leaves tasks to the spare that came for them, until it is woken. Having
-    /// computed for long, it runs when the OS has nothing better to run, and so would what it takes.
+    /// Returns true if this worker leaves tasks to the spare that came for them, until it is woken. Having computed for
+    /// long, it runs only when the OS has nothing better to run, and so would the tasks that it takes.
     pub(crate) fn leaves_tasks(&self) -> bool {
         !self.woken.get() && self.relief().has_spare_for_tasks()
     }
 
-    /// Returns false for a spare that came for tasks: while it computed, nobody would look after them. Nor does a spare
-    /// compute if jobs are for workers alone.
+    /// Returns false for a spare that came for tasks, because while it computed, nobody would look after them; and for
+    /// any spare if jobs are reserved for the workers.
     pub(crate) fn may_compute(&self) -> bool {
         let is_for_tasks = self.slot().status.read().is_for_tasks();
         !(is_for_tasks || self.leaves_jobs()) || self.pool.is_closing()
@@ -150,7 +150,7 @@ impl Worker {
 
 /// Called when a worker is stuck in something other than a computation. If a spare came for its tasks while it
 /// computed, that spare stands in for it in everything from now on. If only another worker has a spare, and nobody else
-/// is there for a root or a posted job that waits, that spare does.
+/// is there for a root or a posted job that waits, that other spare does so.
 pub(super) fn let_spare_compute(pool: &Pool, stuck: usize) {
     let own = pool.slots[stuck].status.read().spare();
     let for_tasks = |&index: &usize| {

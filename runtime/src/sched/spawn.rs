@@ -1,5 +1,5 @@
-//! Puts new tasks into a pool: onto the queue of the worker that spawns them, or to where any worker
-//! takes them from. When they are listed, and when they are counted, is what shutdown rests on.
+//! Puts new tasks into a pool: onto the queue of the worker that spawns them, or to where any worker takes them from.
+//! Shutdown depends on when they are listed, and when they are counted.
 
 use super::pool::Pool;
 use super::worker::Worker;
@@ -18,7 +18,7 @@ impl Pool {
         unsafe { self.spawn_unchecked(future, origin) }
     }
 
-    /// As [`spawn`](Self::spawn), for a fork-join root.
+    /// Like [`spawn`](Self::spawn), but for a fork-join root.
     pub(crate) fn spawn_root<F>(&self, future: F, origin: Origin) -> JoinHandle<F::Output>
     where
         F: Future + Send + 'static,
@@ -28,7 +28,7 @@ impl Pool {
     }
 
     /// Spawns a future that need not be `Send`: onto the queue of the current worker, or into the injector if the
-    /// thread is no worker of this pool.
+    /// thread is not a worker of this pool.
     ///
     /// # Safety
     ///
@@ -57,9 +57,9 @@ impl Pool {
     {
         let spawned = &worker.slot().counters.spawned;
         let shard = self.owned.worker_shard(worker.index(), spawned.get());
-        // The list waits until the task does, which many never do. A named one is listed at once, so
-        // that shutdown can name it; so is one that no task has spawned, because then no unfinished task shows that
-        // there may be more.
+        // The task is listed when it first waits, which many never do. A named one is listed at once, so that shutdown
+        // can name it; so is one that no task has spawned, because then no unfinished task shows that there may be
+        // more.
         let late = origin.name.is_none() && worker.slot().is_polling();
         let listing = if late { Listing::Late } else { Listing::AtSpawn };
         let (runnable, handle) = task::new_task(future, self.pool_ref(shard), origin, listing);
@@ -94,12 +94,12 @@ impl Pool {
         self.config.hooks.spawned(&runnable);
         self.observe_spawn(runnable.notes());
         // Before it can finish, as above; and before the shard can be closed, because a manual loop that is dropped
-        // goes by the count alone.
+        // relies on the count alone.
         let count = || self.outside.spawned.bump_shared();
         if self.owned.bind_counted(shard, runnable.header(), count) {
             push(self, runnable);
         } else {
-            // A worker counts what ends in its hands as finished, so this must have been spawned.
+            // A worker counts a task that ends on it as finished, so this one must count as spawned.
             context::worker_of(self, |worker| {
                 if let Some(worker) = worker {
                     worker.slot().counters.spawned.bump();

@@ -1,11 +1,10 @@
 //! Decides how long an idle worker spins before it sleeps.
 //!
-//! Waking a parked thread costs some tens of microseconds, so a worker whose work comes in quick
-//! succession does better to wait awake. Whether it does is learnt from what happened: a spin that
-//! met work and a sleep that was over within the spin's time speak for spinning, a spin in vain
-//! against. A worker that is interrupted while it spins takes a CPU from a thread that has something
-//! to do, and stops for a good while. Where the CPUs are contended, no worker spins ([`super::contention`]).
-//! Nor does it where that makes polls more expensive ([`super::choices`]).
+//! Waking a parked thread costs some tens of microseconds, so a worker whose work comes in quick succession does better
+//! to wait awake. Each worker learns from what happened: a spin that met work, and a sleep that was over within the
+//! time of a spin, count in favour of spinning; a spin in vain counts against it. A worker that is interrupted while it
+//! spins takes a CPU from a thread that has something to do, and stops for a good while. No worker spins where the CPUs
+//! are contended ([`super::contention`]), or where spinning makes polls more expensive ([`super::choices`]).
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -63,8 +62,8 @@ impl Spin {
         }
     }
 
-    /// Runs `sleep` and learns from how long it took, unless it ended for a reason that was known
-    /// before (`false`).
+    /// Runs `sleep` and learns from how long it took, unless it returns false because it ended for a reason that was
+    /// known before.
     pub(crate) fn measure_sleep(&self, sleep: impl FnOnce() -> bool) {
         if !self.allowed {
             sleep();

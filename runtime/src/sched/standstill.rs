@@ -1,13 +1,13 @@
 //! Times in which nothing ran, so that nothing was stuck either.
 //!
-//! A virtual machine is stopped and goes on, somebody stops the process, the clock is set forward: the time that has
-//! passed is no worker's. The monitor tells it by its own lateness. It looks at nothing else, and touches no slot.
+//! A virtual machine is stopped and goes on, somebody stops the process, the clock is set forward: no worker has used
+//! the time that has passed. The monitor recognises this by its own lateness alone, and touches no slot.
 
 use std::time::{Duration, Instant};
 
 use super::policy::{STOOD_STILL, TIMELESS};
 
-/// Knows when the monitor was to look.
+/// Remembers when the monitor was due to look.
 #[derive(Default)]
 pub(super) struct Standstill {
     /// When the next look is due; `None` before the first, and while the monitor is off.

@@ -1,6 +1,6 @@
 //! The word through which a slot's thread, its wakers and the monitor communicate.
 //!
-//! Every transition is one read-modify-write, so that nothing is lost which another thread says at the same moment. It
+//! Every transition is one read-modify-write, so that nothing that another thread says at the same moment is lost. Each
 //! is a method that returns what the caller must do next; no caller ever looks at a bit.
 //!
 //! ```text
@@ -102,7 +102,7 @@ impl WaitKind {
 pub(crate) struct Status(AtomicUsize);
 
 impl Status {
-    /// Returns that of a new slot. One for a spare may be claimed.
+    /// Creates the status of a new slot, which may be claimed if it is for a spare.
     pub(crate) fn new(for_spare: bool) -> Self {
         Self(AtomicUsize::new(if for_spare { RETIRE } else { 0 }))
     }
@@ -113,8 +113,8 @@ impl Status {
         StatusSnapshot(self.0.load(Ordering::Relaxed))
     }
 
-    /// As [`read`](Self::read), by the thread in the slot: if it finds that it must retire, it sees all that came
-    /// before.
+    /// Like [`read`](Self::read), but for the thread in the slot: if it finds that it must retire, it sees all that
+    /// came before.
     #[inline]
     pub(crate) fn read_own(&self) -> StatusSnapshot {
         // Acquire pairs with the Release in `dismiss`.
@@ -133,8 +133,8 @@ impl Status {
         })
     }
 
-    /// Tells the spare here to leave. Called by the one that has taken it out of the status of the worker that it stood
-    /// in for, which passes a fence and wakes all.
+    /// Tells the spare here to leave. Called by the thread that has taken it out of the status of the worker that it
+    /// stood in for. That thread then passes a fence and wakes all.
     pub(crate) fn dismiss(&self) {
         // Release pairs with the Acquire in `read_own`.
         self.0.fetch_or(RETIRE, Ordering::Release);
@@ -205,7 +205,7 @@ impl Status {
 
 #[cfg(loom)]
 impl Status {
-    /// Has the spare here be one for tasks, in a model that does not go through the monitor.
+    /// Makes the spare here one for tasks, in a model that does not go through the monitor.
     pub(crate) fn narrow_duty(&self) {
         self.0.fetch_or(FOR_TASKS, Ordering::Relaxed);
     }

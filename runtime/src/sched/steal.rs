@@ -1,4 +1,4 @@
-//! Taking tasks that lie with other workers: from which, in which order, and when that is worth the trouble.
+//! Takes tasks from other workers: from which, in which order, and when that is worth the trouble.
 
 use std::cell::Cell;
 
@@ -7,7 +7,7 @@ use super::slot::Slot;
 use super::worker::Worker;
 use crate::task::Runnable;
 
-/// The order in which a worker tries the others: each once, from a random one on, so that thieves spread.
+/// The order in which a worker tries the others: each once, starting at a random one, so that thieves spread.
 pub(crate) struct StealOrder(Cell<u32>);
 
 impl StealOrder {
@@ -16,7 +16,7 @@ impl StealOrder {
         Self(Cell::new(index as u32 * 2 + 1))
     }
 
-    /// Returns the place to begin with, of this many.
+    /// Returns the place to begin with, out of this many.
     pub(crate) fn start(&self, places: usize) -> usize {
         // xorshift: good enough to spread thieves.
         let mut x = self.0.get();
@@ -50,10 +50,10 @@ fn try_all(thief: &Worker, take: impl Fn(&Slot) -> Option<Runnable>) -> Option<R
     Some(stolen)
 }
 
-/// Takes half of a worker's queue, if that is worth the trouble: what its owner will have done in
-/// a moment is better left to it.
+/// Takes half of a worker's queue, if that is worth the trouble: tasks that the owner will have done in a moment are
+/// better left to it.
 fn take_from_backlog(thief: &Worker, victim: &Slot) -> Option<Runnable> {
-    // One task is no backlog of a worker between two polls, which is about to take it.
+    // A single task is not a backlog if its worker is between two polls, because it is about to take it.
     let at_once = victim.stealer.len() == 1 && !victim.is_polling();
     let is_small = at_once || victim.backlog() < SMALL_BACKLOG.as_nanos() as u64;
     if victim.stealer.is_empty() || (is_small && victim.makes_progress_soon()) {
@@ -62,8 +62,8 @@ fn take_from_backlog(thief: &Worker, victim: &Slot) -> Option<Runnable> {
     victim.stealer.steal_into(&thief.queue)
 }
 
-/// Takes the task in a worker's LIFO slot, if the worker does not come to it: one that makes progress is
-/// about to run it, with its cache warm.
+/// Takes the task in a worker's LIFO slot, if the worker does not get to it. A worker that makes progress is about to
+/// run it, with its cache warm.
 fn take_from_stuck(victim: &Slot) -> Option<Runnable> {
     if victim.lifo.is_empty() || victim.makes_progress_soon() { None } else { victim.lifo.take() }
 }

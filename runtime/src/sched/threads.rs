@@ -8,7 +8,7 @@ use crate::primitives::{Condvar, Mutex, thread};
 type SpawnThread =
     dyn Fn(usize, String, Option<usize>, Box<dyn FnOnce() + Send>) -> io::Result<()> + Send + Sync;
 
-/// Starts the thread of the worker with an index, in place of us.
+/// Starts the thread of the worker with a given index, in place of us.
 #[derive(Clone)]
 pub(crate) struct Spawner(pub(crate) std::sync::Arc<SpawnThread>);
 
@@ -34,13 +34,13 @@ struct Inner {
     next: u64,
     /// Threads that have more to do than to run the destructors of their thread-locals.
     busy: usize,
-    /// A thread waits that does not wait as long for those destructors.
+    /// A thread is waiting that will not wait as long for those destructors.
     graceful: bool,
 }
 
 impl Threads {
-    /// Starts a thread. `body` gets a number, with which the thread must come to `ended` at last, and
-    /// before that to `done`.
+    /// Starts a thread. `body` gets a number. The thread must call `done`, and `ended` with this number at the very
+    /// end.
     pub(crate) fn start(
         &self,
         spawner: Option<(&Spawner, usize)>,
@@ -96,13 +96,13 @@ impl Threads {
         }
     }
 
-    /// Has the handles of threads that end kept from now on, to be joined.
+    /// Keeps the handles of threads that end from now on, to be joined.
     pub(crate) fn begin_end(&self) {
         self.inner.lock().ending = true;
     }
 
-    /// Waits until all threads have ended, or until the deadline; then joins those that have. If there is
-    /// a `grace`, that is how long it waits for threads that are all done. True if none is left.
+    /// Waits until all threads have ended, or until the deadline; then joins those that have. If there is a `grace`, it
+    /// waits for no longer than that once all threads are done. Returns true if none is left.
     pub(crate) fn join_all(&self, deadline: Option<Instant>, grace: Option<Duration>) -> bool {
         let mut inner = self.inner.lock();
         inner.graceful |= grace.is_some();

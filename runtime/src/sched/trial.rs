@@ -1,8 +1,8 @@
 //! A trial, which finds out which of two ways of doing things is better by doing both.
 //!
-//! Most of the time a worker does what was better, and now and then it tries the other for a moment: the less often, the
-//! more trials have come to the same result. A trial that is clearly worse is given up early. So a choice rests on what
-//! happens on this machine under this load, and not on a rule about machines and loads.
+//! Most of the time a worker does what was better. Now and then it tries the other way for a moment, less often the
+//! more trials have come to the same result. A trial that is clearly worse is given up early. So a choice depends on
+//! what happens on this machine under this load, and not on a rule about machines and loads.
 
 use std::mem;
 
@@ -16,7 +16,7 @@ pub(super) struct TrialPlan {
     /// The smallest and the largest number of samples between two trials. It doubles with each trial that changes
     /// nothing.
     pub(super) every: (u32, u32),
-    /// What *on* has to be worth, in percent of *off*, to be kept to.
+    /// What *on* has to be worth, in percent of *off*, to be kept.
     pub(super) pays: u64,
 }
 

@@ -10,8 +10,8 @@
 //! 5. fork-join roots, also looked at by time;
 //! 6. other workers' queues, and their LIFO slots and offered jobs last.
 //!
-//! A worker answers for what lies in its own queue: it wakes a sleeper when there is more than it
-//! will get done in the time a wake-up takes, and the monitor steps in when it does not come to that.
+//! A worker is responsible for what is in its own queue: it wakes a sleeper when there is more than it will get done in
+//! the time a wake-up takes, and the monitor steps in when the worker does not get around to that.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -40,7 +40,7 @@ use crate::task::{Header, Runnable};
 pub(crate) struct Worker {
     pub(crate) pool: Arc<Pool>,
     pub(super) index: usize,
-    /// That of the pool with our index, at hand without a look at the pool.
+    /// The pool's slot at our index, kept here to save a look at the pool.
     slot: Arc<CachePadded<Slot>>,
     pub(super) queue: Deque<Runnable>,
     pub(crate) parker: Parker,
@@ -103,7 +103,7 @@ impl Worker {
         self.index < self.pool.config.workers
     }
 
-    /// Returns true for a thread that takes part in its own computation only.
+    /// Returns true for a thread that takes part only in its own computation.
     pub(crate) fn is_guest(&self) -> bool {
         self.index >= self.pool.slots.len()
     }
@@ -113,8 +113,7 @@ impl Worker {
         !self.is_guest() && Arc::ptr_eq(&self.pool, pool)
     }
 
-    /// Works until the runtime ends or, for a spare, until it is not needed any more; then moves
-    /// out.
+    /// Works until the runtime ends or, for a spare, until it is not needed any more; then moves out.
     pub(crate) fn run(self) {
         self.computation.allow_polls();
         self.pool.monitor.switch_on();
@@ -195,7 +194,7 @@ impl Worker {
         }
     }
 
-    /// Has a poll timed that is over.
+    /// Has a poll that is over timed.
     pub(super) fn time_poll(&self, task: &Header) {
         self.observer.end_timed_poll(task, self.computation.began(), self.slot().polls_begun());
     }
@@ -232,8 +231,7 @@ impl Worker {
             .or_else(|| self.take_root())
     }
 
-    /// Takes a batch from the lane or the injector; what it leaves in our queue is ours to answer
-    /// for.
+    /// Takes a batch from the lane or the injector. This worker is then responsible for what is left in its queue.
     pub(super) fn take_shared(&self) -> Option<Runnable> {
         let Pool { lane, injector, .. } = &*self.pool;
         lane.take_into(&self.queue).or_else(|| injector.take_into(&self.queue))
@@ -259,12 +257,12 @@ impl Worker {
         self.polled(self.pool.poller().poll())
     }
 
-    /// As [`poll_os`](Self::poll_os), timers aside.
+    /// Like [`poll_os`](Self::poll_os), but without the timers.
     pub(super) fn poll_events(&self) -> bool {
         self.polled(self.pool.poller().poll_events())
     }
 
-    /// As [`poll_os`](Self::poll_os), for timers alone.
+    /// Like [`poll_os`](Self::poll_os), but for timers alone.
     pub(super) fn fire_timers(&self) -> bool {
         self.polled(self.pool.poller().fire_due())
     }
@@ -281,7 +279,7 @@ impl Worker {
         self.slot().lifo.take().or_else(|| self.queue.pop())
     }
 
-    /// Has the tasks that `f` wakes run in the order in which it does.
+    /// Has the tasks that `f` wakes run in the order in which it wakes them.
     pub(crate) fn wake_in_order<R>(&self, f: impl FnOnce() -> R) -> R {
         let outer = self.in_order.replace(true);
         let result = f();
@@ -289,7 +287,7 @@ impl Worker {
         result
     }
 
-    /// Has a task run next that this worker has woken.
+    /// Has a task that this worker has woken run next.
     pub(crate) fn push_woken(&self, runnable: Runnable) {
         self.observer.note_wake(&runnable, self.in_order.get());
         if self.in_order.get() && self.has_own() {

@@ -20,9 +20,10 @@ use tree::Node;
 /// Clones are the same token. A [child](Self::child_token) is cancelled with its parent, but not the other way round. A
 /// token stays cancelled.
 ///
-/// A parent does not keep its children alive, nor does a child its parent. A child that is dropped leaves no memory
-/// behind in its parent. When a token is dropped, its children become children of its parent. Everything that a thread
-/// did before [`cancel`](Self::cancel) is visible to every thread that finds the token cancelled.
+/// A parent does not keep its children alive, and a child does not keep its parent alive. A child that is dropped
+/// leaves no memory behind in its parent. When a token is dropped, its children become children of its parent.
+/// Everything that a thread did before [`cancel`](Self::cancel) is visible to every thread that finds the token
+/// cancelled.
 ///
 /// Tasks of any runtime and plain threads can use a token at the same time.
 ///
@@ -65,8 +66,8 @@ impl CancellationToken {
         Self { node: Node::root() }
     }
 
-    /// Creates a token that is cancelled when this one is, and can also be cancelled alone. If this token
-    /// is cancelled, so is the child.
+    /// Creates a token that is cancelled when this one is, and can also be cancelled alone. If this token is already
+    /// cancelled, so is the child.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -83,12 +84,12 @@ impl CancellationToken {
         Self { node: self.node.child() }
     }
 
-    /// Cancels this token and all its descendants, and wakes their waiters. When it returns, all of these tokens are
+    /// Cancels this token and all its descendants, and wakes their waiters. When this returns, all of these tokens are
     /// cancelled. Has no effect on a token that is already cancelled.
     ///
     /// # Panics
     ///
-    /// Panics if a waiter's waker panics. All tokens are cancelled and all other waiters are woken nevertheless.
+    /// Panics if a waiter's waker panics. All tokens are still cancelled, and all other waiters are woken.
     ///
     /// ```
     /// use windlass::sync::CancellationToken;
@@ -133,7 +134,7 @@ impl CancellationToken {
         Cancelled::new(self)
     }
 
-    /// As [`cancelled`](Self::cancelled), but returns a future that owns the token.
+    /// Like [`cancelled`](Self::cancelled), but returns a future that owns the token.
     ///
     /// ```
     /// use windlass::{block_on, sync::CancellationToken};
@@ -189,8 +190,8 @@ impl CancellationToken {
         DropGuard { token: Some(self) }
     }
 
-    /// Runs `future` until it completes or the token is cancelled. If the token is cancelled, drops
-    /// `future` and returns `None`.
+    /// Runs `future` until it completes or the token is cancelled. If the token is cancelled, drops `future` and
+    /// returns `None`.
     ///
     /// If both happen between two polls, the result is `None`. If the token is cancelled from the start, `future` is
     /// never polled.
@@ -213,7 +214,8 @@ impl CancellationToken {
         poll_fn(|context| {
             match cancelled.as_mut().poll(context) {
                 Poll::Ready(()) => Poll::Ready(None),
-                // It was cancelled just now, or the task has no budget. In both cases it is polled again soon.
+                // The token was cancelled just now, or the task has no budget. In both cases the task is polled again
+                // soon.
                 Poll::Pending if self.is_cancelled() => Poll::Pending,
                 Poll::Pending => future.as_mut().poll(context).map(Some),
             }

@@ -68,8 +68,8 @@ impl Wheel {
         Scan::Due
     }
 
-    /// Moves the timers of a slot whose time has come to lower levels, in order, up to `most`.
-    /// Returns false if more are left.
+    /// Moves the timers of a slot whose time has come to lower levels, in order, up to `most`. Returns false if more
+    /// are left.
     pub(super) fn cascade(&mut self, list: usize, most: &mut usize) -> bool {
         let floor = if level_of(list) <= BASE_LEVEL { 0 } else { BASE_LEVEL };
         while let Some(index) = self.slots.first(list) {

@@ -10,7 +10,7 @@ use super::{Items, join};
 ///
 /// # Panics
 ///
-/// Panics if `f` panics. Results that are there already are dropped.
+/// Panics if `f` panics. Results that already exist are dropped.
 ///
 /// # Examples
 ///
@@ -59,20 +59,20 @@ where
     let middle = items.length() / 2;
     let (left, right) = items.halves();
     let whole: *mut [MaybeUninit<R>] = places;
-    // SAFETY: all that comes of `places` from here on. The halves are taken from the pointer too: to take them from the
-    // reference that it was made of would end the right to use it again.
+    // SAFETY: from here on, `places` is used only through this pointer. The halves are taken from the pointer too:
+    // taking them from the reference that it was made of would end the right to use it again.
     let (first, second) = unsafe { (&mut *whole).split_at_mut(middle) };
     let (first, second) =
         join(|| fill(left, first, f, splitter), || fill(right, second, f, splitter));
     // Neighbours, both full.
     let length = first.length + second.length;
     std::mem::forget((first, second));
-    // SAFETY: made of a reference that nobody has used since. The halves are forgotten, so this is the only one to the
-    // places again.
+    // SAFETY: made of a reference that nobody has used since. The halves are forgotten, so this is again the only
+    // reference to the places.
     Filled { places: unsafe { &mut *whole }, length }
 }
 
-/// Places of which the first few are filled. If a panic comes before the rest are, they are dropped.
+/// Places of which the first few are filled. If a panic comes before the rest are filled, these are dropped.
 struct Filled<'a, R> {
     places: &'a mut [MaybeUninit<R>],
     length: usize,

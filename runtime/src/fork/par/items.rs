@@ -4,8 +4,8 @@ use std::ops::{Range, RangeInclusive};
 
 use parts::Parts;
 
-/// Items that [`par`](super) can work on: `&[T]`, `&mut [T]`, references to vectors and arrays, and
-/// ranges of integers. Not to be implemented outside.
+/// Items that [`par`](super) can work on: `&[T]`, `&mut [T]`, references to vectors and arrays, and ranges of integers.
+/// Not meant to be implemented elsewhere.
 pub trait Items {
     /// The items that closures get.
     type Item;
@@ -23,13 +23,13 @@ pub(super) mod parts {
         /// The items that closures get.
         type Item;
 
-        /// Returns how many there are.
+        /// Returns the number of items.
         fn length(&self) -> usize;
 
         /// Returns the first half and the rest.
         fn halves(self) -> (Self, Self);
 
-        /// Calls a closure with each item, one after the other.
+        /// Returns an iterator over the items.
         fn each(self) -> impl Iterator<Item = Self::Item>;
     }
 }
@@ -89,7 +89,7 @@ items! {
     [T: Send, const N: usize] &'a mut [T; N] => &'a mut [T], &'a mut T;
 }
 
-/// A range of integers, as its start and its length: the length of `i64::MIN..i64::MAX` is no `i64`.
+/// A range of integers, as its start and its length: the length of `i64::MIN..i64::MAX` does not fit an `i64`.
 #[derive(Clone, Copy, Debug)]
 #[doc(hidden)]
 pub struct Span<T> {
@@ -109,7 +109,7 @@ macro_rules! ranges {
             fn halves(self) -> (Self, Self) {
                 let middle = self.length / 2;
                 let left = Span { start: self.start, length: middle };
-                // Within the range, of which the length is a part.
+                // Within the range, because the length is part of it.
                 let start = self.start.wrapping_add(middle as $int);
                 (left, Span { start, length: self.length - middle })
             }

@@ -1,24 +1,24 @@
-//! Data parallelism in the handful of shapes that servers reach for, on slices and ranges.
+//! Data parallelism on slices and ranges, in the few forms that servers need most.
 //!
-//! Everything here is built on [`join`](crate::join): it may be called anywhere `join` may, and what its
-//! documentation says about locks, calls that block and async code holds. The work is halved until there
-//! is enough for all workers, further where thieves come for it, and where there are many items, so that
-//! a computation over them can be interrupted for tasks that wait.
+//! Everything here is built on [`join`](crate::join): it may be called wherever `join` may, and what its documentation
+//! says about locks, calls that block and async code holds here too. The work is halved until there is enough for all
+//! workers. It is divided further where thieves take it, and where there are many items, so that a computation over
+//! them can be interrupted for tasks that wait.
 //!
 //! # These functions, or rayon
 //!
-//! Take these for slices and ranges in new code: they need no further crate, a thread outside the runtime takes part
-//! in its own call, and a loop over many items is interrupted for tasks that wait.
+//! Use these for slices and ranges in new code: they need no other crate, a thread outside the runtime takes part in
+//! its own call, and a loop over many items is interrupted for tasks that wait.
 //!
-//! Take [rayon](https://docs.rs/rayon) if the program has it already, or for more: chains of adapters, parallel
-//! iterators over maps and strings, stable sorts. With this repository's `rayon-core` in the place of its own, its
+//! Use [rayon](https://docs.rs/rayon) if the program already has it, or needs more: chains of adapters, parallel
+//! iterators over maps and strings, stable sorts. With this repository's `rayon-core` in place of its own, its
 //! iterators run on the workers of this runtime, and tasks that wait are polled between two of their pieces.
 //! `docs/rayon.md` says how. Both may be mixed.
 //!
 //! # Panics
 //!
-//! If a closure panics, the panic is passed on after all that had begun has ended; items that nobody had come
-//! to may be left out. Slices being sorted keep all of their items, in some order.
+//! If a closure panics, the panic is passed on after all calls that had begun have ended; the remaining items may be
+//! left out. Slices being sorted keep all of their items, in some order.
 //!
 //! # Examples
 //!
@@ -34,8 +34,8 @@
 //! assert_eq!(texts, ["0", "1", "2", "3"]);
 //! ```
 
-// Each function knows its caller, down to the first `join`: on a thread that is no worker, that is where the task
-// comes from which a shutdown may have to name.
+// Each function knows its caller, down to the first `join`: on a thread that is not a worker, that is the origin of the
+// task, which a shutdown may have to name.
 
 mod collect;
 mod items;
@@ -105,8 +105,8 @@ where
     for_each(items, f);
 }
 
-/// Calls `f` with the index and the items of each chunk of `size` items; the last may be shorter. Each
-/// chunk is one call, however large.
+/// Calls `f` with the index and the items of each chunk of `size` items; the last may be shorter. Each chunk is one
+/// call, however large.
 ///
 /// # Panics
 ///
@@ -137,7 +137,7 @@ where
 {
     let count = items.len().div_ceil(size);
     if count > 1 {
-        // A chunk is as much work as its caller made it: each is worth a join.
+        // The caller has chosen how much work a chunk is, so each is worth a join.
         let (left, right) = items.split_at_mut(count / 2 * size);
         let middle = first + count / 2;
         join(|| chunks(left, size, first, f), || chunks(right, size, middle, f));
@@ -146,8 +146,8 @@ where
     }
 }
 
-/// Maps each item and reduces the results to one; `None` without items. The order of the items is
-/// kept, where they are put together is not: `reduce` has to be associative.
+/// Maps each item and reduces the results to one. Returns `None` if there are no items. The order of the items is kept,
+/// but not how they are grouped: `reduce` has to be associative.
 ///
 /// # Examples
 ///

@@ -11,12 +11,11 @@ use crate::context;
 use crate::fork::policy::{PARTITION_BLOCK, PIECES_PER_WORKER, SORT_PIECE};
 use crate::fork::split::split_here;
 
-/// Sorts a slice, not keeping the order of equal items. As `slice::sort_unstable`, on all workers.
+/// Sorts a slice, without keeping the order of equal items. Like `slice::sort_unstable`, but on all workers.
 ///
 /// # Panics
 ///
-/// Panics if a comparison panics, or if `T`'s order is not total; the slice has all of its items then, in some
-/// order.
+/// Panics if a comparison panics, or if `T`'s order is not total. The slice then has all of its items, in some order.
 ///
 /// # Examples
 ///
@@ -30,11 +29,11 @@ pub fn sort_unstable<T: Ord + Send>(items: &mut [T]) {
     sort(items, &T::lt, &T::cmp);
 }
 
-/// As [`sort_unstable`], with a comparison of your own.
+/// Like [`sort_unstable`], but with a comparison function.
 ///
 /// # Panics
 ///
-/// As `sort_unstable`.
+/// Panics where `sort_unstable` does.
 ///
 /// # Examples
 ///
@@ -52,11 +51,11 @@ where
     sort(items, &|a, b| compare(a, b) == Ordering::Less, &compare);
 }
 
-/// As [`sort_unstable`], by a key that is computed for each comparison.
+/// Like [`sort_unstable`], but by a key that is computed for each comparison.
 ///
 /// # Panics
 ///
-/// As `sort_unstable`, and if `key` does.
+/// Panics where `sort_unstable` does, and if `key` panics.
 ///
 /// # Examples
 ///
@@ -102,7 +101,7 @@ fn recurse<T: Send>(
     choose_pivot(items, less);
     let (pivot, rest) = items.split_first_mut().expect("longer than a piece");
     let middle = partition(rest, |item| less(item, pivot));
-    // The pivot is among the smallest: put aside what equals it, because there may be a lot.
+    // The pivot is among the smallest items. Puts aside what equals it, because there may be a lot.
     let few = middle < rest.len() / 8;
     let equal = if few { partition(&mut rest[middle..], |item| !less(pivot, item)) } else { 0 };
     items.swap(0, middle);
@@ -120,7 +119,7 @@ fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
     while done < items.len() {
         let end = items.len().min(done + PARTITION_BLOCK);
         for index in done..end {
-            // No branch that depends on the outcome.
+            // Without a branch that depends on the outcome.
             let belongs = first(&items[index]);
             items.swap(count, index);
             count += usize::from(belongs);
@@ -132,7 +131,7 @@ fn partition<T>(items: &mut [T], first: impl Fn(&T) -> bool) -> usize {
     count
 }
 
-/// Brings an item to the front that is about the median: of 3 times 3 times 3, spread over the slice.
+/// Brings an item that is close to the median to the front: the median of 3 times 3 times 3, spread over the slice.
 fn choose_pivot<T>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     let length = items.len();
     let median = |a: usize, b: usize, c: usize| {

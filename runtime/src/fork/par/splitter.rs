@@ -8,7 +8,7 @@ use crate::fork::policy::{MANY_ITEMS, PIECES_PER_WORKER};
 pub(super) struct Splitter {
     workers: usize,
     halves: usize,
-    /// On which worker the work was divided last.
+    /// The worker on which the work was divided last.
     on: Option<usize>,
 }
 
@@ -18,7 +18,7 @@ impl Splitter {
         Self { workers, halves: workers * PIECES_PER_WORKER, on }
     }
 
-    /// Returns true if work of this many items is to be divided, and counts that.
+    /// Returns true if work of this many items has to be divided, and counts that.
     pub(super) fn split(&mut self, items: usize) -> bool {
         if items < 2 {
             return false;
@@ -31,7 +31,7 @@ impl Splitter {
         items > MANY_ITEMS
     }
 
-    /// Divides further if a thief has taken this work: there may be more thieves.
+    /// Divides further if a thief has taken this work, because there may be more thieves.
     pub(super) fn note_theft(&mut self) {
         let (workers, on) = place();
         if on != self.on {
@@ -42,7 +42,7 @@ impl Splitter {
     }
 }
 
-/// Returns how many workers there are here, and which one this is.
+/// Returns the number of workers here, and the index of the current one.
 fn place() -> (usize, Option<usize>) {
     context::with_forker(|worker| match worker {
         Some(worker) => (worker.pool().config.workers, Some(worker.index())),

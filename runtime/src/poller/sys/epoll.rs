@@ -26,7 +26,7 @@ pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
     fd.as_raw_fd()
 }
 
-/// The tokens that are no source's.
+/// The tokens that belong to no source.
 const KICK: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 
@@ -34,9 +34,9 @@ pub(crate) struct Selector {
     epoll: OwnedFd,
     /// Edge-triggered, so never emptied.
     kick: OwnedFd,
-    /// The alarm; and the waits' time-outs, where the kernel is old.
+    /// The alarm. On old kernels it also times the waits.
     alarm: Alarm,
-    /// The kernel has no `epoll_pwait2`: the alarm times the waits.
+    /// True if the kernel has no `epoll_pwait2`, so that the alarm times the waits.
     is_old: AtomicBool,
 }
 
@@ -61,7 +61,7 @@ impl Selector {
     }
 
     pub(crate) fn deregister(&self, fd: RawDescriptor) {
-        // Fails only if the descriptor is closed already, which has taken it off too.
+        // Fails only if the descriptor is closed already, which has removed it too.
         let _ = control(&self.epoll, libc::EPOLL_CTL_DEL, fd, 0, 0);
     }
 
@@ -88,9 +88,9 @@ impl Selector {
         timeout: Option<Duration>,
     ) -> libc::c_int {
         let epoll = self.epoll.as_raw_fd();
-        // With no time-out, or none at all, there is no need for the newer call, nor for the alarm.
+        // Without a time-out, or with one of zero, neither the newer call nor the alarm is needed.
         let timeout = match timeout {
-            // SAFETY: the caller says so.
+            // SAFETY: the caller guarantees it.
             None => return unsafe { libc::epoll_wait(epoll, room, most, -1) },
             // SAFETY: as above.
             Some(Duration::ZERO) => return unsafe { libc::epoll_wait(epoll, room, most, 0) },
@@ -115,7 +115,7 @@ impl Selector {
             }
             self.is_old.store(true, Plain::Relaxed);
         }
-        // A kernel before 5.11, or a sandbox that does not know the call. Without a timer either, times are
+        // A kernel before 5.11, or a sandbox that does not know the call. If there is no timer either, times are
         // rounded up to milliseconds.
         let millis = match self.alarm(Some(timeout)) {
             Ok(()) => -1,
@@ -144,7 +144,7 @@ impl Selector {
     }
 }
 
-/// Returns true for what a kernel says of a call that it does not know, and a sandbox of one that it does not allow.
+/// Returns true for the error of a kernel that does not know a call, or of a sandbox that does not allow it.
 fn is_missing(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EPERM))
 }
@@ -173,7 +173,7 @@ impl Events {
             let readiness = Readiness {
                 read: any(libc::EPOLLIN | libc::EPOLLPRI),
                 write: any(libc::EPOLLOUT),
-                // A read stops at the mark of urgent data, whatever lies behind it.
+                // A read stops at the mark of urgent data, whatever comes after it.
                 read_ends: any(libc::EPOLLRDHUP | libc::EPOLLPRI),
                 broken: any(libc::EPOLLHUP | libc::EPOLLERR),
             };
@@ -189,7 +189,7 @@ unsafe fn owned(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -230,7 +230,7 @@ impl Alarm {
             }
         };
         let stopped = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // Zero would stop it; the shortest time there is goes off at once.
+        // Zero would stop it. The shortest possible time goes off at once.
         let value = time.map_or(stopped, |time| timespec(time.max(Duration::from_nanos(1))));
         let setting = libc::itimerspec { it_interval: stopped, it_value: value };
         let (fd, none) = (fd.as_raw_fd(), std::ptr::null_mut());
@@ -264,7 +264,7 @@ pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
     let slack = unsafe { libc::prctl(libc::PR_GET_TIMERSLACK) };
     keep_time();
     let result = f();
-    // None where the kernel knows none, as for threads with real-time priority. Zero would be its default.
+    // There is none where the kernel knows none, as for threads with real-time priority. Zero would be its default.
     if let Ok(slack @ 1..) = libc::c_ulong::try_from(slack) {
         // SAFETY: no pointers are passed.
         let _ = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack) };
@@ -287,7 +287,7 @@ pub(crate) fn take_short_slices() {
     // With another policy the field means something else.
     if got == 0 && attributes.sched_policy == libc::SCHED_OTHER as u32 {
         attributes.sched_runtime = SHORT_SLICE.as_nanos() as u64;
-        // SAFETY: reads the struct, which tells its size.
+        // SAFETY: reads the struct, which contains its size.
         unsafe {
             libc::syscall(libc::SYS_sched_setattr, this_thread, &raw const attributes, 0_u32)
         };
@@ -298,7 +298,7 @@ pub(crate) fn take_short_slices() {
 pub(crate) struct RunDelay(Option<File>);
 
 impl RunDelay {
-    /// Opens the account of the current thread. Where `/proc` is not there, it says nothing.
+    /// Opens the account of the current thread. Without `/proc`, the account says nothing.
     pub(crate) fn of_this_thread() -> Self {
         Self(File::open("/proc/thread-self/schedstat").ok())
     }

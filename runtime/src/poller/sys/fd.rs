@@ -1,4 +1,4 @@
-//! File descriptors: as numbers, as sockets with a peer, and as what a manual loop is.
+//! File descriptors: as numbers, as sockets with a peer, and as the form of a manual loop.
 
 use std::mem::ManuallyDrop;
 use std::net::{SocketAddr, UdpSocket};
@@ -27,8 +27,8 @@ pub(crate) fn number(fd: RawFd) -> u32 {
 /// Returns the address of the peer, if the number is that of a connected socket at this moment.
 pub(crate) fn peer(number: u32) -> Option<SocketAddr> {
     let fd = RawFd::try_from(number).ok()?;
-    // SAFETY: it is not owned, so it is never closed: it is only asked for its peer. If the number means nothing any
-    // more, or something else than a socket, the OS says so.
+    // SAFETY: it is not owned, so it is never closed. It is only asked for its peer. If the number means nothing any
+    // more, or something other than a socket, the OS says so.
     let socket = ManuallyDrop::new(unsafe { UdpSocket::from_raw_fd(fd) });
     socket.peer_addr().ok()
 }

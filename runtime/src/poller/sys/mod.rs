@@ -7,12 +7,12 @@
 //! - `Selector::new() -> io::Result<Selector>`;
 //! - `register(&self, Descriptor<'_>, token: u64) -> io::Result<()>`: both directions, at once and
 //!   for good; every change is reported once (edge-triggered);
-//! - `deregister(&self, RawDescriptor)`: no event of it is taken afterwards, but one taken
-//!   before may still be on its way;
-//! - `wait(&self, &mut Events, Option<Duration>) -> io::Result<()>`: takes the events that there are. If there are
-//!   none, it blocks until one comes, a thread calls `kick`, or the time is over: to the nanosecond where the OS can,
-//!   never early for a time-out that the OS can express, and a longer one is cut, never wrapped. It may also return
-//!   for no reason. One thread at a time calls it;
+//! - `deregister(&self, RawDescriptor)`: no event of it is taken afterwards, but one that was taken before may still be
+//!   on its way;
+//! - `wait(&self, &mut Events, Option<Duration>) -> io::Result<()>`: takes the available events. If there are none, it
+//!   blocks until one comes, a thread calls `kick`, or the time is over. It keeps the time to the nanosecond where the
+//!   OS can, and is never early for a time-out that the OS can express; a longer one is cut, never wrapped. It may also
+//!   return for no reason. One thread at a time calls it;
 //! - `kick(&self)`: has `wait` return; kept if nobody waits. `Events` does not show it;
 //! - `descriptor(&self) -> Descriptor<'_>`: becomes readable when `wait` would return, to be nested in
 //!   another event loop;
@@ -21,12 +21,12 @@
 //!   time-out may do so too. Called by the one thread that waits, in a manual loop only;
 //! - `keep_time()`: called once by each thread before it waits; has the OS wake it as punctually as it can;
 //! - `keeping_time(f)`: the same for what `f` waits for, on a thread of the program's own;
-//! - `take_short_slices()`: has the OS divide the current thread's share of the CPU into many short time slices,
-//!   where it can: it runs sooner when it is woken, and others wait for less behind it;
+//! - `take_short_slices()`: has the OS divide the current thread's share of the CPU into many short time slices, where
+//!   it can. The thread then runs sooner when it is woken, and others wait for less time behind it;
 //! - `RunDelay::of_this_thread()` and `read(&self) -> Option<CpuTimes>`: how long the thread has run, and how long it
 //!   has waited for a CPU; and `RunDelay::cpu_time_of_process() -> Option<u64>`: how long all threads have run, in
 //!   nanoseconds; `None` where the OS does not report it;
-//! - `cpu_time_of_thread() -> Option<Duration>`: how long the current thread has run, to this moment;
+//! - `cpu_time_of_thread() -> Option<Duration>`: how long the current thread has run up to this moment;
 //! - `number(RawDescriptor) -> u32` and `peer(u32) -> Option<SocketAddr>`: what a list of tasks calls a descriptor, and
 //!   the address that it is connected to.
 //!
@@ -95,10 +95,10 @@ pub(crate) use backend::{
 };
 pub(crate) use push::DROP_GRACE;
 
-/// Parts of a backend, beside its contract, that the crates above may use.
+/// Parts of a backend that are not in its contract, but that the crates above may use.
 #[doc(hidden)]
 pub mod os {
-    // That is kqueue.
+    // The condition is that of kqueue.
     #[cfg(all(unix, not(loom), any(not(target_os = "linux"), windlass_poller = "kqueue")))]
     pub use super::backend::WallClock;
 }

@@ -1,9 +1,9 @@
 //! The backend for models: a simulated OS whose events the model raises.
 //!
-//! It keeps the contract in `mod.rs` and promises nothing beyond it. An event is raised once and taken by
-//! one wait. All that waiters, workers and the poller's thread know of each other besides rests on the code above.
+//! It keeps the contract in `mod.rs` and promises nothing beyond it. An event is raised once and taken by one wait.
+//! Everything else that waiters, workers and the poller's thread know of each other depends on the code above.
 //!
-//! No deadline ever comes, unless it has come already.
+//! No deadline ever comes, unless it has already passed.
 
 use std::io;
 use std::net::SocketAddr;

@@ -34,7 +34,7 @@ fn pipe() -> (File, File) {
     (reader, writer)
 }
 
-/// All events of a token that there are, put together.
+/// All available events of a token, combined.
 fn taken(selector: &Selector, token: u64) -> Readiness {
     let mut events = Events::new();
     selector.wait(&mut events, AT_ONCE).unwrap();
@@ -122,7 +122,7 @@ fn the_ends_of_a_pipe() {
     let ended = taken(&selector, FIRST);
     assert!(ended.broken || ended.read_ends, "{ended:?}");
 
-    // One whose other end has gone before: the write that would tell is for the caller to make.
+    // One whose other end has already gone. The caller has to make the write that would show it.
     let (reader, writer) = pipe();
     drop(reader);
     selector.register(writer.as_fd(), SECOND).unwrap();
@@ -238,8 +238,8 @@ fn the_alarm_makes_its_descriptor_readable_and_can_be_taken_back() {
             std::thread::yield_now();
         }
         assert!(since.elapsed() >= time);
-        // With a time-out, a kernel without `epoll_pwait2` would time this wait by the same alarm, and take the old one
-        // back.
+        // With a time-out, a kernel without `epoll_pwait2` would time this wait by the same alarm, and cancel the old
+        // one.
         assert!(!wait(&selector, None));
         selector.alarm(None).unwrap();
         assert!(!readable());

@@ -12,7 +12,7 @@ pub fn fence(_order: Ordering) {
 macro_rules! steps {
     ($(fn $name:ident(&self $(, $argument:ident: $of:ty)*) -> $result:ty;)*) => {
         $(
-            /// As `std`'s, after a step.
+            /// The same as `std`'s, after a step.
             #[track_caller]
             pub fn $name(&self $(, $argument: $of)*) -> $result {
                 schedule::step();
@@ -24,7 +24,7 @@ macro_rules! steps {
 
 macro_rules! atomic {
     ($name:ident $(<$T:ident>)?, $value:ty, { $($more:tt)* }) => {
-        /// As `std`'s; each access is a step of a model.
+        /// Like `std`'s, but each access is a step of a model.
         pub struct $name $(<$T>)? (atomic::$name $(<$T>)?);
 
         impl $(<$T>)? std::fmt::Debug for $name $(<$T>)? {
@@ -50,7 +50,7 @@ macro_rules! atomic {
                 f(self.0.get_mut())
             }
 
-            /// As `std`'s, after a step.
+            /// The same as `std`'s, after a step.
             pub fn fetch_update(
                 &self,
                 success: Ordering,

@@ -1,7 +1,7 @@
 //! Locks and condition variables that pass the turn on where those of `std` would block.
 //!
-//! A thread that is no part of a model, such as one that runs the destructors of its thread-locals,
-//! uses those of `std`.
+//! A thread that is not part of a model, such as one that runs the destructors of its thread-locals, uses those of
+//! `std`.
 
 use std::ptr;
 use std::sync::TryLockError;
@@ -24,7 +24,7 @@ pub struct Mutex<T>(std::sync::Mutex<T>);
 /// The guard that [`Mutex::lock`] returns.
 #[derive(Debug)]
 pub struct MutexGuard<'a, T> {
-    /// There until the drop.
+    /// `Some` until the drop.
     inner: Option<std::sync::MutexGuard<'a, T>>,
     mutex: &'a Mutex<T>,
 }
@@ -80,7 +80,7 @@ impl<T> std::ops::DerefMut for MutexGuard<'_, T> {
 
 impl<T> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
-        // The mutex may be gone as soon as it is free: its address is all that is used afterwards.
+        // The mutex may be gone as soon as it is free, so only its address is used afterwards.
         let key = self.mutex.key();
         drop(self.inner.take());
         if let Some((run, _)) = schedule::current() {

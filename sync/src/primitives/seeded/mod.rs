@@ -1,13 +1,13 @@
 //! A seeded scheduler for models that are too large for loom.
 //!
-//! With `--cfg loom --cfg windlass_seeded` the atomics, locks and threads of [`primitives`](super) come from
-//! here, and all that the tree has for loom's sake (a clock that stands still, a stand-in for the OS, the doors
-//! of the models) serves this scheduler too. The threads of a model are threads of the OS of which one runs at
-//! a time. Before each access of a shared word a random number decides whether another takes its place.
+//! With `--cfg loom --cfg windlass_seeded` the atomics, locks and threads of [`primitives`](super) come from here.
+//! Everything in the tree that exists for loom's sake (a clock that stands still, a stand-in for the OS, the doors of
+//! the models) serves this scheduler too. The threads of a model are threads of the OS, but only one of them runs at a
+//! time. Before each access to a shared word a random number decides whether another thread takes its place.
 //!
-//! loom tries all interleavings of a small model, and knows which old values a load may see. This one tries
-//! some thousand interleavings of a model of any size, and every load sees the newest value: a lost wake-up, a
-//! wrong count or a deadlock is found, an ordering that is too weak is not. They complement each other.
+//! loom tries all interleavings of a small model, and knows which old values a load may see. This scheduler tries some
+//! thousand interleavings of a model of any size, and every load sees the newest value. It finds a lost wake-up, a
+//! wrong count or a deadlock, but not an ordering that is too weak. They complement each other.
 //!
 //! A model fails if it panics anywhere, if no thread can go on, or if it has no end. The message names the
 //! seed, and with the same seed the same threads run in the same order. The threads of a model that has failed
@@ -31,8 +31,8 @@ pub use threads::{hint, thread};
 
 use schedule::Run;
 
-/// Runs a model once for each seed: `schedules` times, or as `WINDLASS_SCHEDULES` says, beginning with the seed
-/// `WINDLASS_SEED`, or 0.
+/// Runs a model `schedules` times, or `WINDLASS_SCHEDULES` times if that is set. Each run has a seed of its own,
+/// beginning with `WINDLASS_SEED`, or 0.
 ///
 /// # Panics
 ///
@@ -42,7 +42,7 @@ pub fn check(schedules: u64, model: impl Fn() + Send + Sync + 'static) {
     HOOK.call_once(|| {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |info| match schedule::current() {
-            // Tasks catch the panics of their futures, but the thread comes no further than to its next step.
+            // Tasks catch the panics of their futures, but the thread gets no further than its next step.
             Some((run, _)) => run.fail(&info.to_string()),
             None => report(info),
         }));
@@ -53,7 +53,7 @@ pub fn check(schedules: u64, model: impl Fn() + Send + Sync + 'static) {
     let model = Arc::new(model);
     for seed in first..first + schedules {
         let steps = run_once(seed, &model);
-        // If time or addresses decided anything, a seed would be worth nothing.
+        // If time or addresses decided anything, a seed would be worthless.
         if seed - first < 3 {
             let again = run_once(seed, &model);
             assert_eq!(steps, again, "seed {seed} is not the same model twice");

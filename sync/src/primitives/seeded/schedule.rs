@@ -1,13 +1,13 @@
 //! Whose turn it is: one thread of a model runs at a time, and random numbers decide which.
 //!
-//! Each thread has a condition variable of its own, on which it waits for its turn. It passes the
-//! turn on when it waits for something, when it ends, and now and then in between. One that waits
-//! is made ready again by the thread that does what it waits for.
+//! Each thread has a condition variable of its own, on which it waits for its turn. It passes the turn on when it waits
+//! for something, when it ends, and now and then in between. A thread that waits is made ready again by the thread that
+//! does what it waits for.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
-/// A model without an end is given up after this many steps. Those that end take some hundred to some thousand.
+/// A model without an end is given up after this many steps. Models that end take some hundred to some thousand steps.
 const MOST_STEPS: usize = 300_000;
 
 thread_local! {
@@ -68,7 +68,7 @@ impl State {
         self.random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
     }
 
-    /// Returns one of the threads that are in this state, but for one.
+    /// Returns a random thread that is in this state, other than `but`.
     fn any(&mut self, status: Status, but: Option<usize>) -> Option<usize> {
         let all = self.threads.iter().enumerate();
         let fit: Vec<usize> =
@@ -110,7 +110,7 @@ impl Run {
         state.threads.len() - 1
     }
 
-    /// Begins the thread with this number, which is the current one: returns when it is its turn.
+    /// Begins the current thread, which has this number. Returns when it is its turn.
     pub(super) fn begin(self: &Arc<Self>, thread: usize) {
         CURRENT.with(|current| *current.borrow_mut() = Some((self.clone(), thread)));
         drop(self.wait_for_turn(self.lock(), thread));
@@ -135,7 +135,7 @@ impl Run {
         self.lock().threads[thread].0 == Status::Ended
     }
 
-    /// Lets another thread run now, perhaps.
+    /// May let another thread run now.
     fn step(&self, thread: usize) {
         let mut state = self.lock();
         self.count_step(&mut state);
@@ -168,12 +168,12 @@ impl Run {
         }
     }
 
-    /// Makes all threads ready that wait for this.
+    /// Marks all threads that wait for this as ready.
     pub(super) fn wake_all(&self, on: On) {
         Self::ready_all(&mut self.lock(), on);
     }
 
-    /// Makes a thread ready that waits for this, whichever.
+    /// Marks a random thread that waits for this as ready.
     pub(super) fn wake_one(&self, on: On) {
         let mut state = self.lock();
         if let Some(chosen) = state.any(Status::Waits(on), None) {
@@ -181,12 +181,12 @@ impl Run {
         }
     }
 
-    /// Notes that the model has failed, in the current thread. It stays at its next step.
+    /// Notes that the model has failed in the current thread, which stops at its next step.
     pub(super) fn fail(&self, message: &str) {
         self.note_failure(&mut self.lock(), message);
     }
 
-    /// Returns the steps of a model that has come to its end, or what went wrong.
+    /// Waits until the model has ended. Returns its steps, or what went wrong.
     pub(super) fn wait_for_end(&self) -> Result<(usize, u64), String> {
         let mut state = self.lock();
         loop {
@@ -237,7 +237,7 @@ impl Run {
             return state;
         }
         let mine = state.threads[thread].1.clone();
-        // Nobody's turn comes any more once the model has failed.
+        // Once the model has failed, no thread gets another turn.
         while state.turn != thread || state.failure.is_some() {
             state = mine.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
         }

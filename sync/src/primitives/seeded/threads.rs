@@ -26,15 +26,15 @@ fn start<T: Send + 'static>(
     })
 }
 
-/// As `std::hint`.
+/// Like `std::hint`.
 pub mod hint {
-    /// Lets another thread of the model run: what is waited for comes from there.
+    /// Lets another thread of the model run, because what this one waits for comes from there.
     pub fn spin_loop() {
         super::thread::yield_now();
     }
 }
 
-/// As `std::thread`.
+/// Like `std::thread`.
 pub mod thread {
     use std::io;
     use std::sync::Arc;
@@ -93,7 +93,7 @@ pub mod thread {
         }
     }
 
-    /// The right to join a thread.
+    /// A handle to join a thread.
     pub struct JoinHandle<T> {
         inner: std::thread::JoinHandle<T>,
         run: Arc<Run>,

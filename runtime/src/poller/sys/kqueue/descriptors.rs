@@ -4,14 +4,14 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
 
-/// A set of descriptors, a bit each: their numbers are small.
+/// A set of descriptors, with one bit each, because their numbers are small.
 #[derive(Default)]
 pub(super) struct Descriptors {
     words: Vec<u64>,
 }
 
 impl Descriptors {
-    /// Adds one; false if it is there already.
+    /// Adds a descriptor. Returns false if it is there already.
     pub(super) fn insert(&mut self, fd: RawFd) -> bool {
         let (word, bit) = place(fd);
         if word >= self.words.len() {

@@ -1,5 +1,5 @@
-//! kqueue on Linux, by libkqueue: in the place of `native` for tests of this backend, under
-//! `--cfg windlass_poller="kqueue"` (see `scripts/kqueue`).
+//! kqueue on Linux, by libkqueue. It takes the place of `native` in tests of this backend, under `--cfg
+//! windlass_poller="kqueue"` (see `scripts/kqueue`).
 //!
 //! libkqueue keeps an epoll instance behind each queue and gives out the writing end of a pipe, which
 //! it watches for being closed. That descriptor can't be watched for events. The epoll instance can,
@@ -22,7 +22,7 @@ pub(super) struct Event {
     pub(super) udata: *mut c_void,
 }
 
-/// Of the `EV_` constants.
+/// The type of the `EV_` constants.
 pub(super) type Flags = c_ushort;
 
 pub(super) const EVFILT_READ: c_short = -1;
@@ -41,7 +41,7 @@ pub(super) const EV_ERROR: Flags = 0x4000;
 #[cfg(not(windlass_kick = "pipe"))]
 pub(super) const NOTE_TRIGGER: c_uint = 0x0100_0000;
 
-/// The finest unit of timers: how to ask for it, and its nanoseconds.
+/// The finest unit of timers: the flag that asks for it, and its length in nanoseconds.
 pub(super) const TIMER_UNIT: (c_uint, u64) = (0x0004, 1);
 
 /// The flag that makes a timer's time one of the wall clock.
@@ -71,7 +71,7 @@ pub(super) fn may_stop_short(_event: &Event) -> bool {
 }
 
 /// Returns the epoll instance behind a queue: the one that waits for the other end of the queue's pipe to become
-/// readable. (A thread of libkqueue's waits for it, too, but only for its being closed.)
+/// readable. (A thread of libkqueue waits for it too, but only for it to be closed.)
 pub(super) fn pollable(queue: BorrowedFd<'_>) -> io::Result<Option<OwnedFd>> {
     let pipe = std::fs::read_link(format!("/proc/self/fd/{}", queue.as_raw_fd()))?;
     let inode = pipe.to_str().and_then(|pipe| pipe.strip_prefix("pipe:[")?.strip_suffix(']'));

@@ -5,8 +5,8 @@
 //! - The alarm is an `EVFILT_TIMER`, in nanoseconds where there are such timers.
 //! - Kicks are user events, or bytes in a pipe where the OS has none (see [`kick`]).
 //!
-//! What differs between the systems is in [`native`]; what runs this on Linux, for the tests, is in its
-//! place then. [`native`] also says where a read may stop before what is there without being told so.
+//! What differs between the systems is in [`native`]. On Linux, for the tests, another module takes its place.
+//! [`native`] also says where a read may stop early without any sign of it.
 //!
 //! Unlike epoll, a kqueue takes a descriptor twice (the second registration takes the place of the
 //! first), takes regular files (and reports nothing at their end), and says that a pipe is broken by
@@ -54,7 +54,7 @@ pub(crate) fn raw(fd: Descriptor<'_>) -> RawDescriptor {
     fd.as_raw_fd()
 }
 
-/// Has the OS wake the current thread as punctually as it can: these do without being asked.
+/// Has the OS wake the current thread as punctually as it can. These systems do so without being asked.
 pub(crate) fn keep_time() {}
 
 pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
@@ -63,14 +63,14 @@ pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
 
 pub(crate) fn take_short_slices() {}
 
-/// The tokens that are no source's.
+/// The tokens that belong to no source.
 const KICK: u64 = u64::MAX;
 const ALARM: u64 = u64::MAX - 1;
 
 pub(crate) struct Selector {
     queue: Queue,
     kick: Kick,
-    /// What is in the queue.
+    /// The descriptors that are in the queue.
     registered: Mutex<Descriptors>,
 }
 
@@ -97,13 +97,13 @@ impl Selector {
     }
 
     fn add(&self, fd: RawFd, token: u64) -> io::Result<()> {
-        // Writing first, for libkqueue: the entry that comes second decides what it asks Linux for,
-        // and the end of the stream belongs to reading.
+        // Writing comes first because of libkqueue: the second entry decides what it asks Linux for, and the end of the
+        // stream belongs to reading.
         let [write, read] = entries(fd, EV_ADD | EV_CLEAR, token);
         if self.queue.change(&[write, read]).is_ok() {
             return Ok(());
         }
-        // Which of the two was refused, and why, is learnt by trying each.
+        // Trying each shows which of the two was refused, and why.
         let (written, read) = (self.queue.change(&[write]), self.queue.change(&[read]));
         match (written, read) {
             (Ok(()), Ok(())) => Ok(()),
@@ -120,7 +120,7 @@ impl Selector {
         self.registered.lock().remove(fd);
     }
 
-    /// Fails only for what is not there: closing the descriptor has taken it off too.
+    /// Fails only for entries that are not there, because closing the descriptor removes them too.
     fn delete(&self, fd: RawFd) {
         let both = entries(fd, EV_DELETE, 0);
         if self.queue.change(&both).is_err() {
@@ -132,7 +132,7 @@ impl Selector {
 
     pub(crate) fn wait(&self, events: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         events.len = 0;
-        // Nothing after an interruption: the caller computes the time anew and waits again.
+        // There is nothing after an interruption: the caller computes the time anew and waits again.
         events.len = self.queue.wait(&mut events.buffer, timeout)?;
         if events.filled().any(|event| token(event) == KICK) {
             self.kick.received();
@@ -145,7 +145,7 @@ impl Selector {
     }
 
     pub(crate) fn alarm(&self, timeout: Option<Duration>) -> io::Result<()> {
-        // Not all systems set a timer anew that is there already. One that has gone off is not.
+        // Not all systems set an existing timer anew. A timer that has gone off no longer exists.
         let _ = self.queue.change(&[queue::timer(EV_DELETE, Duration::ZERO, ALARM)]);
         match timeout {
             Some(time) => self.queue.change(&[queue::timer(EV_ADD | EV_ONESHOT, time, ALARM)]),
@@ -167,8 +167,8 @@ fn token(event: &Event) -> u64 {
     event.udata as usize as u64
 }
 
-/// Returns true for the refusal of one direction that leaves the other as it is: there is no such direction
-/// (a device, another queue), or no peer any more (a pipe), which the first operation will tell.
+/// Returns true for the refusal of one direction that leaves the other as it is: there is no such direction (a device,
+/// another queue), or no peer any more (a pipe), which the first operation will show.
 fn is_one_sided(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),
@@ -182,7 +182,7 @@ pub(crate) struct Events {
     len: usize,
 }
 
-// SAFETY: what makes a kevent neither is its `udata`, which is a number to us and not a pointer.
+// SAFETY: a kevent is neither only because of its `udata`, which we use as a number and not as a pointer.
 unsafe impl Send for Events {}
 // SAFETY: as above.
 unsafe impl Sync for Events {}
@@ -212,7 +212,7 @@ fn readiness(event: &Event) -> Readiness {
     // At the end of a stream `fflags` is the error of the socket, or nothing.
     let failed = event.flags & EV_ERROR != 0 || (ended && event.fflags != 0);
     if event.filter == native::EVFILT_WRITE {
-        // No peer to write to any more.
+        // There is no longer a peer to write to.
         return Readiness { write: true, broken: ended || failed, ..Readiness::default() };
     }
     Readiness {

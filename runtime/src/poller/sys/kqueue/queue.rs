@@ -41,7 +41,7 @@ pub(super) fn timer_at(flags: Flags, absolute: u32, time: Duration, token: u64) 
     event.filter = native::EVFILT_TIMER;
     event.flags = flags;
     event.fflags = fflags | absolute;
-    // No time at all stops a timer here and there.
+    // On some systems a time of zero stops a timer.
     event.data = units.clamp(1, i64::MAX as u128) as _;
     event.udata = token as usize as *mut libc::c_void;
     event
@@ -55,22 +55,22 @@ pub(super) struct Queue {
 
 impl Queue {
     pub(super) fn new() -> io::Result<Self> {
-        // SAFETY: takes nothing; the result is a new descriptor or an error.
+        // SAFETY: takes no arguments; the result is a new descriptor or an error.
         let fd = unsafe {
             match native::kqueue() {
                 -1 => return Err(io::Error::last_os_error()),
                 fd => OwnedFd::from_raw_fd(fd),
             }
         };
-        // No kqueue survives a fork, but where `kqueue` has no flags, one of another process's
-        // threads that forks and executes in between could still inherit the number.
+        // No kqueue survives a fork. But where `kqueue` takes no flags, a process that another thread forks and
+        // executes in between could still inherit the number.
         // SAFETY: takes no pointer, and the descriptor is open.
         unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
         let pollable = native::pollable(fd.as_fd())?;
         Ok(Self { fd, pollable })
     }
 
-    /// Applies changes in turn, up to the first that is refused.
+    /// Applies changes in order, up to the first that is refused.
     pub(super) fn change(&self, changes: &[Event]) -> io::Result<()> {
         loop {
             // SAFETY: the list of changes is as long as said, and there is no list of events, so
@@ -89,8 +89,8 @@ impl Queue {
                 return Ok(());
             }
             let error = io::Error::last_os_error();
-            // Whether an interruption came before the changes or after makes no difference: they
-            // can be made twice.
+            // It makes no difference whether an interruption came before the changes or after, because they can be made
+            // twice.
             if error.kind() != io::ErrorKind::Interrupted {
                 return Err(error);
             }

@@ -1,11 +1,11 @@
 //! A timer on the wall clock: a queue of its own, with nothing but timers in it. It becomes readable,
 //! like any queue, when one of them goes off, so the poller can watch it.
 //!
-//! One timer is for the time itself, by the wall clock, where the system has such timers. Whether it goes off
-//! sooner when that clock is put forward differs from system to system, and from version to version;
-//! none reports that the clock was set. So a second one goes off every minute while there is more than that
-//! to wait for, and has the caller look at the clock: a step is noticed a minute late at worst. A
-//! clock that was put back needs nothing: the caller looks, and sets the timer again.
+//! One timer is for the time itself, by the wall clock, where the system has such timers. Whether it goes off sooner
+//! when that clock is put forward differs between systems and versions; none reports that the clock was set. So a
+//! second timer goes off every minute while the wait is longer than that, and has the caller look at the clock: a step
+//! is noticed a minute late at worst. A clock that was put back needs nothing more: the caller looks, and sets the
+//! timer again.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -26,7 +26,7 @@ pub struct WallClock {
 }
 
 impl WallClock {
-    /// Creates one that is not set.
+    /// Creates a timer that is not set.
     ///
     /// # Errors
     ///
@@ -41,7 +41,7 @@ impl WallClock {
     ///
     /// Returns the error of the OS.
     pub fn set(&self, time: SystemTime) -> io::Result<()> {
-        // Not all systems set a timer anew that is there already.
+        // Not all systems set an existing timer anew.
         for timer in [LOOK, TIME] {
             let _ = self.queue.change(&[queue::timer(EV_DELETE, Duration::ZERO, timer)]);
         }
@@ -55,7 +55,8 @@ impl WallClock {
         Ok(())
     }
 
-    /// Takes the news that it is time to look, or says `WouldBlock`. It has to be set again for the next.
+    /// Takes the notification that it is time to look, or returns `WouldBlock`. The timer has to be set again for the
+    /// next one.
     ///
     /// # Errors
     ///

@@ -1,8 +1,7 @@
 //! A timer of the thread pool for a time of the wall clock; its callback comes once.
 //!
-//! The time is an absolute one (`SetThreadpoolTimer` with a positive `FILETIME`), so it is the OS that follows
-//! when the clock is set. It has the callback come too early at worst, and then the task looks at the clock
-//! and waits anew.
+//! The time is an absolute one (`SetThreadpoolTimer` with a positive `FILETIME`), so the OS follows when the clock is
+//! set. At worst the callback comes too early, and then the task looks at the clock and waits anew.
 
 use std::ffi::c_void;
 use std::io;
@@ -26,7 +25,7 @@ pub(super) struct ClockWait {
 }
 
 impl ClockWait {
-    /// Goes off once, when the clock says that time; at once if it is past.
+    /// Creates a timer that goes off once, when the clock reaches `time`, or at once if that has already passed.
     pub(super) fn new(
         pool: &Threadpool,
         time: SystemTime,
@@ -51,7 +50,7 @@ impl ClockWait {
         unsafe { SetThreadpoolTimer(self.timer, ptr::null(), 0, 0) };
     }
 
-    /// Ends it, with a callback that is due and has not begun.
+    /// Ends the timer, along with a callback that is due and has not begun.
     pub(super) fn close(self) {
         self.disarm();
         // SAFETY: the timer is open, and nobody else has it any more. After the first call no callback

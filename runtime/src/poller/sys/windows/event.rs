@@ -23,7 +23,7 @@ impl Event {
     }
 
     pub(super) fn set(&self) {
-        // SAFETY: the handle is open. It fails for no event object.
+        // SAFETY: the handle is open. For an event object this cannot fail.
         unsafe { SetEvent(self.raw()) };
     }
 
@@ -32,7 +32,7 @@ impl Event {
         unsafe { ResetEvent(self.raw()) };
     }
 
-    /// Blocks until the event is set, or only looks; says whether it is set.
+    /// Blocks until the event is set if `block` is true, otherwise only looks. Returns true if the event is set.
     pub(super) fn wait(&self, block: bool) -> io::Result<bool> {
         // SAFETY: the handle is open.
         match unsafe { WaitForSingleObject(self.raw(), if block { INFINITE } else { 0 }) } {

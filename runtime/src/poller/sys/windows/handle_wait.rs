@@ -1,8 +1,7 @@
 //! A wait of the thread pool for a handle; its callback comes once.
 //!
-//! The OS has waited for the handle when the callback is due, and that may have taken its signal. So the
-//! callback has to run, whether or not its future is still there, and closing waits for it, as
-//! [`notice`](super::notice) says.
+//! When the callback is due, the OS has waited for the handle, which may have taken its signal. So the callback has to
+//! run, whether or not its future still exists, and closing waits for it, as [`notice`](super::notice) says.
 
 use std::ffi::c_void;
 use std::io;
@@ -26,8 +25,8 @@ pub(super) struct HandleWait {
 }
 
 impl HandleWait {
-    /// Stands by from now on, for as long as the handle is open: the registration outlives neither it
-    /// nor this.
+    /// Stands by from now on, for as long as the handle is open. The registration outlives neither the handle nor this
+    /// wait.
     pub(super) fn new(
         pool: &Threadpool,
         handle: BorrowedHandle<'_>,
@@ -46,7 +45,7 @@ impl HandleWait {
         Ok(Self { wait, _notice: notice })
     }
 
-    /// Makes sure that no callback becomes due from now on. The handle may be closed then.
+    /// Makes sure that no callback becomes due from now on. After this, the handle may be closed.
     pub(super) fn disarm(&self) {
         // SAFETY: the wait is open; without a handle it stands by for nothing.
         unsafe { SetThreadpoolWait(self.wait, ptr::null_mut(), ptr::null()) };
@@ -59,7 +58,7 @@ impl HandleWait {
         unsafe { WaitForThreadpoolWaitCallbacks(self.wait, 0) };
     }
 
-    /// Ends one that was disarmed and settled.
+    /// Ends a wait that was disarmed and settled.
     pub(super) fn close(self) {
         // SAFETY: the wait is open, and nobody else has it any more. No callback of it is left that would
         // look at the notice, which is dropped here.

@@ -18,7 +18,8 @@ use crate::primitives::Arc;
 
 #[derive(Default)]
 pub(super) struct Members {
-    /// No more callbacks: what comes too late is refused, and what is left is left alone.
+    /// True if there are no more callbacks: members that come too late are refused, and those that remain are not
+    /// touched.
     pub(super) ended: bool,
     /// By token.
     registered: HashMap<u64, Member>,
@@ -73,7 +74,7 @@ impl Members {
         Ok(())
     }
 
-    /// Takes a member out, which is `leaving` until a thread has put it to rest. `None` if the runtime has
+    /// Takes a member out, which is `leaving` until a thread has put it to rest. Returns `None` if the runtime has
     /// ended.
     pub(super) fn remove(&mut self, descriptor: RawDescriptor, token: u64) -> Option<Member> {
         let member = self.registered.remove(&token)?;
@@ -93,14 +94,14 @@ impl Members {
         None
     }
 
-    /// Lets no more members in, and has what is left touch no handle any more. Waits for nothing.
+    /// Lets no more members in, and makes sure that those that remain touch no handle any more. Waits for nothing.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.registered.values().for_each(Member::disarm);
     }
 
-    /// Returns what is to be settled between the end and `left`, and not under the lock: a callback that is due may
-    /// have to wait for a thread of the pool, and that for the lock.
+    /// Returns the waits to settle between the end and `left`. They must not be settled under the lock: a callback that
+    /// is due may have to wait for a thread of the pool, and that thread for the lock.
     pub(super) fn to_settle(&self) -> Vec<Arc<HandleWait>> {
         let handles = self.registered.values().filter_map(|member| match member {
             Member::Handle(wait) => Some(wait.clone()),
@@ -109,9 +110,9 @@ impl Members {
         handles.collect()
     }
 
-    /// Returns all that is closed with the pool's group, when nobody is leaving any more. To be dropped when the group
-    /// is closed, and not before. A callback that finds its registration gone puts back the signal that it does not
-    /// want, so all is settled: what the OS has taken, the sources know.
+    /// Returns everything that is closed with the pool's group, when nobody is leaving any more. It must be dropped
+    /// when the group is closed, and not before. A callback that finds its registration gone puts back the signal that
+    /// it does not want. So everything is settled: the sources know what the OS has taken.
     pub(super) fn left(&mut self) -> (HashMap<u64, Member>, Vec<SocketWait>) {
         (std::mem::take(&mut self.registered), std::mem::take(&mut self.spare))
     }
@@ -126,8 +127,8 @@ impl Member {
         }
     }
 
-    /// When this returns, no callback has to do with the descriptor any more. A wait that can serve another
-    /// socket is given back.
+    /// Puts the member to rest: when this returns, no callback uses the descriptor any more. Returns a wait that can
+    /// serve another socket.
     pub(super) fn rest(self) -> Option<SocketWait> {
         match self {
             Member::Socket(wait) => {
@@ -137,7 +138,7 @@ impl Member {
             Member::Handle(wait) => {
                 wait.disarm();
                 wait.settle();
-                // The other thread that has it is ending the pool, and the group closes it.
+                // If another thread has it too, that thread is ending the pool, and the group closes it.
                 if let Some(wait) = Arc::into_inner(wait) {
                     wait.close();
                 }

@@ -1,16 +1,15 @@
 //! Win32: callbacks on a private thread pool, one for each ready socket or signalled handle.
 //!
 //! There are no events to take here, so no worker blocks on the OS: the OS pushes. A socket's network events
-//! (`WSAEventSelect`) set an event object, for which a thread-pool wait stands by; its callback asks
-//! what has happened, tells the source, stands by again, and wakes the tasks, which go into the
-//! pool's lane. The poller's thread is left with what else it does: it watches over the workers,
-//! and waits for the next deadline, which is a thread-pool timer's. See [`socket_wait`], [`handle_wait`] and
-//! [`clock_wait`] for the callbacks, [`threadpool`] for the pool and its end.
+//! (`WSAEventSelect`) set an event object, for which a thread-pool wait stands by. Its callback asks what has happened,
+//! tells the source, stands by again, and wakes the tasks, which go into the pool's lane. The poller's thread keeps its
+//! other duties: it watches over the workers, and waits for the next deadline, which a thread-pool timer signals. See
+//! [`socket_wait`], [`handle_wait`] and [`clock_wait`] for the callbacks, [`threadpool`] for the pool and its end.
 //!
 //! # What the OS reports, and when again
 //!
-//! - `FD_READ`, `FD_ACCEPT` and `FD_OOB` come again after a call that reads or accepts, if there is
-//!   more or when more comes. So does our own knowledge of it: it is cleared by such a call only.
+//! - `FD_READ`, `FD_ACCEPT` and `FD_OOB` come again after a call that reads or accepts, if there is more or when more
+//!   comes. Our own knowledge agrees with that, because only such a call clears it.
 //! - `FD_WRITE` comes once at first and then only after a send that said `WSAEWOULDBLOCK`. A send
 //!   that took less than all must not clear our knowledge of it (`net` sees to that).
 //! - `FD_CONNECT` and `FD_CLOSE` come once.
@@ -54,8 +53,8 @@ use threadpool::{Alarm, Threadpool};
 pub enum Descriptor<'a> {
     /// A socket: both directions, for as long as the registration lasts.
     Socket(BorrowedSocket<'a>),
-    /// Reported as readable when it is signalled, once. The OS has waited for it then, which takes
-    /// the signal of an auto-reset event, a semaphore or a timer.
+    /// Reported as readable when it is signalled, once. By then the OS has waited for it, which takes the signal of an
+    /// auto-reset event, a semaphore or a timer.
     Handle(BorrowedHandle<'a>),
     /// Reported as readable when the wall clock says that time, once.
     WallTime(SystemTime),
@@ -98,14 +97,14 @@ pub(crate) fn number(descriptor: RawDescriptor) -> u32 {
 /// Returns the address of the peer, if the number is that of a connected socket at this moment.
 pub(crate) fn peer(number: u32) -> Option<SocketAddr> {
     let socket = RawSocket::from(number);
-    // SAFETY: it is not owned, so it is never closed: it is only asked for its peer. If the number means nothing any
-    // more, or something else than a socket, the OS says so.
+    // SAFETY: it is not owned, so it is never closed. It is only asked for its peer. If the number means nothing any
+    // more, or something other than a socket, the OS says so.
     let socket = ManuallyDrop::new(unsafe { UdpSocket::from_raw_socket(socket) });
     socket.peer_addr().ok()
 }
 
-/// The OS's clock ticks every 15.6 ms or less, as long as somebody asks for less. That is for programs
-/// to decide (`timeBeginPeriod`), since it costs power.
+/// The OS's clock ticks every 15.6 ms, or more often as long as somebody asks for that. Programs have to decide this
+/// (`timeBeginPeriod`), because it costs power.
 pub(crate) fn keep_time() {}
 
 pub(crate) fn keeping_time<R>(f: impl FnOnce() -> R) -> R {
@@ -121,11 +120,11 @@ pub(crate) struct Selector {
 /// The state that callbacks and the threads that end them share.
 struct Shared {
     members: Mutex<Members>,
-    /// Nobody is leaving and no work item is out any more.
+    /// Notified when nobody is leaving and no work item is out any more.
     quiet: Condvar,
     alarm: Alarm,
-    /// Signalled for as long as `wait` would return. Reset by hand: somebody else may wait for it
-    /// too, in an event loop that ours is nested in.
+    /// Signalled for as long as `wait` would return. It is reset by hand, because somebody else may wait for it too, in
+    /// an event loop that ours is nested in.
     kick: Arc<Event>,
     // Below what its callbacks use.
     pool: Threadpool,
@@ -140,7 +139,7 @@ impl Selector {
         Ok(Self { shared: Arc::new(Shared { members, quiet, alarm, kick, pool }) })
     }
 
-    /// Blocks the poller's thread, or a manual loop. There never are events.
+    /// Blocks the poller's thread, or a manual loop. There are never any events.
     pub(crate) fn wait(&self, _: &mut Events, timeout: Option<Duration>) -> io::Result<()> {
         let at_once = timeout == Some(Duration::ZERO);
         if !at_once {
@@ -170,8 +169,8 @@ impl Selector {
     }
 }
 
-/// After a shutdown that was not clean. This may be the destructor of a thread-local, where a callback's
-/// thread can't be waited for: it could not start.
+/// Ends the pool after a shutdown that was not clean. This may be the destructor of a thread-local, where a callback's
+/// thread can't be waited for, because it could not start.
 impl Drop for Selector {
     fn drop(&mut self) {
         push::end_elsewhere(self);
@@ -197,7 +196,7 @@ impl Shared {
         members.leaving + members.works == 0 && self.pool.is_idle()
     }
 
-    /// Returns when the last callback has, which may be in a waker.
+    /// Returns when the last callback, which may be in a waker, has returned.
     fn finish_end(&self) {
         let unsettled = self.when_nobody_leaves().to_settle();
         unsettled.iter().for_each(|wait| wait.settle());
@@ -207,7 +206,7 @@ impl Shared {
         drop(left);
     }
 
-    /// The members, when nobody is leaving and no work item is out.
+    /// Waits until nobody is leaving and no work item is out. Returns the members.
     fn when_nobody_leaves(&self) -> MutexGuard<'_, Members> {
         let mut members = self.members.lock();
         while members.leaving + members.works > 0 {
@@ -227,7 +226,7 @@ fn ended() -> io::Error {
     gone("the runtime has shut down")
 }
 
-/// Nothing: events come by callbacks.
+/// Contains nothing, because events come by callbacks.
 pub(crate) struct Events;
 
 impl Events {

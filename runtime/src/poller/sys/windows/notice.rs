@@ -2,10 +2,10 @@
 //!
 //! # Closing beside the callback
 //!
-//! The thread that ends a wait waits for its callback, if that is under way: for some instructions, up to the moment
-//! it has collected the wakers. There the callback takes leave of the wait
-//! (`DisassociateCurrentThreadFromCallback`), and wakes after that. So closing never waits for user code,
-//! and never for itself if it is a waker of the very callback that drops the registration.
+//! The thread that ends a wait waits for its callback, if that is under way. It waits for some instructions, until the
+//! callback has collected the wakers. There the callback takes leave of the wait
+//! (`DisassociateCurrentThreadFromCallback`), and wakes the wakers after that. So closing never waits for user code,
+//! and never for itself if a waker of the very callback drops the registration.
 
 use std::ffi::c_void;
 
@@ -34,15 +34,15 @@ impl Notice {
     }
 }
 
-/// Does the work of such a callback. It may be called for something that has ended, as long as the notice lives: then
+/// Does the work of such a callback. It may be called for something that has ended, as long as the notice lives. Then
 /// it tells a source that nobody looks at.
 ///
 /// # Safety
 ///
-/// The context is that of a notice, which lives until the callback has returned or taken leave. The instance
-/// is that of the callback that calls this.
+/// The context is that of a notice, which lives until the callback has returned or taken leave. The instance is that of
+/// the callback that calls this.
 pub(super) unsafe fn deliver(instance: PTP_CALLBACK_INSTANCE, context: *mut c_void) {
-    // SAFETY: the caller says so.
+    // SAFETY: the caller guarantees it.
     let notice = unsafe { &*context.cast::<Notice>() };
     let _running = notice.callbacks.enter();
     let mut wake = Vec::new();

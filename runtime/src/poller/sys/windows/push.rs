@@ -27,7 +27,7 @@ pub(crate) fn register(
     members.lock().add(pool, descriptor, token, source)
 }
 
-/// Ends a registration: when this returns, no callback has to do with the descriptor any more.
+/// Ends a registration: when this returns, no callback uses the descriptor any more.
 pub(crate) fn deregister(selector: &Selector, descriptor: RawDescriptor, token: u64) {
     let shared = &selector.shared;
     // Gone already if the runtime has ended.
@@ -49,8 +49,8 @@ pub(crate) fn resume(selector: &Selector) -> Option<io::Result<Arc<ManualResetEv
 }
 
 /// Ends the callbacks. Returns true once no callback runs or will run. Returns false if one is still in a waker at the
-/// deadline, or is due and has no thread to run on, and on a callback's own thread, which would wait for itself.
-/// Another thread continues to wait then.
+/// deadline, or is due and has no thread to run on; and on a callback's own thread, which would wait for itself. Then
+/// another thread continues to wait.
 pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
     let shared = &selector.shared;
     if !shared.begin_end() {
@@ -60,9 +60,9 @@ pub(crate) fn end(selector: &Selector, deadline: Option<Instant>) -> bool {
         let _ = finish_elsewhere(shared);
         return false;
     }
-    // No thread of the pool is blocked, and callbacks that come now find nobody to wake: it takes a moment. But the OS
-    // knows no deadline, and a callback that is due may have no thread to begin on, as in the destructor of a
-    // thread-local, where none can start.
+    // No thread of the pool is blocked, and callbacks that come now find nobody to wake, so this takes only a moment.
+    // But the OS knows no deadline, and a callback that is due may have no thread to begin on, as in the destructor of
+    // a thread-local, where none can start.
     let finished = finish_elsewhere(shared);
     match with_grace(deadline) {
         Some(deadline) => finished.wait_timeout(deadline.saturating_duration_since(Instant::now())),
@@ -78,7 +78,7 @@ fn with_grace(deadline: Option<Instant>) -> Option<Instant> {
     deadline.map(|deadline| deadline.max(grace))
 }
 
-/// Waits for the callbacks that are in a waker. That is rare, so it looks now and then.
+/// Waits for the callbacks that are in a waker. That is rare, so it only checks now and then.
 fn is_quiet_by(shared: &Shared, deadline: Option<Instant>) -> bool {
     let deadline = with_grace(deadline);
     while !shared.is_quiet() {
@@ -90,7 +90,7 @@ fn is_quiet_by(shared: &Shared, deadline: Option<Instant>) -> bool {
     true
 }
 
-/// Has another thread end the callbacks, unless that was done.
+/// Has another thread end the callbacks, unless that was done already.
 pub(super) fn end_elsewhere(selector: &Selector) {
     if selector.shared.begin_end() {
         let _ = finish_elsewhere(&selector.shared);
@@ -108,7 +108,7 @@ fn finish_elsewhere(shared: &Arc<Shared>) -> Arc<ManualResetEvent> {
         drop(shared);
         done.set();
     };
-    // If no thread is available, what the pool has of the OS is never given back.
+    // If no thread is available, the pool's OS resources are never released.
     if thread::Builder::new().spawn(finish).is_err() {
         std::mem::forget(kept);
     }

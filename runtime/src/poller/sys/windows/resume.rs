@@ -1,4 +1,4 @@
-//! An event that is set by way of the OS's own queue: a work item of the thread pool, used once.
+//! An event that is set through the OS's own queue, by a work item of the thread pool that is used once.
 
 use std::ffi::c_void;
 use std::io;
@@ -13,7 +13,7 @@ use super::{Shared, ended};
 use crate::primitives::Arc;
 use crate::task::quietly;
 
-/// The context of a work item. It is no member of the pool's cleanup group, because it closes itself; those
+/// The context of a work item. The item is not a member of the pool's cleanup group, because it closes itself; items
 /// that are out are counted instead.
 struct Hop {
     shared: Arc<Shared>,

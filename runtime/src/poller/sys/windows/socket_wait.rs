@@ -1,16 +1,16 @@
-//! A wait of the thread pool for a socket, and the callback. It serves one socket after the other.
+//! A wait of the thread pool for a socket, and its callback. It serves one socket after another.
 //!
 //! # Changing sockets beside a callback
 //!
-//! `served` says which socket a callback may ask, and whom to tell. Releasing takes that back under its
-//! lock, so when a registration has ended the socket may be closed: no callback will touch it, and no wait
-//! is pending for its event. A callback that was due for the last socket and comes when there is a next one
-//! asks that: it finds something or nothing, and whatever it finds it tells.
+//! `served` says which socket a callback may ask, and whom to tell. Releasing takes that back under its lock. So when a
+//! registration has ended, the socket may be closed: no callback will touch it, and no wait is pending for its event. A
+//! callback that was due for the last socket and comes when there is a next one asks the next one. It finds something
+//! or nothing, and tells whatever it finds.
 //!
-//! So nobody has to wait for callbacks before the pool's end, and the wait and its event can stay for the
-//! next socket, which saves four system calls a connection. It also keeps the event's handle open. Wine's
-//! threads may still be about to wait for a handle when the call that takes the wait back has returned; if
-//! its number belongs to something else by then, that loses a signal.
+//! So nobody has to wait for callbacks before the pool's end, and the wait and its event can stay for the next socket,
+//! which saves four system calls a connection. It also keeps the event's handle open. Wine's threads may still be about
+//! to wait for a handle when the call that takes the wait back has returned. If the handle's number belongs to
+//! something else by then, that loses a signal.
 
 use std::ffi::c_void;
 use std::io;
@@ -79,18 +79,18 @@ impl SocketWait {
     pub(super) fn release(&self) {
         let mut served = self.inner.served.lock();
         let Some(Served { socket, source }) = served.take() else { return };
-        // SAFETY: takes no pointers; there may be no event. It fails if the socket has no events
-        // selected, and that is what is wanted.
+        // SAFETY: takes no pointers; there may be no event. It fails if the socket has no events selected, which is
+        // what is wanted.
         unsafe { WSAEventSelect(socket, 0, 0) };
         // SAFETY: the wait is open; without a handle it stands by for nothing.
         unsafe { SetThreadpoolWait(self.wait, ptr::null_mut(), ptr::null()) };
         self.inner.event.reset();
         drop(served);
-        // The source's wakers are user code, which is no business of the lock's.
+        // The source's wakers are user code, which must not run under the lock.
         drop(source);
     }
 
-    /// Ends one that serves no socket. A callback that does this has taken leave before.
+    /// Ends a wait that serves no socket. A callback that does this has taken leave before.
     pub(super) fn close(self) {
         // SAFETY: the wait is open, and nobody else has it any more. After the first call no callback
         // of it is left that would look at `inner`, which is dropped here.
@@ -107,7 +107,7 @@ impl Inner {
         // SAFETY: the event is open, and stays so until no events are selected any more.
         match unsafe { WSAEventSelect(socket, self.event.raw() as WSAEVENT, EVENTS as i32) } {
             0 => Ok(()),
-            // SAFETY: takes nothing.
+            // SAFETY: takes no arguments.
             _ => Err(io::Error::from_raw_os_error(unsafe { WSAGetLastError() })),
         }
     }
@@ -151,7 +151,7 @@ fn happened(socket: SOCKET, event: &Event) -> Readiness {
     let mut events = WSANETWORKEVENTS::default();
     // SAFETY: the event is open, and there is room for the answer.
     if unsafe { WSAEnumNetworkEvents(socket, event.raw() as WSAEVENT, &mut events) } != 0 {
-        // The socket was closed under our feet, or is of no use any more: its operations will tell.
+        // The socket was closed under our feet, or is no longer usable. Its operations will show that.
         event.reset();
         return Readiness { broken: true, ..Readiness::default() };
     }

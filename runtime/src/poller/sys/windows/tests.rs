@@ -1,5 +1,5 @@
 //! Tests of what the OS refuses, and of callbacks that are held up. The OS is asked for something that it does not
-//! have, or given a pool of one thread, so that the refusal or the delay is its own.
+//! have, or given a pool of one thread, so that the refusal or the delay is real.
 
 use std::ffi::c_void;
 use std::io;
@@ -57,7 +57,7 @@ fn a_work_item_that_is_refused_is_an_error_at_the_await() {
             is_refused(resume_on_pool().await);
             is_refused(spawn(resume_on_pool()).await.unwrap());
         }
-        // Whoever waits for a work item goes on before its callback has returned.
+        // A thread that waits for a work item goes on before its callback has returned.
         wait_until(|| shared().members.lock().works == 0);
         refuse(false);
         resume_on_pool().await.unwrap();
@@ -101,7 +101,7 @@ fn wait_until(mut done: impl FnMut() -> bool) {
     }
 }
 
-/// A signal of which one can tell whether the OS has taken it: there is room for no second one.
+/// A signal that shows whether the OS has taken it, because there is no room for a second one.
 struct Semaphore(OwnedHandle);
 
 impl Semaphore {
@@ -120,7 +120,7 @@ impl Semaphore {
     }
 }
 
-/// Says that it was woken, and does not return before it is told to.
+/// Reports that it was woken, and returns only when it is told to.
 struct Stuck {
     begun: mpsc::Sender<()>,
     goes_on: Mutex<mpsc::Receiver<()>>,
@@ -133,8 +133,8 @@ impl Wake for Stuck {
     }
 }
 
-/// The OS has taken a signal, and has no thread to tell of it: a shutdown used to wait for that, whatever its
-/// deadline. The signal is known when there is a thread again.
+/// The OS has taken a signal, and has no thread to report it. A shutdown used to wait for that, whatever its deadline.
+/// The signal is known when there is a thread again.
 #[test]
 fn a_shutdown_keeps_its_deadline_while_the_pool_has_no_thread_for_what_is_due() {
     let runtime = runtime();
@@ -158,12 +158,12 @@ fn a_shutdown_keeps_its_deadline_while_the_pool_has_no_thread_for_what_is_due() 
     // Time enough for the runtime's own threads to end.
     std::thread::spawn(move || done.send(runtime.shutdown(Duration::from_secs(1))));
     let report = is_done.recv_timeout(DEADLINE);
-    // For the thread that ends the pool in its stead to come as far as it does.
+    // Lets the thread that ends the pool instead get as far as it can.
     std::thread::sleep(A_WHILE);
     let (done, is_known) = mpsc::channel();
     std::thread::spawn(move || done.send(due.end(Direction::Read)));
     let early = is_known.recv_timeout(A_WHILE);
-    // Whatever has come of it: nobody goes on before.
+    // Whatever the result, nobody goes on before this.
     drop(go_on);
     assert!(!report.expect("the deadline is kept").is_clean(), "a callback is in its waker");
     assert!(shared.members.lock().ended, "it has not come so far");
@@ -185,7 +185,7 @@ fn a_loop_is_dropped_in_bounded_time_while_no_thread_can_begin() {
     let entered = tasks.handle().enter();
     let shared = shared();
     shared.pool.limit_to_one_thread();
-    // The thread is taken, by somebody of whom the pool knows nothing.
+    // The thread is taken by something that the pool does not know about.
     let taken: &'static Event = Box::leak(Box::new(Event::new().unwrap()));
     let context = ptr::from_ref(taken).cast_mut().cast();
     let environment = shared.pool.of_pool();
@@ -209,7 +209,7 @@ fn a_loop_is_dropped_in_bounded_time_while_no_thread_can_begin() {
     drop((due, shared));
 }
 
-/// What callbacks look at goes with the registration, so that outlasts a callback that has begun.
+/// What callbacks look at is dropped with the registration, so the registration outlasts a callback that has begun.
 #[test]
 fn a_registration_does_not_end_before_its_callback() {
     let runtime = runtime();
@@ -225,7 +225,7 @@ fn a_registration_does_not_end_before_its_callback() {
         let (done, is_done) = mpsc::channel();
         std::thread::spawn(move || done.send(registration.end(Direction::Read)));
         if is_done.recv_timeout(A_WHILE).is_ok() {
-            // The callback would look at what has gone.
+            // The callback would look at something that is gone.
             std::mem::forget(held);
             panic!("{descriptor:?} has ended");
         }

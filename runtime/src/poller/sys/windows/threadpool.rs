@@ -29,7 +29,7 @@ windlass_sync::thread_cell!(static POOL_OF_THREAD: PTP_POOL = 0);
 pub(super) struct Threadpool {
     group: PTP_CLEANUP_GROUP,
     callbacks: Callbacks,
-    /// Has the OS refuse whatever is to be made, for tests.
+    /// Makes the OS refuse whatever is created, for tests.
     #[cfg(test)]
     pub(super) refuses: AtomicBool,
 }
@@ -41,9 +41,9 @@ impl Threadpool {
         if pool == 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: takes nothing.
+        // SAFETY: takes no arguments.
         let group = unsafe { CreateThreadpoolCleanupGroup() };
-        // Closed by its drop if there is no group, too.
+        // Its drop closes it even if there is no group.
         let this = Self {
             group,
             callbacks: Callbacks::new(pool),
@@ -61,19 +61,19 @@ impl Threadpool {
         Ok(this)
     }
 
-    /// Returns where callbacks of members of the group run.
+    /// Returns the environment for callbacks of members of the group.
     pub(super) fn of_group(&self) -> TP_CALLBACK_ENVIRON_V3 {
         self.environment(self.group)
     }
 
-    /// Returns where callbacks run that end by themselves.
+    /// Returns the environment for callbacks that end by themselves.
     pub(super) fn of_pool(&self) -> TP_CALLBACK_ENVIRON_V3 {
         self.environment(0)
     }
 
     fn environment(&self, group: PTP_CLEANUP_GROUP) -> TP_CALLBACK_ENVIRON_V3 {
         let priority = TP_CALLBACK_PRIORITY_NORMAL;
-        // There is no such priority.
+        // There is no such priority, so the OS refuses it.
         #[cfg(test)]
         let priority = if self.refuses.load(Ordering::Relaxed) { i32::MAX } else { priority };
         TP_CALLBACK_ENVIRON_V3 {
@@ -103,24 +103,24 @@ impl Threadpool {
         POOL_OF_THREAD.with(std::cell::Cell::get) == self.callbacks.pool
     }
 
-    /// Returns true if no callback runs, but for some that have just begun and some that are about to return.
+    /// Returns true if no callback runs, except for some that have just begun and some that are about to return.
     pub(super) fn is_idle(&self) -> bool {
         // Acquire pairs with the Release of those that have ended.
         self.callbacks.running.load(Ordering::Acquire) == 0
     }
 
-    /// Ends all members of the group: returns when the last callback has, those that are due included.
-    /// Nobody makes, uses or closes a member from before the call on.
+    /// Ends all members of the group. Returns when the last callback has returned, including those that are due. The
+    /// caller guarantees that, from before the call on, nobody creates, uses or closes a member.
     pub(super) fn close_members(&self) {
-        // SAFETY: the group is open. That nobody else is at its members, the caller says.
+        // SAFETY: the group is open. The caller guarantees that nobody else uses its members.
         unsafe { CloseThreadpoolCleanupGroupMembers(self.group, 0, std::ptr::null_mut()) };
     }
 }
 
 impl Drop for Threadpool {
     fn drop(&mut self) {
-        // SAFETY: both are open, and the group is empty: nobody keeps a pool whose members were not
-        // closed. The pool waits by itself for a callback that is just returning.
+        // SAFETY: both are open, and the group is empty: nobody keeps a pool whose members were not closed. The pool
+        // itself waits for a callback that is just returning.
         unsafe {
             if self.group != 0 {
                 CloseThreadpoolCleanupGroup(self.group);
@@ -150,7 +150,7 @@ impl Callbacks {
         }
     }
 
-    /// Declares what the current thread is, before a callback does anything else, and that it runs.
+    /// Sets the role of the current thread, before a callback does anything else, and counts the callback as running.
     #[must_use]
     pub(super) fn enter(&self) -> Running {
         if POOL_OF_THREAD.with(|cell| cell.replace(self.pool)) != self.pool {
@@ -190,7 +190,7 @@ impl Alarm {
         Ok(Self(timer))
     }
 
-    /// Goes off once after this time, or not at all. Not for use after the members were closed.
+    /// Makes the timer go off once after this time, or not at all. Must not be used after the members were closed.
     pub(super) fn set(&self, timeout: Option<Duration>) {
         let due = timeout.map(relative);
         let due = due.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
@@ -200,7 +200,7 @@ impl Alarm {
 }
 
 unsafe extern "system" fn ring(_: PTP_CALLBACK_INSTANCE, context: *mut c_void, _: PTP_TIMER) {
-    // SAFETY: the event outlives the timer's callbacks, says `Alarm::new`.
+    // SAFETY: the event outlives the timer's callbacks, as `Alarm::new` requires.
     let event = unsafe { &*context.cast::<Event>() };
     event.set();
 }
@@ -215,7 +215,7 @@ fn relative(timeout: Duration) -> FILETIME {
 /// From the OS's epoch, the year 1601, to that of Unix.
 const EPOCH: Duration = Duration::from_secs(11_644_473_600);
 
-/// Returns a time of the wall clock in the OS's form: positive, in units of 100 ns since its epoch, rounded up. One
+/// Returns a time of the wall clock in the OS's form: positive, in units of 100 ns since its epoch, rounded up. A time
 /// that it can't express is cut to the last; one before the epoch of Unix is past anyway.
 pub(super) fn absolute(time: SystemTime) -> FILETIME {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default().saturating_add(EPOCH);

@@ -5,7 +5,7 @@ use std::os::windows::io::{AsHandle, AsRawHandle, BorrowedHandle, RawHandle};
 use super::Descriptor;
 use crate::manual::Loop;
 
-/// Signalled when `ready_tasks` has something to do. Waiting for it takes nothing from it.
+/// Signalled when `ready_tasks` has something to do. Waiting for it does not reset it.
 impl AsHandle for Loop {
     fn as_handle(&self) -> BorrowedHandle<'_> {
         match self.descriptor() {

@@ -1,7 +1,7 @@
 //! A byte in a pipe, level-triggered. The thread that it is reported to takes it out.
 //!
-//! Taking it out may also take out the byte of a kick that comes meanwhile. That one is not lost: its
-//! sender did what it did before, and the receiver, which has not returned yet, will see it.
+//! Taking it out may also take out the byte of a kick that comes meanwhile. That kick is not lost: its sender did its
+//! work before, and the receiver, which has not returned yet, will see that work.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -19,7 +19,7 @@ impl Kick {
     /// Makes the pipe and adds it.
     pub(in super::super) fn new(queue: &Queue, token: u64) -> io::Result<Self> {
         let mut ends = [-1; 2];
-        // SAFETY: there is room for two descriptors, which are new, and ours, if there was no error.
+        // SAFETY: there is room for two descriptors. If there was no error, they are new, and ours.
         let [reader, writer] = unsafe {
             if libc::pipe2(ends.as_mut_ptr(), libc::O_NONBLOCK | libc::O_CLOEXEC) != 0 {
                 return Err(io::Error::last_os_error());
@@ -37,7 +37,7 @@ impl Kick {
         unsafe { libc::write(self.writer.as_raw_fd(), [1_u8].as_ptr().cast(), 1) };
     }
 
-    /// A wait has reported the kick.
+    /// Called after a wait has reported the kick.
     pub(in super::super) fn received(&self) {
         let mut bytes = [0_u8; 64];
         // What doesn't fit keeps the pipe readable, which costs a wait that returns for no reason.

@@ -1,4 +1,4 @@
-//! A user event: the kernel keeps it until it is taken, and forgets it then.
+//! A user event, which the kernel keeps until it is taken, and then forgets.
 
 use std::io;
 
@@ -17,18 +17,17 @@ impl Kick {
 
     /// Kicks the queue that the entry is in.
     pub(in super::super) fn send(&self, queue: &Queue, token: u64) {
-        // Fails only if the queue is broken beyond repair. The token, because a change is one of
-        // `udata` too.
+        // Fails only if the queue is broken beyond repair. It needs the token, because a change also changes `udata`.
         let _ = queue.change(&[entry(0, native::NOTE_TRIGGER, token)]);
     }
 
-    /// A wait has reported the kick.
+    /// Called after a wait has reported the kick.
     pub(in super::super) fn received(&self) {}
 }
 
 fn entry(flags: Flags, fflags: u32, token: u64) -> Event {
     let mut event = native::empty();
-    // User events have names of their own, and need no more than one here.
+    // User events have their own names, and only one is needed here.
     event.ident = 0;
     event.filter = native::EVFILT_USER;
     event.flags = flags;
