@@ -9,6 +9,7 @@ use std::mem::ManuallyDrop;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
+use std::sync::Mutex;
 use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
@@ -56,8 +57,11 @@ fn for_each_thread(check: impl Fn(&Runtime)) {
 
 /// A waker that counts its calls, and panics in each of the functions of the vtable that does.
 fn hand_made(vtable: &'static RawWakerVTable, woken: &Count) -> ManuallyDrop<Waker> {
-    // For the rest of the process: who holds a clone of such a waker can't say when it has gone.
+    // For the rest of the process, because nothing tells when the last clone of such a waker has gone. In a static, so
+    // that a leak checker knows it is meant to stay.
+    static KEPT: Mutex<Vec<&'static Count>> = Mutex::new(Vec::new());
     let woken: &'static Count = Box::leak(Box::new(woken.clone()));
+    KEPT.lock().unwrap().push(woken);
     // SAFETY: the data is a `Count` that is never freed and may be used by any thread, and the functions of the vtables
     // do nothing else with it.
     ManuallyDrop::new(unsafe { Waker::new(std::ptr::from_ref(woken).cast(), vtable) })
