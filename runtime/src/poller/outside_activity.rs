@@ -64,7 +64,9 @@ impl Poller {
         let waiting = blocking.idle + outside.set_aside.load(Ordering::SeqCst);
         busy == usize::from(is_here(self))
             && blocking.queued == 0
+            && !blocking.calls_wakers
             && waiting == blocking.threads
+            && self.waker_threads.are_none()
             // A thread that became busy meanwhile has been seen in part only.
             && activations == outside.activations()
     }
