@@ -275,6 +275,58 @@ fn a_full_blocking_pool_keeps_no_waker_waiting() {
     }
 }
 
+/// With the blocking pool full, the poller's thread called the waker itself, and was blocked: no spare came for a worker
+/// that was stuck.
+#[test]
+fn a_waker_that_blocks_beside_a_full_blocking_pool_keeps_no_spare_from_coming() {
+    for kind in KINDS {
+        let builder = Builder::new().workers(1).max_spares(1).max_blocking(1);
+        let runtime = builder.build().unwrap();
+        let gate = OpenOnDrop(Gate::new());
+        let busy = Count::new();
+        let hold_up = || {
+            let (closed, inner) = (gate.0.clone(), busy.clone());
+            move || {
+                inner.add();
+                closed.wait();
+            }
+        };
+        let (closure, task) = (hold_up(), hold_up());
+        drop(runtime.spawn_blocking(closure));
+        let one = Pending::new(&runtime, kind).wakes(&runtime, hold_up());
+        drop(runtime.spawn(async move { task() }));
+        busy.wait_for(2);
+        trigger(&[one.address]).unwrap();
+        busy.wait_for(3);
+        everything_goes_on(&runtime);
+        drop(gate);
+    }
+}
+
+/// Handing a waker on spawned a closure, with the program's hooks called on the poller's thread, which nobody watches.
+#[test]
+fn a_waker_that_is_handed_on_is_no_closure_of_the_program() {
+    for kind in KINDS {
+        let (spawned, woken, busy) = (Count::new(), Count::new(), Count::new());
+        let gate = OpenOnDrop(Gate::new());
+        let (count, builder) = (spawned.clone(), Builder::new().workers(1).max_spares(0));
+        let runtime = builder.on_task_spawn(move |_| _ = count.add()).build().unwrap();
+        let inner = woken.clone();
+        let one = Pending::new(&runtime, kind).wakes(&runtime, move || _ = inner.add());
+        let before = spawned.get();
+        let (closed, inner) = (gate.0.clone(), busy.clone());
+        drop(runtime.spawn(async move {
+            inner.add();
+            closed.wait();
+        }));
+        busy.wait_for(1);
+        trigger(&[one.address]).unwrap();
+        woken.wait_for(1);
+        assert_eq!(spawned.get(), before + 1);
+        drop(gate);
+    }
+}
+
 /// A waker that was handed on when the runtime ended was never called.
 #[test]
 fn a_runtime_that_ends_wakes_all_that_wait() {

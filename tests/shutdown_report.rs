@@ -3,14 +3,18 @@
 
 mod util;
 
-use std::future::pending;
-use std::sync::Mutex;
+use std::future::{Future, pending};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use util::{Count, Gate, OpenOnDrop, PATIENCE, runtime, wait_for};
+use util::{Count, Gate, OnDrop, OpenOnDrop, PATIENCE, runtime, wait_for, within_patience};
+use windlass::net::UdpSocket;
 use windlass::task::JoinSet;
+use windlass::timer::sleep;
 use windlass::{Builder, Straggler, par, task};
 
 const SHORT: Duration = Duration::from_millis(20);
@@ -73,6 +77,66 @@ fn stragglers_are_named_at_the_deadline() {
     release.0.open();
     wait_for(task).unwrap();
     wait_for(closure).unwrap();
+}
+
+/// What it had captured was dropped by the thread that shut down, before that looked at the deadline.
+#[test]
+fn a_queued_closure_whose_drop_blocks_is_a_straggler() {
+    let runtime = Builder::new().workers(1).max_blocking(1).build().unwrap();
+    let (release, busy) = (OpenOnDrop(Gate::new()), Count::new());
+    let closed = release.0.clone();
+    let dropped = OnDrop(move || closed.wait());
+    let (closed, inner) = (release.0.clone(), busy.clone());
+    drop(runtime.spawn_blocking(move || {
+        inner.add();
+        closed.wait();
+    }));
+    busy.wait_for(1);
+    let _entered = runtime.enter();
+    let queued = task::Builder::new().name("queued").spawn_blocking(move || drop(dropped));
+    drop(_entered);
+    let report = within_patience("the shutdown", move || runtime.shutdown(SHORT));
+    let mut names: Vec<_> = report.stragglers().iter().map(|one| one.name()).collect();
+    names.sort_unstable();
+    assert_eq!((report.is_clean(), names), (false, vec![None, Some("queued")]));
+    release.0.open();
+    assert!(wait_for(queued).unwrap_err().is_cancelled());
+}
+
+/// It was called by the thread that shut down, before that looked at the deadline.
+#[test]
+fn a_waker_that_blocks_does_not_hold_up_a_shutdown() {
+    struct Call<F>(F);
+    impl<F: Fn() + Send + Sync> Wake for Call<F> {
+        fn wake(self: Arc<Self>) {
+            self.0();
+        }
+    }
+    type Waiting = Pin<Box<dyn Future<Output = ()>>>;
+
+    for is_socket in [false, true] {
+        let runtime = runtime(1);
+        let (release, begun, ended) = (OpenOnDrop(Gate::new()), Count::new(), Count::new());
+        let (closed, begins, ends) = (release.0.clone(), begun.clone(), ended.clone());
+        let waker = Waker::from(Arc::new(Call(move || {
+            begins.add();
+            closed.wait();
+            ends.add();
+        })));
+        let entered = runtime.enter();
+        let socket = runtime.block_on(UdpSocket::bind("127.0.0.1:0")).unwrap();
+        let receives = async move { _ = socket.recv(&mut [0]).await };
+        let mut waits: Waiting =
+            if is_socket { Box::pin(receives) } else { Box::pin(sleep(PATIENCE * 100)) };
+        assert!(waits.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        drop(entered);
+        let report = within_patience("the shutdown", move || runtime.shutdown(SHORT));
+        assert!(!report.is_clean() && report.stragglers().is_empty());
+        begun.wait_for(1);
+        assert_eq!(ended.get(), 0);
+        release.0.open();
+        ended.wait_for(1);
+    }
 }
 
 /// Every way to spawn, all on one line each, so that the line can be told.

@@ -52,6 +52,30 @@ fn a_job_is_posted_while_the_pool_closes() {
     });
 }
 
+/// Property: so is the job that it posts, by the same thread if that runs it in the place of the pool.
+///
+/// Seen to fail with: a thread that runs such a job and leaves what it has posted.
+#[test]
+fn a_job_posts_another_while_the_pool_closes() {
+    check(2, || {
+        let pool = Pool::hospitable(1, 1);
+        let slot = pool.occupy(0);
+        let worker = thread::spawn(move || slot.work());
+        let closing = {
+            let pool = pool.clone();
+            thread::spawn(move || pool.close())
+        };
+        let ran = Arc::new(AtomicUsize::new(0));
+        let (job, posts) = (ran.clone(), pool.clone());
+        pool.post(move || {
+            posts.post(move || _ = job.fetch_add(1, Ordering::Relaxed));
+        });
+        closing.join().unwrap();
+        worker.join().unwrap();
+        assert_eq!(ran.load(Ordering::Relaxed), 1);
+    });
+}
+
 /// Property: a job that is posted while a manual loop waits, wakes up or looks is run. (One that is forgotten shows as
 /// a deadlock: the loop waits for the task that the job spawns.)
 ///

@@ -2,6 +2,10 @@
 //!
 //! A closure becomes a task whose only poll runs it, so that handle, abort and panics are those of
 //! every task. The queue is the task's owner: it runs or cancels each `Runnable` that is put into it.
+//!
+//! The poller's thread may ask for a thread to call wakers ([`call_wakers`]). That is no task, so that neither hooks nor
+//! observers are called there. It is granted only if a thread is idle or can be started, which looks for it before it
+//! looks whether the pool is closed: what was granted is done, however soon the pool closes.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -14,7 +18,8 @@ use crate::context::{self, Role};
 use crate::entered::EnteredScope;
 use crate::handle::Handle;
 use crate::hooks;
-use crate::primitives::{Arc, Condvar, Mutex};
+use crate::poller;
+use crate::primitives::{Arc, Condvar, Mutex, MutexGuard};
 use crate::sched::{self, Pool};
 use crate::task::{
     self, End, Header, JoinHandle, Listing, Origin, Runnable, Schedule, TaskRef, VISITED_TASKS,
@@ -30,8 +35,10 @@ pub(crate) struct BlockingPool {
 #[derive(Default)]
 struct Inner {
     queue: VecDeque<Runnable>,
+    /// A thread is to call wakers, and has not begun.
+    calls_wakers: bool,
     threads: usize,
-    /// Threads that wait for a closure. Each takes one, so a queue longer than this needs more.
+    /// Threads that wait for something to do. Each takes one, so a queue longer than this needs more.
     idle: usize,
     started: u64,
     spawned: u64,
@@ -45,14 +52,24 @@ struct Inner {
 }
 
 impl Inner {
-    /// Returns true if one more closure would have a thread of its own, which may have to be started.
-    fn has_thread(&self, pool: &Pool) -> bool {
-        let may_start = self.threads < pool.config.max_blocking;
-        !self.closed && (self.queue.len() < self.idle || may_start)
+    /// Returns how many threads are wanted for what waits.
+    fn wanted(&self) -> usize {
+        self.queue.len() + usize::from(self.calls_wakers)
     }
 
+    /// Returns how many closures wait that no idle thread will take at once.
     fn waiting(&self) -> usize {
-        self.queue.len().saturating_sub(self.idle)
+        self.wanted().saturating_sub(self.idle).min(self.queue.len())
+    }
+
+    /// Lists a closure among those that are running, and returns its place.
+    fn list_running(&mut self, runnable: &Runnable) -> usize {
+        let place = self.running.iter().position(Option::is_none).unwrap_or_else(|| {
+            self.running.push(None);
+            self.running.len() - 1
+        });
+        self.running[place] = Some(TaskRef::of(runnable));
+        place
     }
 }
 
@@ -61,13 +78,15 @@ pub(crate) struct BlockingCounts {
     pub(crate) threads: usize,
     pub(crate) idle: usize,
     pub(crate) queued: usize,
+    /// A thread is to call wakers, and has not begun.
+    pub(crate) calls_wakers: bool,
     /// Closures so far.
     pub(crate) spawned: u64,
 }
 
 impl BlockingPool {
-    /// Refuses further closures, and returns those that have not begun.
-    fn stop(&self) -> VecDeque<Runnable> {
+    /// Refuses further closures, and returns those that have not begun, for [`cancel`].
+    pub(crate) fn close(&self) -> VecDeque<Runnable> {
         let unstarted = {
             let mut inner = self.inner.lock();
             inner.closed = true;
@@ -77,10 +96,17 @@ impl BlockingPool {
         unstarted
     }
 
-    /// Returns true if a closure waits or the threads should end.
+    /// Returns true if something waits for a thread or the threads should end.
     fn is_wanted(&self) -> bool {
         let inner = self.inner.lock();
-        inner.closed || !inner.queue.is_empty()
+        inner.closed || inner.wanted() > 0
+    }
+
+    /// Lists a closure no longer among those that are running.
+    fn unlist(&self, place: usize) {
+        // Without the lock: it may be the last reference.
+        let ended = self.inner.lock().running[place].take();
+        drop(ended);
     }
 
     /// Returns the closures that are running.
@@ -123,14 +149,20 @@ impl BlockingPool {
             threads: inner.threads,
             idle: inner.idle,
             queued: inner.queue.len(),
+            calls_wakers: inner.calls_wakers,
             spawned: inner.spawned,
         }
     }
 }
 
-/// Refuses further closures, and cancels those that have not begun.
-pub(crate) fn close(pool: &Pool) {
-    pool.blocking.stop().into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
+/// Cancels closures that have not begun, which drops what they have captured.
+pub(crate) fn cancel(pool: &Pool, unstarted: VecDeque<Runnable>) {
+    for runnable in unstarted {
+        // Its drop may not return: then shutdown names it.
+        let place = pool.blocking.inner.lock().list_running(&runnable);
+        end(pool, runnable, Runnable::cancel);
+        pool.blocking.unlist(place);
+    }
 }
 
 /// Queues a closure for the blocking pool, and starts a thread if none is idle.
@@ -139,40 +171,28 @@ where
     F: FnOnce() -> T + Send + 'static,
     T: Send + 'static,
 {
-    spawn_with(pool, f, origin, Urgency::Whenever).0
-}
-
-/// Has a thread of the pool run a closure at once. Returns false if none is idle and no other is available; the closure
-/// is dropped then.
-pub(crate) fn run_at_once(
-    pool: &Arc<Pool>,
-    f: impl FnOnce() + Send + 'static,
-    origin: Origin,
-) -> bool {
-    if !pool.blocking.inner.lock().has_thread(pool) {
-        return false;
-    }
-    spawn_with(pool, f, origin, Urgency::AtOnce).1
-}
-
-/// Queues a closure, and cancels closures that no thread will run soon enough. Returns true if there are none.
-fn spawn_with<F, T>(
-    pool: &Arc<Pool>,
-    f: F,
-    origin: Origin,
-    urgency: Urgency,
-) -> (JoinHandle<T>, bool)
-where
-    F: FnOnce() -> T + Send + 'static,
-    T: Send + 'static,
-{
     let (runnable, handle) = task::new_task(Closure(Some(f)), InQueue, origin, Listing::AtSpawn);
     pool.config.hooks.spawned(&runnable);
     pool.observe_closure(runnable.notes());
-    let refused = queue(pool, runnable, urgency);
-    let is_accepted = refused.is_empty();
+    let refused = queue(pool, runnable);
     refused.into_iter().for_each(|runnable| end(pool, runnable, Runnable::cancel));
-    (handle, is_accepted)
+    handle
+}
+
+/// Has a thread of the pool call wakers in the place of the poller's thread. Returns false if none is idle and no other
+/// is available. Calls no code of the program, and is called by the poller's thread alone.
+pub(crate) fn call_wakers(pool: &Arc<Pool>) -> bool {
+    let mut inner = pool.blocking.inner.lock();
+    let may_start = inner.threads < pool.config.max_blocking;
+    if inner.closed || !(inner.wanted() < inner.idle || may_start) {
+        return false;
+    }
+    if std::mem::replace(&mut inner.calls_wakers, true) {
+        return true;
+    }
+    // If the OS refuses a thread, those that are busy are not waited for; but one of them may have come to it by now.
+    call_thread(pool, inner)
+        || !std::mem::replace(&mut pool.blocking.inner.lock().calls_wakers, false)
 }
 
 /// Runs or cancels a closure, and calls the hook for its end.
@@ -185,38 +205,44 @@ fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
     }
 }
 
-/// The urgency with which a closure needs a thread.
-#[derive(Clone, Copy, PartialEq)]
-enum Urgency {
-    Whenever,
-    AtOnce,
-}
-
-/// Queues a closure. Returns the closures that no thread will ever run, or not soon enough.
-fn queue(pool: &Arc<Pool>, runnable: Runnable, urgency: Urgency) -> VecDeque<Runnable> {
+/// Queues a closure. Returns the closures that no thread will ever run.
+fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     let nothing = VecDeque::new;
-    let id = runnable.id();
     let mut inner = pool.blocking.inner.lock();
     inner.spawned += 1;
-    if inner.closed || (urgency == Urgency::AtOnce && !inner.has_thread(pool)) {
+    if inner.closed {
         return VecDeque::from([runnable]);
     }
     inner.queue.push_back(runnable);
-    if inner.queue.len() <= inner.idle {
-        drop(inner);
-        pool.blocking.changed.notify_one();
-        return nothing();
-    }
     if inner.waiting() == 1 {
         inner.fills += 1;
     }
-    if inner.threads == pool.config.max_blocking {
+    if inner.waiting() > 0 && inner.threads == pool.config.max_blocking {
         drop(inner);
         if pool.config.long_polls.is_some() {
             // Closures that wait for long are reported. The lock orders this: see `LongPollWatch`.
             pool.monitor.switch_on();
         }
         return nothing();
+    }
+    if call_thread(pool, inner) {
+        return nothing();
+    }
+    // The OS refuses a thread. Existing threads will run the closure; without any, all that wait are refused.
+    let mut inner = pool.blocking.inner.lock();
+    if inner.threads > 0 {
+        return nothing();
+    }
+    inner.taken += inner.queue.len() as u64;
+    std::mem::take(&mut inner.queue)
+}
+
+/// Has a thread come for what was just queued: one that is idle, or else a new one. Returns false if the OS refuses that.
+fn call_thread(pool: &Arc<Pool>, mut inner: MutexGuard<'_, Inner>) -> bool {
+    if inner.wanted() <= inner.idle {
+        drop(inner);
+        pool.blocking.changed.notify_one();
+        return true;
     }
     let name = format!("{}-blocking-{}", pool.config.thread_name, inner.started);
     inner.threads += 1;
@@ -225,26 +251,18 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable, urgency: Urgency) -> VecDeque<Run
     let life = |pool: &Arc<Pool>| {
         companion::surround(pool, ThreadKind::Blocking, || run_thread(pool));
     };
-    if sched::start_thread(pool, name, life).is_ok() {
-        return nothing();
+    let is_started = sched::start_thread(pool, name, life).is_ok();
+    if !is_started {
+        pool.blocking.inner.lock().threads -= 1;
     }
-    // The OS refuses a thread. Existing threads will run the closure; if there are none, all waiting closures are
-    // refused.
-    let mut inner = pool.blocking.inner.lock();
-    inner.threads -= 1;
-    if inner.threads == 0 {
-        inner.taken += inner.queue.len() as u64;
-        return std::mem::take(&mut inner.queue);
-    }
-    match urgency {
-        Urgency::Whenever => nothing(),
-        // An existing thread may have taken it by now.
-        Urgency::AtOnce => {
-            let place = inner.queue.iter().position(|queued| queued.id() == id);
-            inner.taken += u64::from(place.is_some());
-            place.and_then(|place| inner.queue.remove(place)).into_iter().collect()
-        }
-    }
+    is_started
+}
+
+/// What a thread of the pool is to do.
+enum Next {
+    /// Run a closure, which is listed at this place.
+    Closure(Runnable, usize),
+    CallWakers,
 }
 
 /// Runs a thread of the pool until it should end.
@@ -252,20 +270,23 @@ fn run_thread(pool: &Arc<Pool>) {
     context::set_role(Role::Blocking);
     let _stops = hooks::thread_starts(pool);
     let handle = Handle::new(pool.clone());
-    while let Some((runnable, place)) = next(pool, &handle) {
+    while let Some(next) = next(pool, &handle) {
         // For each closure, because it may forget the guard of another runtime.
         let entered = EnteredScope::enter(handle.clone());
-        end(pool, runnable, Runnable::run);
-        drop(entered);
-        // Dropped without the lock, because it may be the last reference.
-        let ended = pool.blocking.inner.lock().running[place].take();
-        drop(ended);
+        match next {
+            Next::CallWakers => poller::call_wakers(pool),
+            Next::Closure(runnable, place) => {
+                end(pool, runnable, Runnable::run);
+                drop(entered);
+                pool.blocking.unlist(place);
+            }
+        }
     }
 }
 
-/// Waits for a closure, and calls the park hooks if the thread sleeps. Returns `None` if the thread should end; it is
-/// then no longer counted.
-fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
+/// Waits for something to do, and calls the park hooks if the thread sleeps. Returns `None` if the thread should end; it
+/// is then no longer counted.
+fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<Next> {
     let hooks = &pool.config.hooks;
     if !hooks.has_park() || pool.blocking.is_wanted() {
         return wait_for_next(pool);
@@ -277,23 +298,19 @@ fn next(pool: &Arc<Pool>, handle: &Handle) -> Option<(Runnable, usize)> {
     next
 }
 
-/// Waits for a closure. Returns `None` if the thread should end; it is then no longer counted.
-fn wait_for_next(pool: &Pool) -> Option<(Runnable, usize)> {
+/// Waits for something to do. Returns `None` if the thread should end; it is then no longer counted.
+fn wait_for_next(pool: &Pool) -> Option<Next> {
     let blocking = &pool.blocking;
     let mut inner = blocking.inner.lock();
     let mut timed_out = false;
     loop {
+        if std::mem::take(&mut inner.calls_wakers) {
+            return Some(Next::CallWakers);
+        }
         if let Some(runnable) = inner.queue.pop_front() {
-            let place = match inner.running.iter().position(Option::is_none) {
-                Some(place) => place,
-                None => {
-                    inner.running.push(None);
-                    inner.running.len() - 1
-                }
-            };
             inner.taken += 1;
-            inner.running[place] = Some(TaskRef::of(&runnable));
-            return Some((runnable, place));
+            let place = inner.list_running(&runnable);
+            return Some(Next::Closure(runnable, place));
         }
         if inner.closed || timed_out {
             inner.threads -= 1;

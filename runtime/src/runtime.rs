@@ -168,8 +168,9 @@ impl Runtime {
     /// the running closures of `spawn_blocking` to end, and joins all threads.
     ///
     /// A closure or a task that blocks its thread can't be stopped from outside. If it has not ended by the
-    /// deadline, it continues, and the report names it. Tasks spawned after the shutdown has begun are cancelled at
-    /// once.
+    /// deadline, it continues, and the report names it. Hand-made wakers are called, and closures that have not begun
+    /// are dropped, on threads of the runtime, for which the same holds; the report does not name wakers. Tasks spawned
+    /// after the shutdown has begun are cancelled at once.
     ///
     /// On a thread of this runtime, `shutdown` does not wait, and the report is not clean.
     ///

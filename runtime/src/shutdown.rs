@@ -5,24 +5,57 @@ use std::panic::Location;
 use std::time::{Duration, Instant};
 
 use crate::blocking;
-use crate::companion;
+use crate::companion::{self, ThreadKind};
+use crate::entered::EnteredScope;
 use crate::events;
+use crate::handle::Handle;
 use crate::local::pinned;
 use crate::poller;
-use crate::primitives::Arc;
-use crate::sched::Pool;
+use crate::primitives::{Arc, Mutex};
 use crate::sched::policy::DROP_DEADLINE;
+use crate::sched::{self, Pool};
 use crate::task::Origin;
 
-/// Refuses new tasks and cancels all others.
+/// Refuses new tasks and cancels all others. Calls no code of the program, which may take any time.
 pub(crate) fn begin(pool: &Arc<Pool>) {
     pool.threads.begin_end();
     pool.reports.close();
     pool.close();
-    blocking::close(pool);
+    let unstarted = pool.blocking.close();
     pinned::close(pool);
-    pool.poller().close();
+    let has_wakers = pool.poller().close();
     pool.poller().kick();
+    // The wakers do not wait for what closures drop, nor the other way round.
+    if has_wakers {
+        aside(pool, |pool| poller::call_wakers(pool));
+    }
+    if !unstarted.is_empty() {
+        aside(pool, |pool| blocking::cancel(pool, unstarted));
+    }
+}
+
+/// Calls code of the program on a thread of the runtime's, which is waited for as all others are. If there can't be one,
+/// it is called here.
+fn aside(pool: &Arc<Pool>, call: impl FnOnce(&Arc<Pool>) + Send + 'static) {
+    // A manual loop ends where it is dropped, and in models no waker blocks.
+    if pool.poller().is_manual() || cfg!(loom) {
+        return call(pool);
+    }
+    // Behind a lock, because a thread that does not start drops what it was given.
+    let call = Arc::new(Mutex::new(Some(call)));
+    let calls = call.clone();
+    let name = format!("{}-end", pool.config.thread_name);
+    let started = sched::start_thread(pool, name, move |pool| {
+        companion::surround(pool, ThreadKind::Blocking, || {
+            let _entered = EnteredScope::enter(Handle::new(pool.clone()));
+            let call = calls.lock().take();
+            call.into_iter().for_each(|call| call(pool));
+        });
+    });
+    if started.is_err() {
+        let call = call.lock().take();
+        call.into_iter().for_each(|call| call(pool));
+    }
 }
 
 /// Waits for the threads to end, and names the tasks and closures that did not end in time.

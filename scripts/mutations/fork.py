@@ -20,6 +20,14 @@ MUTATIONS = [
         "a_job_is_posted_while_the_pool_closes",
     ),
     Mutation(
+        "a thread that runs a job in the place of a pool that closes leaves what that has posted",
+        "runtime/src/fork/posted.rs",
+        "        job.run(self);\n        self.run_spawned();\n",
+        "        job.run(self);\n",
+        "fork_posted",
+        "a_job_posts_another_while_the_pool_closes",
+    ),
+    Mutation(
         "no fence between the jobs for each worker and the look at the sleepers",
         "runtime/src/fork/posted.rs",
         "        fence(Ordering::SeqCst);\n        pool.wake_all();",

@@ -76,6 +76,14 @@ MUTATIONS = [
         "what_is_left_is_seen_by_the_thread_that_was_asked",
     ),
     Mutation(
+        "a thread of the blocking pool that ends calls no wakers",
+        "runtime/src/blocking.rs",
+        "if std::mem::take(&mut inner.calls_wakers) {",
+        "if !inner.closed && std::mem::take(&mut inner.calls_wakers) {",
+        "poller_foreign",
+        "wakers_are_handed_on_while_the_blocking_pool_closes",
+    ),
+    Mutation(
         "readiness is cleared whatever has come since",
         "runtime/src/poller/source.rs",
         "compare_exchange(\n            seen.0,\n            seen.0 & !READY,\n"

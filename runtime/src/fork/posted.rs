@@ -13,7 +13,8 @@
 //!
 //! At the end, workers run what is left before they leave. The poster passes a fence between the push and
 //! a look at `closing`; so either it sees that the pool closes, and runs what is left itself, or the
-//! worker that leaves sees the job.
+//! worker that leaves sees the job. What such a job posts in its turn joins the jobs that its thread has spawned, and is
+//! run after it: one level of the stack for each would be too many.
 
 use std::ptr::NonNull;
 
@@ -104,8 +105,10 @@ impl Worker {
     /// Runs a job in a pool that closes, and what the job has spawned, because nobody else may ever come for that.
     fn run_leftover(&self, job: JobRef) {
         let _aside = context::set_aside();
+        let outer = self.in_leftover.replace(true);
         job.run(self);
         self.run_spawned();
+        self.in_leftover.set(outer);
     }
 }
 
@@ -134,6 +137,9 @@ impl Pool {
 
     /// Queues a job for the first worker that comes to it.
     pub(super) fn post_job(pool: &Arc<Self>, job: NonNull<Job>) {
+        if Self::is_kept(pool, job) {
+            return;
+        }
         pool.posted.for_any.push_back(Spawned(job));
         // Passes a fence: partner of those of all workers that fall asleep or leave.
         pool.wake_thief();
@@ -156,8 +162,16 @@ impl Pool {
         pool: &Arc<Self>,
         f: impl Fn(usize) -> F,
     ) {
+        let mut is_posted = false;
         for (index, jobs) in pool.posted.for_one.iter().enumerate() {
-            jobs.push_back(Spawned(detached(f(index))));
+            let job = detached(f(index));
+            if !Self::is_kept(pool, job) {
+                jobs.push_back(Spawned(job));
+                is_posted = true;
+            }
+        }
+        if !is_posted {
+            return;
         }
         // Partner of the fences of all workers that fall asleep or leave.
         fence(Ordering::SeqCst);
@@ -171,6 +185,17 @@ impl Pool {
         if self.poller().is_manual() {
             self.monitor.hurry();
         }
+    }
+
+    /// Has the current thread run the job later, if it is in one that it runs in the place of the pool. Returns false
+    /// otherwise. Should the thread wait for the job, it finds it among those that it has spawned. It does not take what
+    /// other threads have posted: these may wait for what it does now.
+    fn is_kept(pool: &Arc<Self>, job: NonNull<Job>) -> bool {
+        let keeps = |worker: &&Worker| worker.in_leftover.get() && Arc::ptr_eq(worker.pool(), pool);
+        context::with_forker(|forker| {
+            let keeper = forker.filter(keeps);
+            keeper.map(|worker| worker.push_job(job, true)).is_some()
+        })
     }
 
     /// Runs what is left in a pool that closes, and may have no workers any more.
@@ -211,6 +236,7 @@ mod tests {
 
     use super::super::scope::Scope;
     use super::*;
+    use crate::handle::Handle;
     use crate::primitives::plain::{AtomicUsize, Ordering as Plain};
     use crate::shutdown;
 
@@ -260,7 +286,55 @@ mod tests {
         });
     }
 
-    /// It looked for another slot, but there was none left.
+    /// Each ran on top of the one that had posted it, and the stack overflowed.
+    #[test]
+    fn jobs_that_post_each_other_at_the_end_fit_a_stack() {
+        const CHAIN: usize = 100_000;
+        fn post(pool: &Arc<Pool>, to_each: bool, left: usize, ran: Arc<AtomicUsize>) {
+            let inner = pool.clone();
+            let job = move || {
+                ran.fetch_add(1, Plain::Relaxed);
+                if left > 1 {
+                    post(&inner, to_each, left - 1, ran);
+                }
+            };
+            if to_each {
+                // SAFETY: nothing is borrowed.
+                unsafe { Pool::post_to_each(pool, |_| job.clone()) };
+            } else {
+                Pool::post_static(pool, job);
+            }
+        }
+        for (to_each, in_slot) in [(false, false), (false, true), (true, false), (true, true)] {
+            with_closed_pool(move |pool| {
+                let guest = in_slot.then(|| Guest::claim_in(pool).expect("there is one slot"));
+                shutdown::begin(pool);
+                let ran = Arc::new(AtomicUsize::new(0));
+                match guest {
+                    Some(guest) => guest.run(|_| post(pool, to_each, CHAIN, ran.clone())),
+                    None => post(pool, to_each, CHAIN, ran.clone()),
+                }
+                assert_eq!(ran.load(Plain::Relaxed), CHAIN);
+            });
+        }
+    }
+
+    /// A job whose thread waits for what it has posted to the workers.
+    #[test]
+    fn a_job_at_the_end_may_wait_for_what_it_has_posted() {
+        with_closed_pool(|pool| {
+            shutdown::begin(pool);
+            let (handle, result) = (Handle::new(pool.clone()), Arc::new(AtomicUsize::new(0)));
+            let (inner, sum) = (handle.clone(), result.clone());
+            handle.broadcast(move |_| {
+                let indices = inner.broadcast(|index| inner.broadcast(|_| index + 7)[0]);
+                sum.store(indices[0], Plain::Relaxed);
+            });
+            assert_eq!(result.load(Plain::Relaxed), 7);
+        });
+    }
+
+    /// It looked for another slot, of which there was none left.
     #[test]
     fn a_guest_runs_its_own_jobs_at_the_end_where_it_is() {
         with_closed_pool(|pool| {

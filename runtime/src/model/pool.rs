@@ -1,6 +1,7 @@
 //! A pool for models: the real one, whose threads are started by the model.
 
 use std::future::Future;
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use super::{Fork, Pipe};
@@ -207,6 +208,26 @@ impl Pool {
     /// Starts the poller's thread. In a model its pauses never run out: it looks when it is kicked.
     pub fn start_poller(&self) {
         poller::start(&self.0).expect("models have no OS that could fail");
+    }
+
+    /// Has a thread called for a waker that may block, as the poller's thread does that finds one.
+    pub fn hand_on(&self, waker: Waker) {
+        poller::hand_on(&self.0, waker);
+    }
+
+    /// Has the threads of the blocking pool end.
+    pub fn close_blocking(&self) {
+        assert!(self.0.blocking.close().is_empty(), "the model spawns no closures");
+    }
+
+    /// Keeps the threads that the pool starts itself from now on, for [`join_threads`](Self::join_threads).
+    pub fn keep_threads(&self) {
+        self.0.threads.begin_end();
+    }
+
+    /// Waits for the threads that were kept.
+    pub fn join_threads(&self) {
+        assert!(self.0.threads.join_all(None, None));
     }
 
     /// Begins to shut down, as a runtime does.

@@ -10,17 +10,21 @@
 //! their shard is taken over instead: see `windlass_timer`'s `firing_claim.rs`.
 //!
 //! **On the poller's thread**, which nobody watches, no foreign waker is called. It puts those of events into the list,
-//! leaves timers with such wakers in their wheels, and asks a thread of the blocking pool to call the wakers and fire
-//! the timers. It does so itself only if no thread is available.
+//! leaves timers with such wakers in their wheels, and asks another thread to call the ones and fire the others
+//! (`hand_on.rs`).
 //!
 //! One thread is asked at a time. Once it has begun, it may be held up by a waker, so from then on the next thread may
 //! be asked. The poller's thread leaves something and then asks; the thread that was asked notes that it begins and
 //! then looks. Both are exchanges of one flag ([`Asked`]). So if the poller's thread finds that a thread was asked
 //! already, that thread will see what was left.
 //!
-//! Nothing else needs a handshake: a thread that puts wakers into the list calls them itself, or asks for a thread that
-//! does. Other threads come by as well, but nothing relies on them. The counters order nothing; the list is behind a
-//! lock.
+//! **At the end of a runtime** the wakers of its sources and timers come into the list too, and the thread that shuts
+//! down starts a thread that calls them (`shutdown.rs`): it does not rely on the poller's thread, which may have left.
+//! That thread looks once more when it leaves, and calls what there is itself: no worker is there for it to watch over.
+//!
+//! Nothing else needs a handshake: a thread that puts wakers into the list sees to them itself, or asks for a thread
+//! that does. Other threads come by as well, but nothing relies on them. The counters order nothing; the list is behind
+//! a lock.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -28,12 +32,10 @@ use std::ptr;
 use std::task::Waker;
 
 use super::{Poller, outside_activity};
-use crate::blocking;
-use crate::context::{self, Role};
+use crate::context;
 use crate::primitives::plain::{AtomicBool, AtomicUsize, Ordering as Plain};
-use crate::primitives::{Arc, AtomicBool as ModelBool, Mutex, Ordering};
-use crate::sched::Pool;
-use crate::task::{self, Origin, quietly};
+use crate::primitives::{AtomicBool as ModelBool, Mutex, Ordering};
+use crate::task::{self, quietly};
 
 // True if the current thread must not call foreign wakers.
 windlass_sync::thread_cell!(static HANDS_ON: bool = false);
@@ -45,10 +47,9 @@ pub(super) fn may_block(waker: &Waker) -> bool {
         && !outside_activity::is_busy_waker(waker)
 }
 
-/// Makes the current thread hand on foreign wakers from now on.
-pub(super) fn hand_on() {
-    // In models wakers do not block, and there is no blocking pool.
-    HANDS_ON.with(|cell| cell.set(cfg!(not(loom))));
+/// Has the current thread hand foreign wakers on from now on, or no longer.
+pub(super) fn set_hands_on(hands_on: bool) {
+    HANDS_ON.with(|cell| cell.set(hands_on));
 }
 
 /// Returns true on the poller's thread.
@@ -66,7 +67,7 @@ pub(super) struct ForeignWakers {
     taken: AtomicUsize,
     /// True if the poller's thread has left wakers or timers to another thread, which it has yet to ask.
     left: AtomicBool,
-    asked: Asked,
+    pub(super) asked: Asked,
 }
 
 /// Set while a thread was asked to call wakers, and has not begun.
@@ -108,15 +109,19 @@ impl ForeignWakers {
         Some(waker)
     }
 
-    pub(super) fn take_all(&self) -> VecDeque<Waker> {
-        let mut list = self.list.lock();
-        self.waiting.store(0, Plain::Relaxed);
-        std::mem::take(&mut list)
+    /// Returns how many were taken out so far.
+    pub(super) fn taken(&self) -> usize {
+        self.taken.load(Plain::Relaxed)
     }
 
     /// Notes that the poller's thread has left something to another thread.
     pub(super) fn leave(&self) {
         self.left.store(true, Plain::Relaxed);
+    }
+
+    /// Notes that another thread sees to what the poller's thread has left.
+    pub(super) fn left_to_another(&self) {
+        self.left.store(false, Plain::Relaxed);
     }
 
     /// Returns true if the poller's thread has left something to another thread.
@@ -128,16 +133,7 @@ impl ForeignWakers {
 impl Poller {
     /// Wakes the tasks that waited for events.
     pub(super) fn wake(&self, wakers: Vec<Waker>) {
-        let mut foreign = Vec::new();
-        in_order(|| {
-            for waker in wakers {
-                if may_block(&waker) {
-                    foreign.push(waker);
-                } else {
-                    call(waker);
-                }
-            }
-        });
+        let mut foreign = wake_own(wakers);
         if foreign.is_empty() {
             return;
         }
@@ -175,67 +171,19 @@ impl Poller {
     }
 }
 
-/// Makes sure, on the poller's thread, that foreign wakers are called.
-#[derive(Default)]
-pub(super) struct HandOn {
-    /// The number of wakers that had been taken out of the list at the last look.
-    taken: usize,
-}
-
-impl HandOn {
-    pub(super) fn look(&mut self, pool: &Arc<Pool>) {
-        let foreign = &pool.poller().foreign;
-        let taken = foreign.taken.load(Plain::Relaxed);
-        let stands_still = std::mem::replace(&mut self.taken, taken) == taken;
-        if !(foreign.is_left() || (stands_still && foreign.is_waiting())) {
-            return;
+/// Calls the wakers that do not block, and returns the others.
+pub(super) fn wake_own(wakers: Vec<Waker>) -> Vec<Waker> {
+    let mut foreign = Vec::new();
+    in_order(|| {
+        for waker in wakers {
+            if may_block(&waker) {
+                foreign.push(waker);
+            } else {
+                call(waker);
+            }
         }
-        // Without this, a thread would be asked for at each look.
-        if !foreign.asked.ask() {
-            return;
-        }
-        foreign.left.store(false, Plain::Relaxed);
-        let request = Request(Some(pool.clone()));
-        if !blocking::run_at_once(pool, move || request.carry_out(), Origin::caller()) {
-            HANDS_ON.with(|cell| cell.set(false));
-            call_for_thread(pool);
-            hand_on();
-            foreign.left.store(false, Plain::Relaxed);
-        }
-    }
-}
-
-/// A request to call wakers. If no thread takes it, because the runtime ends, dropping it lets the poller's thread ask
-/// again.
-struct Request(Option<Arc<Pool>>);
-
-impl Request {
-    fn carry_out(mut self) {
-        if let Some(pool) = self.0.take() {
-            call_for_thread(&pool);
-        }
-    }
-}
-
-impl Drop for Request {
-    fn drop(&mut self) {
-        if let Some(pool) = self.0.take() {
-            // The end of a runtime kicks the poller's thread after this.
-            pool.poller().foreign.asked.begin();
-            pool.poller().foreign.leave();
-        }
-    }
-}
-
-/// Calls foreign wakers and fires timers in place of the poller's thread.
-fn call_for_thread(pool: &Pool) {
-    let outer = context::role();
-    // What wakers may do, and where the tasks that they wake go, doesn't depend on the thread.
-    context::set_role(Role::Poller);
-    pool.poller().foreign.asked.begin();
-    pool.poller().wake_foreign();
-    pool.poller().fire_due();
-    context::set_role(outer);
+    });
+    foreign
 }
 
 /// Calls a waker. If it panics, that affects nothing else.
@@ -249,74 +197,4 @@ pub(super) fn in_order(wake: impl FnOnce()) {
         Some(worker) => worker.wake_in_order(wake),
         None => wake(),
     });
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use std::sync::mpsc;
-
-    use super::*;
-    use crate::sched::Worker;
-    use crate::shutdown;
-
-    /// While a thread took its time to begin, another one was asked at each look of the poller's thread.
-    #[test]
-    fn one_thread_is_asked_at_a_time() {
-        let (start, started) = mpsc::channel::<()>();
-        let started = Mutex::new(started);
-        let pool = Pool::for_tests_with(1, |config| {
-            config.max_blocking = 8;
-            config.hooks.thread_start =
-                Some(std::sync::Arc::new(move || _ = started.lock().recv()));
-        });
-        let asked = || pool.blocking.counts().spawned;
-        let foreign = &pool.poller().foreign;
-        let mut hand_on = HandOn::default();
-        foreign.put([Waker::noop().clone()]);
-        for _ in 0..5 {
-            foreign.leave();
-            hand_on.look(&pool);
-            assert_eq!(asked(), 1, "it has not begun");
-        }
-        assert!(foreign.is_left() && foreign.is_waiting());
-
-        drop(start);
-        // This thread calls its own wakers again.
-        while foreign.is_waiting() {
-            std::thread::yield_now();
-        }
-        foreign.leave();
-        hand_on.look(&pool);
-        assert_eq!(asked(), 2, "the first may be held up by what it calls");
-
-        shutdown::begin(&pool);
-        Worker::new(pool.clone(), 0).unwrap().run();
-        assert!(pool.is_over());
-    }
-
-    /// The closure of a thread that had not begun was dropped, and no other thread was asked after that.
-    #[test]
-    fn a_thread_is_asked_anew_if_the_end_of_the_runtime_comes_before_it_begins() {
-        let (start, started) = mpsc::channel::<()>();
-        let started = Mutex::new(started);
-        let pool = Pool::for_tests_with(1, |config| {
-            config.hooks.thread_start =
-                Some(std::sync::Arc::new(move || _ = started.lock().recv()));
-        });
-        let foreign = &pool.poller().foreign;
-        let mut hand_on = HandOn::default();
-        let mut waits = || {
-            foreign.put([Waker::noop().clone()]);
-            foreign.leave();
-            hand_on.look(&pool);
-            foreign.is_waiting()
-        };
-        assert!(waits(), "the thread has not begun");
-        shutdown::begin(&pool);
-        assert!(!waits(), "there is no thread any more");
-
-        drop(start);
-        Worker::new(pool.clone(), 0).unwrap().run();
-        assert!(pool.is_over());
-    }
 }

@@ -11,6 +11,7 @@
 mod clock;
 mod deadlines;
 mod foreign;
+mod hand_on;
 #[cfg(loom)]
 pub(crate) mod model;
 pub(crate) mod outside_activity;
@@ -29,6 +30,9 @@ use std::time::{Duration, Instant};
 
 pub(crate) use clock::Clock;
 pub(crate) use deadlines::fires;
+pub(crate) use hand_on::call_wakers;
+#[cfg(loom)]
+pub(crate) use hand_on::hand_on;
 pub use registration::Registration;
 pub(crate) use seat::Seat;
 pub use source::{Direction, Seen};
@@ -46,6 +50,7 @@ use windlass_timer::Timers;
 
 use deadlines::TimerDriver;
 use foreign::ForeignWakers;
+use hand_on::WakerThreads;
 use slab::{Slab, Token};
 use source::Source;
 use sys::{Events, Selector, push};
@@ -70,7 +75,8 @@ pub(crate) struct Poller {
     events: TryLock<Events>,
     registered: AtomicUsize,
     foreign: ForeignWakers,
-    /// How late the timers were that threads other than workers have fired.
+    waker_threads: WakerThreads,
+    /// How late timers were that other threads than workers have fired.
     pub(crate) lateness: Box<Recorder>,
     thread: ThreadSleep,
 }
@@ -90,6 +96,7 @@ impl Poller {
             events: TryLock::new(Events::new()),
             registered: AtomicUsize::new(0),
             foreign: ForeignWakers::default(),
+            waker_threads: WakerThreads::default(),
             lateness: Box::default(),
             thread: ThreadSleep::new(),
         }))
@@ -202,15 +209,16 @@ impl Poller {
         self.selector.descriptor()
     }
 
-    /// Wakes all tasks that wait for an event or a timer, because none will come any more.
-    pub(crate) fn close(&self) {
+    /// Wakes all tasks that wait for an event or a timer, because none will come any more. Returns true if wakers wait
+    /// to be called that may block.
+    pub(crate) fn close(&self) -> bool {
         let mut wake = Vec::new();
         self.sources.lock().close(&mut wake);
         wake.extend(self.timers.close());
-        wake.extend(self.foreign.take_all());
-        // Wakers that may block come last.
-        wake.sort_by_key(foreign::may_block);
-        wake_all(wake);
+        let foreign = foreign::wake_own(wake);
+        // Even if there are none: the lock shows what other threads have put there.
+        self.foreign.put(foreign);
+        self.foreign.is_waiting()
     }
 }
 

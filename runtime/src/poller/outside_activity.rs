@@ -64,8 +64,10 @@ impl Poller {
         let waiting = blocking.idle + outside.set_aside.load(Ordering::SeqCst);
         busy == usize::from(is_here(self))
             && blocking.queued == 0
+            && !blocking.calls_wakers
             && waiting == blocking.threads
-            // A thread that became busy meanwhile has been seen only in part.
+            && self.waker_threads.are_none()
+            // A thread that became busy meanwhile has been seen in part only.
             && activations == outside.activations()
     }
 

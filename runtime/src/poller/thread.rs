@@ -1,8 +1,8 @@
 //! The poller's thread: watches over the workers, and looks at the OS when none of them can.
 //!
-//! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the pool's lane. It
-//! runs no user code: it hands on wakers that are not of our own tasks to another thread, if one is available
-//! (`foreign.rs`).
+//! What it notices, and when it rests, is in `sched/monitor.rs`. The tasks that it wakes go into the
+//! pool's lane. It runs no user code: wakers that are not of our own tasks it hands on to another
+//! thread (`foreign.rs`), unless no worker is there any more.
 //!
 //! It sleeps with a time-out while workers are awake, and without one while all of them sleep. It sleeps on a parker of
 //! its own. It sleeps in the seat if the backend reserves the seat for it, and as the last resort: when every worker
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use windlass_sync::{Parker, Unparker};
 
 use super::Poller;
-use super::foreign::{self, HandOn};
+use super::hand_on::HandOn;
 use super::virtual_time::Idleness;
 use crate::context::{self, Role};
 use crate::entered::EnteredScope;
@@ -101,13 +101,13 @@ fn run(pool: &Arc<Pool>) {
     // So that a waker finds the runtime's time, and spawns where it belongs, as it would on a worker.
     let _entered = EnteredScope::enter(Handle::new(pool.clone()));
     super::keep_time();
-    foreign::hand_on();
     let mut thread = PollerThread::new(pool);
     // With the last task gone, no worker can be stuck and nobody waits for events.
     while !pool.is_over() {
         thread.sleep();
         thread.look();
     }
+    thread.hand_on.end(pool);
 }
 
 /// The state that the thread keeps between two looks.
@@ -129,7 +129,7 @@ impl<'a> PollerThread<'a> {
             start,
             monitor: Monitor::new(pool, start),
             idleness: Idleness::new(),
-            hand_on: HandOn::default(),
+            hand_on: HandOn::begin(),
         }
     }
 
@@ -140,7 +140,9 @@ impl<'a> PollerThread<'a> {
         if poller.is_virtual() && poller.timers().in_use() {
             pause = shorter(pause, Some(self.idleness.pause()));
         }
-        if poller.is_seat_of_thread() || self.monitor.is_last_resort() {
+        if let Some(left) = self.hand_on.pause(poller) {
+            sleep(&self.parker, shorter(pause, Some(left)));
+        } else if poller.is_seat_of_thread() || self.monitor.is_last_resort() {
             sleep_in_seat(poller, &self.parker, pause);
         } else {
             sleep(&self.parker, pause);

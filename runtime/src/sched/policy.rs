@@ -222,6 +222,16 @@ pub(crate) const SPARE_LINGERS: Duration = Duration::from_millis(20);
 
 // --- The poller ---
 
+/// The largest number of threads that call wakers beside those of the blocking pool, which are all busy then. More keeps
+/// wakers going behind more of them that block; fewer bounds what a program that goes wrong costs. Chosen. Read by the
+/// poller's thread.
+pub(crate) const WAKER_THREADS: usize = 8;
+
+/// The longest time between two looks of the poller's thread while it has left wakers or timers that no thread has come
+/// for. Shorter uses a CPU while wakers block wherever they are called; longer delays what comes meanwhile. Chosen. Read
+/// by the poller's thread.
+pub(crate) const LEFT_PAUSE: Duration = Duration::from_millis(1);
+
 /// The time between two attempts to wait on an OS that refuses. Shorter uses a CPU on an instance that is broken for
 /// good; longer delays the monitor on the poller's thread. Chosen. Read by `Seat::wait`.
 pub(crate) const BROKEN_OS_PAUSE: Duration = Duration::from_millis(1);

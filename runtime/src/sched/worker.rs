@@ -58,6 +58,8 @@ pub(crate) struct Worker {
     /// Tasks that are woken queue up, instead of running next.
     in_order: Cell<bool>,
     pub(crate) steal_order: StealOrder,
+    /// It is in a job that it runs in the place of a pool that closes.
+    pub(crate) in_leftover: Cell<bool>,
 }
 
 impl Worker {
@@ -82,6 +84,7 @@ impl Worker {
             hop: Cell::new(false),
             in_order: Cell::new(false),
             steal_order: StealOrder::new(index),
+            in_leftover: Cell::new(false),
         })
     }
 
