@@ -5,13 +5,15 @@ mod common;
 use std::time::Duration;
 
 use common::frames::{Client, DATA, GOAWAY, PING, frame};
-use common::{hello_response, limits, run};
+use common::{hello_response, limits, run, run_virtually};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper::{Method, Request};
+use windlass_hyper::Io;
 use windlass_hyper::server::Http;
 use windlass_runtime::spawn;
 use windlass_runtime::timer::sleep;
+use windlass_sync::CancellationToken;
 
 const SHORT: Duration = Duration::from_millis(20);
 /// Longer than a connection may take to close, when nothing is under way.
@@ -89,5 +91,46 @@ fn a_client_that_only_pings_is_not_waited_for_for_ever() {
         let pinging = spawn(pings);
         serving.await.unwrap().unwrap();
         pinging.await.unwrap();
+    });
+}
+
+/// The end of the server waited for an answer to its ping until the deadline, also where no ping had been sent yet.
+#[test]
+fn a_client_that_does_not_react_does_not_hold_up_the_end_of_the_server() {
+    run_virtually(async {
+        for requests in [0, 1] {
+            let drain = CancellationToken::new();
+            let hello = service_fn(|_: Request<Incoming>| async { hello_response() });
+            let client = Client::with(Http::new(), hello, &drain, b"").await;
+            if requests > 0 {
+                client.request(Method::GET, 1).await;
+                assert_eq!(client.frame(DATA).await.unwrap(), b"hello");
+            }
+            drain.cancel();
+            client.serving.await.unwrap().unwrap();
+        }
+
+        let (_silent, server) = common::tcp_pair().await;
+        let drain = CancellationToken::new();
+        drain.cancel();
+        let http = Http::new().http2_only();
+        http.serve_connection(Io::new(server), service_fn(common::hello), &drain).await.unwrap();
+    });
+}
+
+#[test]
+fn a_stream_that_is_slow_is_waited_for_at_the_end_of_the_server() {
+    run_virtually(async {
+        let drain = CancellationToken::new();
+        let slow = service_fn(|_: Request<Incoming>| async {
+            sleep(10 * SLOW).await;
+            hello_response()
+        });
+        let client = Client::with(Http::new(), slow, &drain, b"").await;
+        client.request(Method::GET, 1).await;
+        sleep(SHORT).await;
+        drain.cancel();
+        assert_eq!(client.frame(DATA).await.unwrap(), b"hello");
+        client.serving.await.unwrap().unwrap();
     });
 }
