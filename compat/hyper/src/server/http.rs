@@ -36,6 +36,9 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// its start to its first request, and is told with GOAWAY. A connection whose client reads nothing for 60 seconds, when
 /// there is something to write to it, is closed too.
 ///
+/// The body of a request may go on after the response, for example if the service has left it to a task. The limits for
+/// heads and for idle connections then count anew from every 4 KiB of it. (`axum::serve` waits for slower ones, too.)
+///
 /// # Examples
 ///
 /// ```
@@ -114,7 +117,8 @@ impl Http {
 
     /// Sets how long a write may wait for a client that reads nothing, 60 seconds by default. `None` sets no limit.
     ///
-    /// The time counts anew from each byte that the client, or the buffers on the way to it, have taken. A
+    /// The time counts anew from each byte that the client, or the buffers on the way to it, have taken. A connection of
+    /// HTTP/2 whose client opens no window for any of its answers is told with GOAWAY after that time. A
     /// connection of HTTP/1 that was upgraded has no such limit.
     ///
     /// # Examples
@@ -205,8 +209,8 @@ impl Http {
     ///
     /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and
     /// this future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the
-    /// extended CONNECT of RFC 8441. In both cases the connection may be idle for any time, with HTTP/2 even when the
-    /// stream is over; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client is gone. With
+    /// extended CONNECT of RFC 8441. In both cases the connection may be idle for any time, with HTTP/2 until the stream
+    /// can send no more; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client is gone. With
     /// HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force.
     ///
     /// An upgraded connection has left HTTP, and the protocol that it speaks has its own way to say

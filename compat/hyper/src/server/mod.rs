@@ -12,7 +12,8 @@
 //!    nothing comes for a while, [`linger`](Http::linger), it is closed. A request that has begun to arrive
 //!    is waited for.
 //! 2. HTTP/2: sends GOAWAY, as the protocol has it for the purpose: streams that have begun are answered, and
-//!    clients know which have not.
+//!    clients know which have not. A client that does not react is waited for as long as there are streams, and after
+//!    the last of them five seconds at a time, as long as something is sent or arrives within these.
 //!
 //! A WebSocket that has not ended by itself gets a close frame, "going away"; `goodbye` has how.
 //!
@@ -23,10 +24,13 @@
 //!
 //! `Activity` is what the parts of a connection know of each other: the I/O, `Observed`, notes which bytes came,
 //! of which `Unread` tells those of a body from those of the next head; the service notes when a request begins
-//! and when its response is over; and `Watch` computes from these when the connection's time is up. There is one
+//! and when its response is over, which `Exchanges` counts; and `Watch` computes from these when the connection's time is up. There is one
 //! timer for each connection. It is moved only to an earlier time; when it fires early, `Watch` finds that out and arms
 //! it again. So a request costs no timer; and when a response is over and the timer fires in time, it is not even looked
 //! at.
+//!
+//! Two things go on after a response, and count as well: the body of the request, and a stream of HTTP/2 that was handed
+//! over. `Offer` gives them a part in the count.
 //!
 //! `Writes` has the time-out of writes, whose timer is armed only while one has to wait.
 //!
@@ -35,11 +39,13 @@
 mod activity;
 mod drive;
 mod error;
+mod exchanges;
 mod frames;
 mod gathered;
 mod goodbye;
 mod http;
 mod observed;
+mod offer;
 mod service;
 mod told;
 mod unread;
@@ -50,3 +56,7 @@ mod writes;
 
 pub use error::Error;
 pub use http::Http;
+// For windlass-axum alone.
+#[doc(hidden)]
+pub use offer::BodyHold;
+pub(crate) use offer::take_stream;

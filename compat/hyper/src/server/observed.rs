@@ -94,7 +94,8 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
             self.head = Vec::new();
             self.taken = 0;
         }
-        self.activity.note_bytes();
+        // They were counted when they came.
+        self.activity.note_bytes(0);
     }
 
     /// Notes, and passes on, the result of a write or a flush, or an error if it has waited too long. After an upgrade
@@ -183,8 +184,13 @@ impl<I: Read + Write + Unpin + Send + 'static> Read for Observed<I> {
         // hyper reads when it has room. What comes back is either bytes or the end; after the end it reads no
         // more, so to take that for bytes does no harm.
         let (io, tail) = (Pin::new(present(&mut this.io)), &mut this.tail);
-        match read_seen(io, cx, &mut cursor, |bytes| note_tail(tail, bytes))? {
-            Poll::Ready(()) => this.activity.note_bytes(),
+        let mut count = 0;
+        let read = read_seen(io, cx, &mut cursor, |bytes| {
+            note_tail(tail, bytes);
+            count = bytes.len();
+        })?;
+        match read {
+            Poll::Ready(()) => this.activity.note_bytes(count),
             Poll::Pending => {
                 this.activity.note_nothing();
                 return Poll::Pending;
