@@ -8,22 +8,28 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use hyper::body::{Body as HttpBody, Frame, Incoming, SizeHint};
+use windlass_hyper::server::BodyHold;
 use windlass_runtime::timer::{Sleep, sleep};
 
-/// Returns the body, with a limit on each wait of its reader.
+/// Returns the body, with a limit for each wait of whoever reads it. Called while the service is. Until the body has
+/// ended, or is dropped, its connection counts as busy: a handler may leave it to a task that goes on after the response.
 pub(crate) fn in_time(body: Incoming, limit: Option<Duration>) -> Body {
-    match limit {
-        // A body that is over needs no timer.
-        Some(limit) if !body.is_end_stream() => Body::new(InTime { body, limit, waiting: None }),
-        _ => Body::new(body),
+    // A body that is over needs no timer.
+    match body.is_end_stream() {
+        true => Body::new(body),
+        false => {
+            Body::new(InTime { body: Some(body), limit, waiting: None, hold: BodyHold::take() })
+        }
     }
 }
 
 struct InTime {
-    body: Incoming,
-    limit: Duration,
-    /// Armed from the first poll that has to wait until one that does not.
+    /// There until an error.
+    body: Option<Incoming>,
+    limit: Option<Duration>,
+    /// Armed by the first poll that has to wait, until one does not.
     waiting: Option<Box<Sleep>>,
+    hold: Option<BodyHold>,
 }
 
 impl HttpBody for InTime {
@@ -35,14 +41,20 @@ impl HttpBody for InTime {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let this = &mut *self;
-        if let Poll::Ready(frame) = Pin::new(&mut this.body).poll_frame(cx) {
+        let Some(body) = &mut this.body else { return Poll::Ready(None) };
+        if let Poll::Ready(frame) = Pin::new(&mut *body).poll_frame(cx) {
             this.waiting = None;
+            if !matches!(frame, Some(Ok(_))) || body.is_end_stream() {
+                this.hold = None;
+            }
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
-        let waiting = this.waiting.get_or_insert_with(|| Box::new(sleep(this.limit)));
+        let Some(limit) = this.limit else { return Poll::Pending };
+        let waiting = this.waiting.get_or_insert_with(|| Box::new(sleep(limit)));
         match Pin::new(&mut **waiting).poll(cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(()) => {
+                (this.body, this.waiting, this.hold) = (None, None, None);
                 let message = "the body of the request did not arrive in time";
                 Poll::Ready(Some(Err(io::Error::new(io::ErrorKind::TimedOut, message).into())))
             }
@@ -50,10 +62,10 @@ impl HttpBody for InTime {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), HttpBody::size_hint)
     }
 }

@@ -14,6 +14,7 @@ use axum::routing::{get, post};
 use common::{
     Items, connect, get as ask, http2, read_response, request, run, server, server_with, text,
 };
+use futures_util::StreamExt;
 use windlass_axum::{Connection, Drain, Listener, serve};
 use windlass_hyper::Io;
 use windlass_net::{TcpListener, TcpStream};
@@ -104,6 +105,28 @@ fn a_body_that_stops_coming_is_not_waited_for() {
         let whole = "POST /all HTTP/1.1\r\nhost: test\r\ncontent-length: 4\r\n\r\n1234";
         let answer = common::ask(&connect(address).await, whole).await.unwrap();
         assert_eq!(answer, (200, "4".into()));
+    });
+}
+
+/// The error came again and again.
+#[test]
+fn a_body_ends_with_its_error() {
+    run(|| async {
+        let parts = post(|body: Body| async move {
+            let mut stream = body.into_data_stream();
+            let mut errors = 0;
+            while let Some(part) = stream.next().await {
+                errors += usize::from(part.is_err());
+                assert!(errors < 3, "it has no end");
+            }
+            errors.to_string()
+        });
+        let app = Router::new().route("/", parts);
+        let limit = Duration::from_millis(50);
+        let (address, ..) = server_with(app, |serve| serve.body_timeout(limit)).await;
+        let half = "POST / HTTP/1.1\r\nhost: test\r\ncontent-length: 10\r\n\r\nhalf";
+        let answer = common::ask(&connect(address).await, half).await.unwrap();
+        assert_eq!(answer, (200, "1".into()));
     });
 }
 

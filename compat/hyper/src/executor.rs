@@ -38,6 +38,15 @@ where
     F::Output: Send + 'static,
 {
     fn execute(&self, future: F) {
+        // A stream that was handed over keeps its connection busy until then.
+        #[cfg(feature = "server")]
+        if let Some(stream) = crate::server::take_stream() {
+            drop(windlass_runtime::spawn(async move {
+                let _stream = stream;
+                future.await;
+            }));
+            return;
+        }
         drop(windlass_runtime::spawn(future));
     }
 }

@@ -26,17 +26,25 @@ pub(crate) const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 // --- The end of a connection ---
 
-/// How long a connection that was told to close may go without sending a byte. Longer delays the end beside a client
-/// that does not read; shorter cuts answers short. Chosen. Read by `Watch`.
+/// How long a connection that was told to close may take without a byte that goes out or arrives. Longer delays the end
+/// beside a client that does nothing; shorter cuts answers and late bodies short. Chosen. Read by `Watch`.
 pub(crate) const CLOSING: Duration = Duration::from_secs(5);
 
-/// The number of bytes that have to go out within [`CLOSING`] for the client to count as still reading an answer. More
-/// cuts off slow clients; with fewer, a client could keep a closing connection open with pings alone, whose
-/// acknowledgements take 17 bytes each. Chosen: a kilobyte a second. Read by `Watch`.
+/// The number of bytes that have to move within a limit for something to be under way that is neither a request nor a
+/// write that waits: within [`CLOSING`] for an answer or a body that is still being sent, between two requests for a body
+/// that goes on after its response, and within the limit of writes for answers that go on beside others that wait for a
+/// window. More cuts off slow clients; fewer lets one that asks for nothing but acknowledgements of its pings, of 17 bytes
+/// each, keep a connection that is to close. Chosen: a kilobyte a second while it closes. Read by `Watch`.
 pub(crate) const PROGRESS: usize = 4 << 10;
 
-/// The shortest and the longest time between two checks of whether an HTTP/2 connection is idle. Shorter than the first
-/// burns CPU time if connections may not be idle at all; longer than the second is of no use. Chosen. Read by `Watch`.
+/// The time between two looks at whether a body that goes on after its response is over, once a connection of HTTP/1 is to
+/// end. Longer delays the end; shorter takes CPU time while the body comes. Chosen: within the time that an idle connection
+/// has. Read by `Watch`.
+pub(crate) const BODY_LOOKS: Duration = Duration::from_millis(100);
+
+/// The shortest and the longest time between two looks at whether a connection of HTTP/2 is idle. A shorter one burns
+/// CPU time on a connection that may be idle for no time; a longer one than the second is no use. Chosen. Read by
+/// `Watch`.
 pub(crate) const KEPT_ARMED: (Duration, Duration) =
     (Duration::from_millis(1), Duration::from_secs(3600));
 

@@ -6,16 +6,17 @@ mod common;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use common::{post, send_get, tcp_pair};
+use common::frames::{Client, DATA, GOAWAY, PING, WINDOW_UPDATE, frame};
+use common::{post, run_virtually, send_get, tcp_pair};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Method, Request, Response};
 use windlass_hyper::server::{Error, Http};
 use windlass_hyper::{Executor, Io};
 use windlass_net::TcpStream;
 use windlass_runtime::task::JoinHandle;
-use windlass_runtime::timer::sleep;
+use windlass_runtime::timer::{sleep, timeout};
 use windlass_runtime::{Builder, spawn};
 use windlass_sync::CancellationToken;
 
@@ -112,6 +113,33 @@ fn a_stream_whose_client_opens_its_window_slowly_is_not_cut_by_the_idle_limit() 
         }
         assert_eq!(count, SIZE);
         serving.await.unwrap().unwrap();
+    });
+}
+
+/// A client without a window takes nothing, and no write waits for it: its answers were kept for good.
+#[test]
+fn answers_that_no_window_opens_for_are_given_up() {
+    run_virtually(async {
+        let never = CancellationToken::new();
+        let hello = service_fn(common::hello);
+        let no_window = [0, 4, 0, 0, 0, 0];
+        let http = Http::new().idle_timeout(None).write_timeout(60 * PAUSE);
+        let client = Client::with(http, hello, &never, &no_window).await;
+        for number in 0..100 {
+            client.request(Method::GET, 2 * number + 1).await;
+        }
+        // Not at once: it may open the window in time.
+        assert!(timeout(50 * PAUSE, client.frame(GOAWAY)).await.is_err());
+        client.stream.write_all(&frame(WINDOW_UPDATE, 0, 1, &[0, 0, 1, 0])).await.unwrap();
+        assert_eq!(client.frame(DATA).await.unwrap(), b"hello");
+        assert!(timeout(50 * PAUSE, client.frame(GOAWAY)).await.is_err());
+        // A client that pings is no better.
+        for _ in 0..12 {
+            client.stream.write_all(&frame(PING, 0, 0, &[0; 8])).await.unwrap();
+            sleep(PAUSE).await;
+        }
+        client.frame(GOAWAY).await.unwrap();
+        client.serving.await.unwrap().unwrap();
     });
 }
 

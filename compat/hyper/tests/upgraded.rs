@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use common::{read_response, run, tcp_pair};
+use common::{read_response, run, run_virtually, tcp_pair};
 use http_body_util::Empty;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{CONNECTION, UPGRADE};
@@ -21,6 +21,7 @@ use windlass_hyper::server::{Error, Http};
 use windlass_net::TcpStream;
 use windlass_runtime::spawn;
 use windlass_runtime::task::{JoinHandle, consume_budget, has_budget_remaining};
+use windlass_runtime::timer::sleep;
 use windlass_sync::{AutoResetEvent, CancellationToken};
 
 /// A text of three bytes, masked with zeros.
@@ -96,5 +97,25 @@ fn a_goodbye_comes_after_the_messages_that_are_there_also_when_the_budget_is_use
         assert_eq!(reading.await.unwrap(), MESSAGES - 1, "messages before the goodbye");
         drop(client);
         let _ = (serving.await.unwrap(), other_serving.await.unwrap());
+    });
+}
+
+/// The message was lost.
+#[test]
+fn a_goodbye_does_not_come_between_the_frames_of_a_message() {
+    run_virtually(async {
+        // In two frames: a text that goes on, and the last continuation.
+        let (mut first, mut last) = (MESSAGE.to_vec(), MESSAGE.to_vec());
+        (first[0], last[0]) = (0x01, 0x80);
+        let drain = CancellationToken::new();
+        let (client, mut upgraded, _serving) = websocket(&drain).await;
+        client.write_all(&first).await.unwrap();
+        assert_eq!(read(&mut upgraded).await, first);
+        drain.cancel();
+        let reading = spawn(async move { [read(&mut upgraded).await, read(&mut upgraded).await] });
+        // Until nothing more happens.
+        sleep(Duration::from_secs(1)).await;
+        client.write_all(&last).await.unwrap();
+        assert_eq!(reading.await.unwrap(), [last, GOODBYE.to_vec()]);
     });
 }

@@ -1,6 +1,6 @@
 //! The state that the parts of a connection share.
 
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use windlass_runtime::timer;
 use windlass_sync::CancellationToken;
 
+use super::exchanges::{Exchanges, Share, Snapshot};
 use super::unread::Unread;
 use super::upgrade::Upgrade;
 
@@ -20,17 +21,17 @@ use super::upgrade::Upgrade;
 pub(super) struct Activity {
     started: Instant,
     drain: CancellationToken,
-    in_flight: AtomicUsize,
-    /// Set while a write waits for the client. hyper takes a body that is in memory at once, so an answer may no longer
-    /// count as in flight although a part of it is still to be sent.
+    exchanges: Exchanges,
+    /// Set while a write waits for the client. hyper takes a body that is in memory at once, so what is still to be
+    /// sent of an answer may be no longer in flight.
     is_writing: AtomicBool,
     /// The number of bytes that the client, or the buffers on the way to it, have taken.
     written: AtomicUsize,
+    /// The bytes that have come from the client.
+    received: AtomicUsize,
     unread: Unread,
     has_served: AtomicBool,
-    /// Set when an HTTP/2 stream was handed over, for instance to a WebSocket.
-    handed_over: AtomicBool,
-    /// Set when an HTTP/1 connection was handed over as a whole.
+    /// Set when a connection of HTTP/1 was handed over as a whole.
     upgrade: OnceLock<Upgrade>,
     /// When the last response, or the last wait of a write, was over, in nanoseconds after the start.
     idle_since: AtomicU64,
@@ -41,12 +42,12 @@ impl Activity {
         Self {
             started: timer::now(),
             drain,
-            in_flight: AtomicUsize::new(0),
+            exchanges: Exchanges::default(),
             is_writing: AtomicBool::new(false),
             written: AtomicUsize::new(0),
+            received: AtomicUsize::new(0),
             unread: Unread::default(),
             has_served: AtomicBool::new(false),
-            handed_over: AtomicBool::new(false),
             upgrade: OnceLock::new(),
             idle_since: AtomicU64::new(0),
         }
@@ -63,19 +64,27 @@ impl Activity {
         self.drain.is_cancelled()
     }
 
-    /// Returns true while a request is being answered. Once a stream of an HTTP/2 connection was handed over, the
-    /// connection counts as answering for good, because nothing tells when that stream ends.
+    /// Returns the exchanges that are under way. If there are none, `idle_since` is as new as the end of the last.
+    #[inline]
+    pub(super) fn exchanges(&self) -> Snapshot {
+        self.exchanges.look()
+    }
+
+    /// Returns true while a request is being answered, a stream is in other hands, or somebody holds on to a body.
     #[inline]
     pub(super) fn is_answering(&self) -> bool {
-        // Acquire pairs with the Release in the drop of the `Exchange`: the `idle_since` seen after it is at least as
-        // new.
-        self.in_flight.load(Acquire) > 0 || self.handed_over.load(Relaxed)
+        self.exchanges().any()
+    }
+
+    /// Returns true while a write waits for the client.
+    pub(super) fn is_writing(&self) -> bool {
+        self.is_writing.load(Relaxed)
     }
 
     /// Returns true while a request is being answered, or an answer waits to be sent.
     #[inline]
     pub(super) fn is_busy(&self) -> bool {
-        self.is_answering() || self.is_writing.load(Relaxed)
+        self.is_answering() || self.is_writing()
     }
 
     /// Returns true if there has been a request.
@@ -106,16 +115,23 @@ impl Activity {
         !self.is_answering() && self.unread.settle_doubt()
     }
 
-    /// Notes that bytes have arrived.
+    /// Returns true if what has arrived may belong to the body of the last request.
+    pub(super) fn may_be_body(&self) -> bool {
+        self.unread.may_be_body()
+    }
+
+    /// Notes that this many bytes have arrived.
     #[inline]
-    pub(super) fn note_bytes(&self) {
+    pub(super) fn note_bytes(&self, bytes: usize) {
+        // By the connection's own task alone.
+        self.received.store(self.received.load(Relaxed).wrapping_add(bytes), Relaxed);
         self.unread.note_bytes();
     }
 
     /// Notes that a read has found nothing.
     #[inline]
     pub(super) fn note_nothing(&self) {
-        self.unread.note_nothing(self.in_flight.load(Relaxed) > 0);
+        self.unread.note_nothing(self.is_answering());
     }
 
     /// Notes that hyper writes or flushes.
@@ -146,45 +162,65 @@ impl Activity {
         self.written.load(Relaxed)
     }
 
+    /// Returns the number of bytes that have arrived so far.
+    #[inline]
+    pub(super) fn received(&self) -> usize {
+        self.received.load(Relaxed)
+    }
+
     fn note_idle(&self) {
         let nanos = timer::now().saturating_duration_since(self.started).as_nanos();
         self.idle_since.store(nanos.try_into().unwrap_or(u64::MAX), Relaxed);
     }
 }
 
-/// A request that is being answered, until it is dropped.
+/// An exchange that is under way, until this is dropped.
 #[derive(Debug)]
-pub(super) struct Exchange(Arc<Activity>);
+pub(super) struct Exchange {
+    activity: Arc<Activity>,
+    share: Share,
+}
 
 impl Exchange {
     #[inline]
     pub(super) fn begin(activity: &Arc<Activity>, has_body: bool) -> Self {
-        activity.in_flight.fetch_add(1, Relaxed);
+        let share = activity.exchanges.begin();
         activity.unread.note_request(has_body);
         activity.has_served.store(true, Relaxed);
-        Self(activity.clone())
+        Self { activity: activity.clone(), share }
+    }
+
+    /// Begins another, for the body of the same request.
+    pub(super) fn begin_body(&self) -> Self {
+        Self { share: self.activity.exchanges.begin_body(), activity: self.activity.clone() }
+    }
+
+    /// Notes that the client has to take something before it goes on.
+    #[inline]
+    pub(super) fn wait(&mut self) {
+        self.activity.exchanges.wait(&mut self.share);
+    }
+
+    /// Notes that it goes on, if it has waited.
+    #[inline]
+    pub(super) fn go_on(&mut self) {
+        self.activity.exchanges.go_on(&mut self.share);
     }
 
     #[inline]
     pub(super) fn is_draining(&self) -> bool {
-        self.0.is_draining()
-    }
-
-    /// Notes that this request's stream was handed over.
-    pub(super) fn hand_over_stream(&self) {
-        self.0.handed_over.store(true, Relaxed);
+        self.activity.is_draining()
     }
 
     /// Notes that the connection is handed over once the response is sent.
     pub(super) fn hand_over_connection(&self, is_websocket: bool) {
-        self.0.upgrade.get_or_init(|| Upgrade::new(is_websocket));
+        self.activity.upgrade.get_or_init(|| Upgrade::new(is_websocket));
     }
 }
 
 impl Drop for Exchange {
     fn drop(&mut self) {
-        self.0.note_idle();
-        // Release pairs with the Acquire in `is_answering`.
-        self.0.in_flight.fetch_sub(1, Release);
+        self.activity.note_idle();
+        self.activity.exchanges.end(&self.share);
     }
 }

@@ -26,10 +26,11 @@ pub(super) async fn drive<C: Connection>(
     mut watch: Watch,
     closes_at_once: bool,
 ) -> Result<(), Error> {
-    let mut closing = Closing::No;
+    let mut is_closing = false;
     let ended = poll_fn(|cx| {
-        if closes_at_once && closing == Closing::No && watch.check_end(cx) {
-            closing = Closing::Drained;
+        if closes_at_once && !is_closing && watch.check_end(cx) {
+            is_closing = true;
+            watch.close();
             connection.as_mut().graceful_shutdown();
         }
         loop {
@@ -40,17 +41,14 @@ pub(super) async fn drive<C: Connection>(
             if let Poll::Ready(result) = polled {
                 return Poll::Ready(result.map_err(Error::Http));
             }
-            match closing {
-                Closing::No => {}
-                // Closing takes as long as the connection's streams do.
-                Closing::Drained => return Poll::Pending,
-                Closing::Overdue => return watch.poll_closed(cx).map(Ok),
+            if is_closing {
+                return watch.poll_closed(cx).map(Ok);
             }
             match watch.poll_overdue(cx) {
                 Poll::Pending => return Poll::Pending,
                 Poll::Ready(Overdue::Head) => return Poll::Ready(Err(Error::HeaderTimeout)),
                 Poll::Ready(Overdue::Request) => {
-                    closing = Closing::Overdue;
+                    is_closing = true;
                     watch.close();
                     connection.as_mut().graceful_shutdown();
                 }
@@ -60,17 +58,7 @@ pub(super) async fn drive<C: Connection>(
     ended.await
 }
 
-/// The reason why a connection was told to close, if it was.
-#[derive(PartialEq)]
-enum Closing {
-    No,
-    /// The server is ending.
-    Drained,
-    /// The connection was idle for too long.
-    Overdue,
-}
-
-/// One of hyper's connections, of either version.
+/// A connection of hyper's, of either version.
 pub(super) trait Connection: Future<Output = hyper::Result<()>> {
     fn graceful_shutdown(self: Pin<&mut Self>);
 }

@@ -2,6 +2,10 @@
 
 /// The opcode of a close frame.
 const CLOSE: u8 = 0x8;
+/// Set in the opcodes of control frames, which may come in the middle of a message.
+const CONTROL: u8 = 0x8;
+/// Set in the first byte of the last frame of a message.
+const LAST: u8 = 0x80;
 
 /// Follows one direction of a WebSocket from its first frame on, and knows whether it is between two frames.
 #[derive(Debug, Default)]
@@ -11,6 +15,7 @@ pub(super) struct Frames {
     have: usize,
     /// How many bytes of the current frame's payload are still to come.
     rest: u64,
+    is_in_message: bool,
     has_closed: bool,
 }
 
@@ -35,7 +40,12 @@ impl Frames {
         self.have == 0 && self.rest == 0
     }
 
-    /// Returns true if a close frame was seen.
+    /// Returns true if more frames of a message that has begun are to come.
+    pub(super) fn is_in_message(&self) -> bool {
+        self.is_in_message
+    }
+
+    /// Returns true if there was a close frame.
     pub(super) fn has_closed(&self) -> bool {
         self.has_closed
     }
@@ -59,6 +69,9 @@ impl Frames {
                 .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
         };
         let mask = if self.header[1] & 0x80 == 0 { 0 } else { 4 };
+        if self.header[0] & CONTROL == 0 {
+            self.is_in_message = self.header[0] & LAST == 0;
+        }
         self.has_closed |= self.header[0] & 0x0f == CLOSE;
         self.rest = length.saturating_add(mask);
         self.have = 0;
@@ -121,6 +134,18 @@ mod tests {
         assert!(frames.is_between() && frames.has_closed());
         frames.note(&bytes[..1]);
         assert!(!frames.is_between());
+    }
+
+    #[test]
+    fn a_message_of_several_frames_lasts_until_the_last() {
+        let mut frames = Frames::default();
+        for (opcode, is_last) in [(1, false), (9, true), (0, false), (10, true), (0, true)] {
+            let mut frame = frame(opcode, 3, true);
+            frame[0] = opcode | if is_last { 0x80 } else { 0 };
+            frames.note(&frame);
+            assert_eq!(frames.is_in_message(), !(opcode == 0 && is_last), "{opcode}");
+            assert!(frames.is_between());
+        }
     }
 
     #[test]

@@ -6,13 +6,13 @@
 //! handler, and lets nothing more be sent. If the frame were put into the other direction, the handler would not know,
 //! and its next message would follow the close frame, which the protocol forbids.
 //!
-//! 1. A drain begins. A handler that watches for it says goodbye by itself, so at first nothing happens, for as long as
-//!    idle HTTP/1 connections are given, too.
-//! 2. When a read finds nothing and is between two frames, the handler gets the close frame. Messages that have already
-//!    arrived come first, unless they never end.
-//! 3. When the handler has dropped the connection, a task sends the client a close frame, unless the handler has sent
-//!    one, and waits for the client's. If the connection were closed at once, bytes that the client has sent meanwhile
-//!    might reset it, and the close frame would be lost.
+//! 1. A drain begins. A handler that minds the server's end says goodbye by itself, and is left alone: nothing happens
+//!    for the time that idle connections of HTTP/1 have, too.
+//! 2. When a read finds nothing, between two messages, the handler gets the close frame. Messages that have arrived come
+//!    before it, unless they never end: after some more reads, it comes between two frames of a message.
+//! 3. When the handler has dropped the connection, a task sees to it that the client gets a close frame, if the
+//!    handler has not sent one, and waits for the client's. Closed at once, the connection might be reset by what the
+//!    client has sent meanwhile, and the close frame with it.
 
 use std::future::poll_fn;
 use std::io;
@@ -111,9 +111,14 @@ impl Goodbye {
         self.frame.is_some()
     }
 
-    /// Returns true if a frame may be inserted here, and neither end has sent a close frame.
+    /// A frame may come here without a message being lost for it that might still come to an end, and neither end has
+    /// closed.
     fn may_begin(&self) -> bool {
-        self.received.is_between() && !self.received.has_closed() && !self.sent.frames.has_closed()
+        let may_interrupt = self.last_reads >= LAST_READS || !self.received.is_in_message();
+        self.received.is_between()
+            && may_interrupt
+            && !self.received.has_closed()
+            && !self.sent.frames.has_closed()
     }
 
     /// Spawns a task that says goodbye to the client when the handler is done with the connection.

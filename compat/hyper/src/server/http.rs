@@ -36,6 +36,9 @@ type BoxError = Box<dyn StdError + Send + Sync>;
 /// before its first request, and is closed with GOAWAY. A connection is closed as well if its client reads nothing for
 /// 60 seconds while there is something to write to it.
 ///
+/// The body of a request may go on after the response, for example if the service has left it to a task. The limits for
+/// heads and for idle connections then count anew from every 4 KiB of it. (`axum::serve` waits for slower ones, too.)
+///
 /// # Examples
 ///
 /// ```
@@ -114,8 +117,9 @@ impl Http {
 
     /// Sets how long a write may wait for a client that reads nothing; 60 seconds by default. `None` sets no limit.
     ///
-    /// The time starts anew with each byte that the client, or the buffers on the way to it, take. An upgraded HTTP/1
-    /// connection has no such limit.
+    /// The time counts anew from each byte that the client, or the buffers on the way to it, have taken. A connection of
+    /// HTTP/2 whose client opens no window for any of its answers is told with GOAWAY after that time. A
+    /// connection of HTTP/1 that was upgraded has no such limit.
     ///
     /// # Examples
     ///
@@ -203,11 +207,11 @@ impl Http {
     /// Serves a connection to its end. When `drain` is cancelled, the connection ends as soon as it can without losing
     /// a request; see the [module](crate::server).
     ///
-    /// Upgrades (WebSockets) work. With HTTP/1, the task that upgraded the connection owns it from then on, and this
-    /// future lasts until that task has dropped it. With HTTP/2, a stream of the connection is handed over by the
-    /// extended CONNECT of RFC 8441. In both cases the connection may then be idle for any length of time, with HTTP/2
-    /// even after the stream is over; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client
-    /// is gone. With HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force.
+    /// Upgrades (WebSockets) work. With HTTP/1 the connection goes on in the hands of the task that upgraded it, and
+    /// this future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the
+    /// extended CONNECT of RFC 8441. In both cases the connection may be idle for any time, with HTTP/2 until the stream
+    /// can send no more; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client is gone. With
+    /// HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force.
     ///
     /// An upgraded connection has left HTTP, and its protocol has its own way to say goodbye, so the task should watch
     /// `drain` by itself. An HTTP/1 WebSocket that has not ended after the [`linger`](Self::linger) gets help: at the

@@ -95,7 +95,8 @@ impl<I: Read + Write + Unpin + Send + 'static> Observed<I> {
             self.head = Vec::new();
             self.taken = 0;
         }
-        self.activity.note_bytes();
+        // They were counted when they came.
+        self.activity.note_bytes(0);
     }
 
     /// Notes and returns the result of a write or a flush, or returns an error if it has waited for too long. After an
@@ -184,8 +185,13 @@ impl<I: Read + Write + Unpin + Send + 'static> Read for Observed<I> {
         // hyper reads when it has room. The result is either bytes or the end. After the end it does not read again, so
         // taking the end for bytes does no harm.
         let (io, tail) = (Pin::new(present(&mut this.io)), &mut this.tail);
-        match read_seen(io, cx, &mut cursor, |bytes| note_tail(tail, bytes))? {
-            Poll::Ready(()) => this.activity.note_bytes(),
+        let mut count = 0;
+        let read = read_seen(io, cx, &mut cursor, |bytes| {
+            note_tail(tail, bytes);
+            count = bytes.len();
+        })?;
+        match read {
+            Poll::Ready(()) => this.activity.note_bytes(count),
             Poll::Pending => {
                 this.activity.note_nothing();
                 return Poll::Pending;

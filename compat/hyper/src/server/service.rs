@@ -13,6 +13,7 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use pin_project_lite::pin_project;
 
 use super::activity::{Activity, Exchange};
+use super::offer::Offer;
 
 /// A service that notes when a request begins and when its response is over.
 pub(super) struct Counted<S> {
@@ -41,8 +42,10 @@ where
         };
         // The body is examined apart from the head: a value that has been pointed to must be copied when it is moved.
         let (head, body) = request.into_parts();
-        let exchange = Exchange::begin(&self.activity, !body.is_end_stream());
+        let has_body = !body.is_end_stream();
+        let exchange = Exchange::begin(&self.activity, has_body);
         let request = Request::from_parts(head, body);
+        let _offer = has_body.then(|| Offer::of_body(exchange.begin_body()));
         Answering { future: self.service.call(request), exchange: Some(exchange), kind }
     }
 }
@@ -90,17 +93,23 @@ where
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         let response = ready!(this.future.poll(cx))?;
-        let exchange = this.exchange.take();
         let mut is_last = false;
-        if let Some(exchange) = &exchange {
-            match (this.kind.is_1, this.kind.is_handed_over(response.status())) {
-                (true, true) => exchange.hand_over_connection(is_websocket(response.headers())),
-                (false, true) => exchange.hand_over_stream(),
-                (true, false) => is_last = exchange.is_draining(),
-                (false, false) => {}
-            }
-        }
-        let counted = |body| CountedBody { body, _exchange: exchange };
+        let held = match this.exchange.take() {
+            None => Held::Nothing,
+            Some(exchange) => match (this.kind.is_1, this.kind.is_handed_over(response.status())) {
+                (true, true) => {
+                    exchange.hand_over_connection(is_websocket(response.headers()));
+                    Held::Exchange(exchange)
+                }
+                (true, false) => {
+                    is_last = exchange.is_draining();
+                    Held::Exchange(exchange)
+                }
+                (false, true) => Held::Offer(Offer::of_stream(exchange)),
+                (false, false) => Held::Stream(exchange),
+            },
+        };
+        let counted = |body| CountedBody { body, held };
         if is_last {
             return Poll::Ready(Ok(close_after(response.map(counted))));
         }
@@ -120,8 +129,19 @@ pin_project! {
     pub(super) struct CountedBody<B> {
         #[pin]
         body: B,
-        _exchange: Option<Exchange>,
+        held: Held,
     }
+}
+
+/// What the body of a response holds until it is dropped.
+enum Held {
+    Nothing,
+    /// With HTTP/1.
+    Exchange(#[expect(dead_code, reason = "it is held for its drop")] Exchange),
+    /// With HTTP/2. hyper asks for the next frame when the client's window has room for a part of the last at least.
+    Stream(Exchange),
+    /// The stream is being handed over.
+    Offer(#[expect(dead_code, reason = "it is held for its drop")] Offer),
 }
 
 impl<B: Body> Body for CountedBody<B> {
@@ -132,7 +152,14 @@ impl<B: Body> Body for CountedBody<B> {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        self.project().body.poll_frame(cx)
+        let this = self.project();
+        let Held::Stream(exchange) = this.held else { return this.body.poll_frame(cx) };
+        exchange.go_on();
+        let frame = this.body.poll_frame(cx);
+        if let Poll::Ready(Some(Ok(_))) = frame {
+            exchange.wait();
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

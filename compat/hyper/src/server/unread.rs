@@ -40,6 +40,11 @@ impl Unread {
         self.some.load(Relaxed)
     }
 
+    /// Returns true if hyper may be reading the body of the last request still.
+    pub(super) fn may_be_body(&self) -> bool {
+        self.has_body.load(Relaxed)
+    }
+
     /// Returns true if hyper has to be polled once more before `is_some` is right. Called once after each poll, while
     /// no request is being answered.
     #[inline]

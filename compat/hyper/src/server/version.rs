@@ -40,6 +40,6 @@ pub(super) async fn read_version<I: Read + Write + Unpin + Send + 'static>(
         if count == 0 {
             return Ok((!io.head.is_empty()).then_some(Version::Http1));
         }
-        io.activity.note_bytes();
+        io.activity.note_bytes(count);
     }
 }

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use windlass_runtime::timer::{self, Sleep, sleep_until};
 
 use super::activity::Activity;
+use super::exchanges::Snapshot;
 use super::told::Told;
 use super::version::Version;
-use crate::policy::{CLOSING, KEPT_ARMED, PROGRESS};
+use crate::policy::{BODY_LOOKS, CLOSING, KEPT_ARMED, PROGRESS};
 
 /// The time limits of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,14 @@ pub(super) enum Overdue {
     Request,
 }
 
+/// A time in which no answer has gone on.
+#[derive(Clone, Copy, Debug)]
+struct Stall {
+    since: Instant,
+    exchanges: Snapshot,
+    written: usize,
+}
+
 /// Watches over a connection.
 pub(super) struct Watch {
     limits: Limits,
@@ -44,10 +53,16 @@ pub(super) struct Watch {
     drain: Told,
     told_at: Option<Instant>,
     head_since: Option<Instant>,
-    /// When the connection was told to close because it was idle.
+    /// When it was told to close.
     closing_since: Option<Instant>,
-    /// The number of bytes that had been written at the last look since then.
-    written: usize,
+    /// The bytes that were written and had arrived by the last look since then.
+    moved: usize,
+    /// The bytes that had arrived when there last was something under way, or enough to be a body.
+    received: usize,
+    /// When they were enough.
+    received_at: Instant,
+    /// Since when all answers wait for the client.
+    stall: Option<Stall>,
     sleep: Sleep,
     /// When the timer fires, if it is armed.
     fires_at: Option<Instant>,
@@ -67,7 +82,10 @@ impl Watch {
             told_at: None,
             head_since: None,
             closing_since: None,
-            written: 0,
+            moved: 0,
+            received: 0,
+            received_at: activity.started(),
+            stall: None,
             sleep,
             fires_at: None,
             is_timer_asked: false,
@@ -147,35 +165,37 @@ impl Watch {
         };
         if is_in_time {
             self.head_since = None;
+            self.received = self.activity.received();
         }
         is_in_time
     }
 
-    /// Notes that the connection is told to close because it was idle.
+    /// Notes that the connection was told to close.
     pub(super) fn close(&mut self) {
         self.closing_since = Some(timer::now());
         self.fires_at = None;
     }
 
     /// Ready when the connection takes too long to close. With HTTP/2, a request may have crossed the message that
-    /// closes the connection. It is answered, and the time counts from the end of the answer. An HTTP/2 answer that
-    /// waits for the client's window is neither in flight nor being written, so the time also starts anew if enough
-    /// bytes have gone out since the last look.
+    /// closes the connection. It is answered, and the time counts from its end. An answer of HTTP/2 that waits for the
+    /// client's window is neither in flight nor being written, and nor is a body that goes on after its response, so the
+    /// time also counts anew if enough bytes have gone out or have arrived since the last look.
     pub(super) fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if self.fires_at.is_none() {
-            // This is the first call. The bytes written so far are those that tell the client to close.
-            self.written = self.activity.written();
+            // The first call. What was written so far is what tells the client.
+            self.moved = self.moved();
         }
         loop {
             let now = timer::now();
-            let since = match self.activity.is_busy() {
+            let is_stalled = self.stall_over().is_some_and(|over| over <= now);
+            let since = match self.activity.is_busy() && !is_stalled {
                 true => now,
                 false => self.closing_since.max(Some(self.activity.idle_since())).unwrap_or(now),
             };
             let deadline = since + CLOSING;
             if deadline <= now {
-                let written = self.activity.written();
-                if written.wrapping_sub(mem::replace(&mut self.written, written)) >= PROGRESS {
+                let moved = self.moved();
+                if moved.wrapping_sub(mem::replace(&mut self.moved, moved)) >= PROGRESS {
                     self.closing_since = Some(now);
                     continue;
                 }
@@ -193,30 +213,75 @@ impl Watch {
         }
     }
 
-    /// With HTTP/2, the last response may end without the connection being polled, so the timer is kept armed.
+    /// Returns the bytes that were written and that have arrived, together.
+    fn moved(&self) -> usize {
+        self.activity.written().wrapping_add(self.activity.received())
+    }
+
+    /// With HTTP/2, the last response may be over without the connection being polled, and so may a body that goes on
+    /// after its response. So the timer goes on.
     fn keep_armed(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
-        if self.version == Some(Version::Http2) {
-            let period = self.limits.idle.unwrap_or(Duration::MAX);
-            let period = period.clamp(KEPT_ARMED.0, KEPT_ARMED.1);
-            while self.fires_at.is_none() || Pin::new(&mut self.sleep).poll(cx).is_ready() {
-                let next = timer::now() + period;
-                self.sleep.reset(next);
-                self.fires_at = Some(next);
-            }
+        if self.version != Some(Version::Http2) && !self.activity.exchanges().are_bodies() {
+            return Poll::Pending;
+        }
+        let limits = [self.limits.idle, self.limits.write, self.told_at.map(|_| BODY_LOOKS)];
+        let period = limits.into_iter().flatten().min().unwrap_or(Duration::MAX);
+        let period = period.clamp(KEPT_ARMED.0, KEPT_ARMED.1);
+        if self.told_at.is_some() {
+            let next = timer::now() + period;
+            self.fires_at = self.fires_at.filter(|fires_at| *fires_at <= next);
+        }
+        while self.fires_at.is_none() || Pin::new(&mut self.sleep).poll(cx).is_ready() {
+            let next = timer::now() + period;
+            self.sleep.reset(next);
+            self.fires_at = Some(next);
         }
         Poll::Pending
     }
 
-    /// Returns what the connection waits for, and the deadline. Returns `None` if it waits for the service or for the
-    /// rest of an exchange, or if there is no limit.
-    fn next(&mut self) -> Option<(Instant, Overdue)> {
-        let activity = &self.activity;
-        if activity.is_busy() {
-            self.head_since = None;
+    /// Returns when the client will have taken nothing for too long, if every answer waits for that. With HTTP/2 alone:
+    /// without a window, no write waits.
+    fn stall_over(&mut self) -> Option<Instant> {
+        let exchanges = self.activity.exchanges();
+        if !exchanges.are_waiting() || self.activity.is_writing() {
+            self.stall = None;
             return None;
         }
-        // An idle HTTP/2 connection receives frames that are not requests. Its first frames have shown that it speaks
-        // HTTP/2, so it counts as idle before the first request as well as after it.
+        let written = self.activity.written();
+        // What the client takes of other streams may be all in hyper's buffers. Pings are less.
+        let lasts = |stall: &Stall| {
+            stall.exchanges == exchanges && written.wrapping_sub(stall.written) < PROGRESS
+        };
+        let begun = || Stall { since: timer::now(), exchanges, written };
+        let stall = *self.stall.insert(self.stall.filter(lasts).unwrap_or_else(begun));
+        stall.since.checked_add(self.limits.write?)
+    }
+
+    /// Notes when so many bytes arrive between two requests that they may be a body that goes on after its response.
+    fn look_for_body(&mut self) {
+        let received = self.activity.received();
+        if received.wrapping_sub(self.received) < PROGRESS {
+            return;
+        }
+        self.received = received;
+        self.received_at = timer::now();
+        if self.activity.may_be_body() {
+            self.head_since = None;
+        }
+    }
+
+    /// Returns what the connection waits for, and the deadline. `None` if it is for the service or the peer to
+    /// go on, or if there is no limit.
+    fn next(&mut self) -> Option<(Instant, Overdue)> {
+        if self.activity.is_busy() {
+            self.head_since = None;
+            self.received = self.activity.received();
+            return self.stall_over().map(|over| (over, Overdue::Request));
+        }
+        self.look_for_body();
+        let activity = &self.activity;
+        // An idle connection of HTTP/2 gets frames that are no requests. It has shown what it is by its first
+        // frames, so before the first request it is idle, as it is after it.
         let is_2 = self.version == Some(Version::Http2);
         let head_begun = activity.is_head_under_way() && !is_2;
         if head_begun || !(activity.has_served() || is_2) {
@@ -232,9 +297,10 @@ impl Watch {
             return head.into_iter().chain(linger).min_by_key(|(deadline, _)| *deadline);
         }
         self.head_since = None;
+        let since = activity.idle_since().max(self.received_at);
         let deadline = match self.told_at {
-            Some(told) => activity.idle_since().max(told).checked_add(self.limits.linger),
-            None => activity.idle_since().checked_add(self.limits.idle?),
+            Some(told) => since.max(told).checked_add(self.limits.linger),
+            None => since.checked_add(self.limits.idle?),
         };
         deadline.map(|deadline| (deadline, Overdue::Request))
     }

@@ -26,7 +26,8 @@ pub(crate) const GOAWAY: u8 = 7;
 pub(crate) const WINDOW_UPDATE: u8 = 8;
 pub(crate) const CONTINUATION: u8 = 9;
 
-// Flags of HEADERS.
+// Flags of SETTINGS, and of HEADERS.
+pub(crate) const ACK: u8 = 1;
 pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
 
@@ -47,6 +48,14 @@ pub(crate) fn request(method: Method, stream: u32) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &head(method))
 }
 
+/// A request for a WebSocket: the extended CONNECT of RFC 8441.
+pub(crate) fn connect(stream: u32) -> Vec<u8> {
+    let method = [&[0x42, 7][..], b"CONNECT"].concat();
+    let protocol = [&[0, 9][..], b":protocol", &[9], b"websocket"].concat();
+    let head = [method, head(Method::GET)[1..].to_vec(), protocol].concat();
+    frame(HEADERS, END_HEADERS, stream, &head)
+}
+
 /// It answers no ping: so the server can't know that it has seen a GOAWAY.
 pub(crate) struct Client {
     pub(crate) stream: TcpStream,
@@ -65,13 +74,33 @@ impl Client {
         S: Send + Sync + 'static,
         F: Future<Output = Result<S::Response, Infallible>> + Send + 'static,
     {
+        Self::with(http, service, &CancellationToken::new(), b"").await
+    }
+
+    /// As [`new`](Self::new), with a token that tells the server to end, and the client's settings.
+    pub(crate) async fn with<S, F>(
+        http: Http,
+        service: S,
+        drain: &CancellationToken,
+        settings: &[u8],
+    ) -> Self
+    where
+        S: Service<
+                Request<Incoming>,
+                Response = Response<Full<Bytes>>,
+                Error = Infallible,
+                Future = F,
+            >,
+        S: Send + Sync + 'static,
+        F: Future<Output = Result<S::Response, Infallible>> + Send + 'static,
+    {
         let (stream, server) = tcp_pair().await;
-        let serving = spawn(async move {
-            http.serve_connection(Io::new(server), service, &CancellationToken::new()).await
-        });
+        let drain = drain.clone();
+        let serving =
+            spawn(async move { http.serve_connection(Io::new(server), service, &drain).await });
         // At once: what follows on a connection that the server has closed is an error.
         let mut first = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
-        first.extend(frame(SETTINGS, 0, 0, b""));
+        first.extend(frame(SETTINGS, 0, 0, settings));
         stream.write_all(&first).await.unwrap();
         Self { stream, serving }
     }

@@ -18,6 +18,7 @@ use windlass_hyper::server::{Error, Http};
 use windlass_hyper::{Executor, Io};
 use windlass_net::{TcpListener, TcpStream};
 use windlass_runtime::task::JoinHandle;
+use windlass_runtime::timer::timeout;
 use windlass_runtime::{Builder, spawn};
 use windlass_sync::CancellationToken;
 
@@ -37,6 +38,13 @@ pub(crate) fn run<Fut: Future<Output = ()>>(test: impl FnOnce() -> Fut + Send + 
     }
 }
 
+/// Runs a test in virtual time: pauses cost none. What does not happen in ten minutes of that is taken to hang.
+pub(crate) fn run_virtually(test: impl Future<Output = ()>) {
+    let long = Duration::from_secs(600);
+    let test = async { timeout(long, test).await.expect("the test hangs") };
+    Builder::new().workers(1).virtual_time().build().unwrap().block_on(test);
+}
+
 /// Longer and longer limits, the first one short: for what has to be done before one is over, on a machine that stands
 /// still now and then.
 pub(crate) fn limits() -> impl Iterator<Item = Duration> {
@@ -47,7 +55,12 @@ pub(crate) fn limits() -> impl Iterator<Item = Duration> {
 pub(crate) async fn tcp_pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
-    (client, listener.accept().await.unwrap().0)
+    let (server, _) = listener.accept().await.unwrap();
+    // The kernel's waits are real, also where time is virtual.
+    for end in [&client, &server] {
+        end.set_nodelay(true).unwrap();
+    }
+    (client, server)
 }
 
 /// Echoes the body, or the path of a request without one.
