@@ -7,8 +7,10 @@
 //! [`Drain`] is a server that is set up, and `Server` one that runs: it takes the
 //! steps of a drain one after the other. `Open` is the set of open connections, which
 //! the tasks of the connections leave when they end. [`Listener`] is the source of
-//! connections. [`Switch`] tells a server to end.
+//! connections. [`Switch`] tells a server to end, and `Triggers` are the
+//! futures, signals and other servers that do so without one.
 
+mod accept_errors;
 mod drain;
 mod listener;
 mod open;
@@ -17,6 +19,7 @@ mod report;
 mod server;
 mod switch;
 mod tap;
+mod triggers;
 // Local sockets exist in this form on Unix only.
 #[cfg(unix)]
 mod unix;

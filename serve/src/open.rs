@@ -32,6 +32,7 @@ struct Connections {
     connections: usize,
     next: u64,
     panicked: u64,
+    failed: u64,
 }
 
 impl Shared {
@@ -42,6 +43,10 @@ impl Shared {
     /// Adds something that the server waits for until the entry is dropped, and that is no connection.
     pub(crate) fn hold(self: &Arc<Self>, name: String) -> Entry {
         self.enter(name, false)
+    }
+
+    pub(crate) fn count_failed(&self) {
+        self.lock().failed += 1;
     }
 
     fn enter(self: &Arc<Self>, name: String, is_connection: bool) -> Entry {
@@ -90,6 +95,10 @@ impl Open {
 
     pub(crate) fn panicked(&self) -> u64 {
         self.shared.lock().panicked
+    }
+
+    pub(crate) fn failed(&self) -> u64 {
+        self.shared.lock().failed
     }
 
     /// Waits until something has ended since the last call: a connection, or what else the server waits for.
