@@ -34,13 +34,13 @@ impl AcceptErrors {
         if let Some(hook) = &self.hook {
             return hook(error);
         }
-        if let Some(left_out) = self.to_report(now()) {
+        if let Some(left_out) = self.due(now()) {
             serving::accept_failed(error, self.location, left_out);
         }
     }
 
     /// Returns how many errors were left out since the last report if another one is due.
-    fn to_report(&mut self, now: Instant) -> Option<u64> {
+    fn due(&mut self, now: Instant) -> Option<u64> {
         let is_early = |last| now.saturating_duration_since(last) < REPORT_INTERVAL;
         if self.reported.is_some_and(is_early) {
             self.left_out += 1;
@@ -65,7 +65,7 @@ mod tests {
         let mut errors = AcceptErrors::new(None, Location::caller());
         let start = Instant::now();
         let at = |millis| start + Duration::from_millis(millis);
-        let due = [0, 1, 999, 1000, 1001, 5000].map(|millis| errors.to_report(at(millis)));
-        assert_eq!(due, [Some(0), None, None, Some(2), None, Some(1)]);
+        let told = [0, 1, 999, 1000, 1001, 5000].map(|millis| errors.due(at(millis)));
+        assert_eq!(told, [Some(0), None, None, Some(2), None, Some(1)]);
     }
 }
