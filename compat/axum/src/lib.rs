@@ -84,6 +84,7 @@
 //! }
 //! ```
 
+mod age;
 mod body;
 mod connection;
 mod handshake;
