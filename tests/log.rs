@@ -3,10 +3,12 @@
 
 mod util;
 
+use std::io;
 use std::sync::Mutex;
 use std::time::Duration;
 
 use util::{Gate, OpenOnDrop, runtime, wait_for, wait_until};
+use windlass::serve::{Drain, Listener};
 use windlass::{Builder, task};
 
 static RECORDS: Mutex<Vec<(log::Level, String, String)>> = Mutex::new(Vec::new());
@@ -36,10 +38,15 @@ fn wait_for_record(level: log::Level, target: &str, text: &str) {
     });
 }
 
+fn keep_records() {
+    // Fails if another test has set it.
+    let _ = log::set_logger(&Keep);
+    log::set_max_level(log::LevelFilter::Trace);
+}
+
 #[test]
 fn panics_long_polls_stragglers_and_dumps_are_logged() {
-    log::set_logger(&Keep).unwrap();
-    log::set_max_level(log::LevelFilter::Trace);
+    keep_records();
 
     let first = runtime(1);
     let panics = first.spawn(async { panic!("out of\npaper") });
@@ -61,4 +68,40 @@ fn panics_long_polls_stragglers_and_dumps_are_logged() {
     wait_for_record(log::Level::Warn, "windlass::shutdown", "the stuck one");
     gate.0.open();
     let _ = std::fs::remove_dir_all(dir);
+}
+
+#[test]
+fn errors_of_accept_are_logged() {
+    /// A listener without a descriptor for a connection.
+    struct Exhausted;
+
+    impl Listener for Exhausted {
+        type Stream = ();
+        type Addr = ();
+
+        async fn accept(&self) -> io::Result<((), ())> {
+            self.try_accept()
+        }
+
+        fn try_accept(&self) -> io::Result<((), ())> {
+            Err(io::Error::from_raw_os_error(24))
+        }
+
+        fn refuse_new(&self) -> io::Result<bool> {
+            Ok(true)
+        }
+
+        fn local_addr(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    keep_records();
+    let runtime = runtime(1);
+    let drain = Drain::new();
+    let serving = runtime.spawn(drain.serve(Exhausted, |(), (), _| async {}));
+    wait_for_record(log::Level::Warn, "windlass::serve", file!());
+    wait_for_record(log::Level::Warn, "windlass::serve", "could not accept a connection");
+    serving.abort();
+    assert!(wait_for(serving).unwrap_err().is_cancelled());
 }

@@ -62,6 +62,12 @@ pub mod io {
     pub use crate::poller::{Descriptor, Direction, RawDescriptor, Registration, Seen};
 }
 
+/// Reports of servers, for the crates that serve.
+#[doc(hidden)]
+pub mod serving {
+    pub use crate::events::{accept_failed, connection_failed};
+}
+
 /// Sleeps, time-outs and intervals. The futures are those of `windlass_timer`, made for these runtimes.
 #[cfg(not(loom))]
 pub mod timer {

@@ -1,26 +1,25 @@
 //! A server that accepts connections, and drains them before it ends.
 
+mod ending;
+
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::panic::Location;
-use std::pin::{Pin, pin};
-use std::task::Context;
+use std::pin::pin;
 use std::time::Duration;
 
 use windlass_os::process::descriptor_limit;
-use windlass_os::signal::termination;
-use windlass_runtime::timer::now;
 use windlass_sync::CancellationToken;
 
+use crate::accept_errors::{self, AcceptErrors};
 use crate::open::Open;
-use crate::policy::{DEADLINE, GRACE, SAME_REQUEST, default_limit};
+use crate::policy::{DEADLINE, GRACE, default_limit};
 use crate::server::{Limits, Server};
+use crate::triggers::Triggers;
 use crate::{DrainReport, Listener, Switch};
 
-type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Serves connections, and shuts down without losing one.
+/// Serves connections, and ends without losing one.
 ///
 /// [`serve`](Self::serve) accepts connections and spawns a task for each, until something asks it to end: a signal
 /// ([`on_signals`](Self::on_signals)), another future ([`on`](Self::on)), or a [`switch`](Self::switch). Then it
@@ -34,7 +33,7 @@ type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// 4. waits until all connections have ended, or until a [`deadline`](Self::deadline);
 /// 5. aborts the remaining ones, and names them in its report.
 ///
-/// A second request to end makes it continue with the last step at once.
+/// Told to end a second time in the same way, by a second signal for example, it continues with the last step at once.
 ///
 /// On Linux, no connection that the OS has accepted is lost. On other systems, a connection may be lost that is
 /// established between the last look at the queue and the end of the listener. The queue of a listener that came from
@@ -86,16 +85,17 @@ type Trigger = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// # }).unwrap();
 /// ```
 pub struct Drain {
-    deadline: Duration,
-    grace: Duration,
-    /// `None` until it is set: the default is computed when the server starts.
+    /// These are `None` until they are set.
+    deadline: Option<Duration>,
+    grace: Option<Duration>,
     limit: Option<usize>,
+    on_accept_error: Option<accept_errors::Hook>,
     switch: Switch,
-    triggers: Vec<Trigger>,
+    triggers: Triggers,
 }
 
 impl Drain {
-    /// Creates a server with a deadline of 30 seconds, a grace period of 50 milliseconds, and a [`limit`](Self::limit)
+    /// Creates a server with a deadline of 25 seconds, a grace period of 50 milliseconds, and a [`limit`](Self::limit)
     /// on connections that leaves a quarter of the descriptors to other uses.
     ///
     /// Nothing makes it end yet.
@@ -110,11 +110,12 @@ impl Drain {
     /// ```
     pub fn new() -> Self {
         Self {
-            deadline: DEADLINE,
-            grace: GRACE,
+            deadline: None,
+            grace: None,
             limit: None,
+            on_accept_error: None,
             switch: Switch::default(),
-            triggers: Vec::new(),
+            triggers: Triggers::default(),
         }
     }
 
@@ -130,7 +131,7 @@ impl Drain {
     /// # drop(drain);
     /// ```
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.deadline = deadline;
+        self.deadline = Some(deadline);
         self
     }
 
@@ -148,7 +149,7 @@ impl Drain {
     /// # drop(drain);
     /// ```
     pub fn grace(mut self, grace: Duration) -> Self {
-        self.grace = grace;
+        self.grace = Some(grace);
         self
     }
 
@@ -178,123 +179,39 @@ impl Drain {
         self
     }
 
-    /// Tells the server to end when `trigger` completes. The trigger may, for example, wait for a message or a
-    /// time-out.
+    /// Calls `f` for each error of `accept`, instead of reporting it.
     ///
-    /// This can be called several times: the second trigger that completes ends the drain at once. Triggers are polled
-    /// by [`serve`](Self::serve). For an event that repeats, pass an endless loop that flips a
-    /// [`switch`](Self::switch).
+    /// The server goes on after such errors, and most of them pass: descriptors have run out, for instance. Unless this
+    /// is set, they are reported at most once a second: to `tracing` and `log` with the features of these names, as
+    /// warnings of the target `windlass::serve`, otherwise on standard error. The report of the drain
+    /// [counts](DrainReport::accept_errors) them in any case.
+    ///
+    /// `f` is called by the server's task, which accepts nothing meanwhile, so it should not take long. A panic of it ends
+    /// the server.
     ///
     /// # Examples
     ///
     /// ```
-    /// use std::time::Duration;
     /// use windlass::serve::Drain;
-    /// use windlass::timer::sleep;
     ///
-    /// # use windlass::net::{TcpListener, TcpStream};
-    /// # windlass::block_on(async {
-    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let drain = Drain::new().on(async { sleep(Duration::from_millis(5)).await });
-    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
-    /// assert!(report.is_clean());
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
+    /// let drain = Drain::new().on_accept_error(|error| eprintln!("no connection: {error}"));
+    /// # drop(drain);
     /// ```
-    pub fn on(mut self, trigger: impl Future<Output = ()> + Send + 'static) -> Self {
-        let switch = self.switch();
-        self.triggers.push(Box::pin(async move {
-            trigger.await;
-            switch.flip();
-        }));
+    pub fn on_accept_error(mut self, f: impl Fn(&io::Error) + Send + Sync + 'static) -> Self {
+        self.on_accept_error = Some(Box::new(f));
         self
     }
 
-    /// Starts the drain at the first request to end the process, and ends it at once at the second.
-    ///
-    /// The requests are those of [`termination`]: Ctrl-C and `SIGTERM` on Unix; Ctrl-C, Ctrl-Break, the console being
-    /// closed and the system shutting down on Windows. From this call on, they no longer end the process by themselves.
-    /// After [`serve`](Self::serve) has returned, nothing receives them: the program should end then.
-    ///
-    /// Requests within half a second of each other count as one, because a shell or a supervisor may forward a signal
-    /// that the process has already received.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if descriptors have run out, if the OS refuses a handler, or if the runtime is shutting down.
-    ///
-    /// # Examples
-    ///
-    /// ```no_run
-    /// use windlass::net::TcpListener;
-    /// use windlass::serve::Drain;
-    ///
-    /// # windlass::block_on(async {
-    /// let listener = TcpListener::bind("127.0.0.1:7000").await?;
-    /// let server = Drain::new().on_signals()?.serve(listener, |stream, _peer, _told| async move {
-    ///     let _ = stream.write_all(b"hello").await;
-    /// });
-    /// println!("{}", server.await?);
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub fn on_signals(mut self) -> io::Result<Self> {
-        let switch = self.switch();
-        let mut requests = termination()?;
-        self.triggers.push(Box::pin(async move {
-            let mut last = None;
-            while requests.recv().await.is_some() {
-                let repeated = |last| now().saturating_duration_since(last) < SAME_REQUEST;
-                if !last.is_some_and(repeated) {
-                    last = Some(now());
-                    switch.flip();
-                }
-            }
-        }));
-        Ok(self)
-    }
-
-    /// Returns a switch that tells the server to end.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use windlass::serve::Drain;
-    ///
-    /// # use windlass::net::{TcpListener, TcpStream};
-    /// # windlass::block_on(async {
-    /// # let listener = TcpListener::bind("127.0.0.1:0").await?;
-    /// let drain = Drain::new();
-    /// let switch = drain.switch();
-    /// let server = windlass::spawn(drain.serve(listener, |_stream, _peer, _told| async {}));
-    /// switch.flip();
-    /// assert!(server.await.unwrap()?.is_clean());
-    /// # Ok::<(), std::io::Error>(())
-    /// # }).unwrap();
-    /// ```
-    pub fn switch(&self) -> Switch {
-        self.switch.clone()
-    }
-
-    /// Returns the token that is cancelled when the drain begins.
-    ///
-    /// Each connection receives it with its stream. This method is for other tasks that should end with the server.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use windlass::serve::Drain;
-    ///
-    /// # windlass::block_on(async {
-    /// let drain = Drain::new();
-    /// let told = drain.token().clone();
-    /// let housekeeping = windlass::spawn(async move { told.cancelled().await });
-    /// drain.switch().flip();
-    /// housekeeping.await.unwrap();
-    /// # });
-    /// ```
-    pub fn token(&self) -> &CancellationToken {
-        self.switch.token()
+    /// Adds the triggers of `other`, and takes over the settings that were set there. For servers that are built on this
+    /// one, and have such settings themselves. The switch of `other` leads nowhere afterwards.
+    #[doc(hidden)]
+    pub fn overridden_by(mut self, other: Self) -> Self {
+        self.deadline = other.deadline.or(self.deadline);
+        self.grace = other.grace.or(self.grace);
+        self.limit = other.limit.or(self.limit);
+        self.on_accept_error = other.on_accept_error.or(self.on_accept_error);
+        self.triggers.append(other.triggers);
+        self
     }
 
     /// Serves the listener's connections, drains when something tells the server to end, and returns a report.
@@ -302,8 +219,8 @@ impl Drain {
     /// For each connection, `connection` is called with the stream, the peer's address, and the token that tells it to
     /// end. The future that it returns runs in a task of its own.
     ///
-    /// When `accept` fails, for example because descriptors have run out, the server tries again after a pause, or as
-    /// soon as a connection ends.
+    /// When `accept` fails, for example because descriptors have run out, the server pauses and tries again, or tries
+    /// again as soon as a connection has ended. Such errors are reported; see [`on_accept_error`](Self::on_accept_error).
     ///
     /// Dropping the future closes the listener and aborts all connections.
     ///
@@ -344,26 +261,25 @@ impl Drain {
         F: Future<Output = ()> + Send + 'static,
     {
         let location = Location::caller();
-        let Self { deadline, grace, limit, switch, triggers } = self;
-        let connections = limit.unwrap_or_else(|| default_limit(descriptor_limit()));
-        let limits = Limits { deadline, grace, connections };
+        let Self { deadline, grace, limit, on_accept_error, switch, triggers } = self;
+        let limits = Limits {
+            deadline: deadline.unwrap_or(DEADLINE),
+            grace: grace.unwrap_or(GRACE),
+            connections: limit.unwrap_or_else(|| default_limit(descriptor_limit())),
+        };
+        let errors = AcceptErrors::new(on_accept_error, location);
         let open = Open::new(switch.open().clone());
-        let server = Server::new(connection, switch, open);
+        let server = Server::new(connection, switch.clone(), open, errors);
         async move {
             let mut run = pin!(server.run(listener, limits, location));
-            let mut triggers = triggers;
+            let mut triggers = triggers.armed(switch);
             poll_fn(|cx| {
-                triggers.retain_mut(|trigger| poll_trigger(trigger, cx));
+                triggers.poll(cx);
                 run.as_mut().poll(cx)
             })
             .await
         }
     }
-}
-
-/// Polls a trigger. Returns true if it is pending.
-fn poll_trigger(trigger: &mut Trigger, cx: &mut Context<'_>) -> bool {
-    trigger.as_mut().poll(cx).is_pending()
 }
 
 impl Default for Drain {
@@ -375,8 +291,8 @@ impl Default for Drain {
 impl fmt::Debug for Drain {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Drain")
-            .field("deadline", &self.deadline)
-            .field("grace", &self.grace)
+            .field("deadline", &self.deadline.unwrap_or(DEADLINE))
+            .field("grace", &self.grace.unwrap_or(GRACE))
             .field("limit", &self.limit)
             .field("switch", &self.switch)
             .finish_non_exhaustive()

@@ -4,10 +4,13 @@
 //!
 //! # How it is built
 //!
-//! [`Drain`] holds the settings of a server, and `Server` is the running server: it takes the steps of a drain one
-//! after the other. `Open` is the set of open connections; a connection's task leaves it when the task ends.
-//! [`Listener`] is the source of connections. [`Switch`] tells a server to end.
+//! [`Drain`] is a server that is set up, and `Server` one that runs: it takes the
+//! steps of a drain one after the other. `Open` is the set of open connections, which
+//! the tasks of the connections leave when they end. [`Listener`] is the source of
+//! connections. [`Switch`] tells a server to end, and `Triggers` are the
+//! futures, signals and other servers that do so without one.
 
+mod accept_errors;
 mod drain;
 mod listener;
 mod open;
@@ -16,6 +19,7 @@ mod report;
 mod server;
 mod switch;
 mod tap;
+mod triggers;
 // Local sockets exist in this form on Unix only.
 #[cfg(unix)]
 mod unix;

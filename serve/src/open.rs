@@ -33,6 +33,7 @@ struct Connections {
     connections: usize,
     next: u64,
     panicked: u64,
+    failed: u64,
 }
 
 impl Shared {
@@ -43,6 +44,10 @@ impl Shared {
     /// Adds an entry other than a connection. The server waits until it is dropped.
     pub(crate) fn hold(self: &Arc<Self>, name: String) -> Entry {
         self.enter(name, false)
+    }
+
+    pub(crate) fn count_failed(&self) {
+        self.lock().failed += 1;
     }
 
     fn enter(self: &Arc<Self>, name: String, is_connection: bool) -> Entry {
@@ -93,7 +98,11 @@ impl Open {
         self.shared.lock().panicked
     }
 
-    /// Waits until a connection or another entry has ended since the last call.
+    pub(crate) fn failed(&self) -> u64 {
+        self.shared.lock().failed
+    }
+
+    /// Waits until something has ended since the last call: a connection, or what else the server waits for.
     pub(crate) async fn one_ended(&self) {
         self.shared.ended.wait().await;
     }

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-/// How long connections may take to end, by default. Longer than most requests, and as long as supervisors wait before
-/// they kill a process: Kubernetes 30 seconds, systemd 90. Read by `Drain::new`.
-pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+/// How long connections may take to end, if nothing is set. Longer lets more requests come to their end; shorter ends
+/// sooner. Longer than most requests take, and, with [`LETTING_GO`] and some seconds for the rest of the program, shorter
+/// than supervisors wait before they kill a process: Kubernetes 30 seconds, systemd 90. Read by `Drain::serve`.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(25);
 
-/// How long a server that drains continues to accept, by default. Shorter loses handshakes that have begun; longer
-/// delays the end. This is a few round trips within a data centre, or one across a continent. Read by `Drain::new`.
+/// How long a server that ends continues to accept, if nothing is set. Shorter loses handshakes that have begun,
+/// longer delays the end: a few round trips within a data centre, one across a continent. Read by `Drain::serve`.
 pub(crate) const GRACE: Duration = Duration::from_millis(50);
 
 /// How many connections a server that drains accepts after the grace period, if new ones can still join the queue. It
@@ -25,13 +26,17 @@ const FOR_CONNECTIONS: (usize, usize) = (3, 4);
 /// by `Server`.
 pub(crate) const PAUSES: (Duration, Duration) = (Duration::from_millis(5), Duration::from_secs(1));
 
-/// How long aborted tasks may take to drop what they own. Those that take longer are stuck in a poll, and are left for
+/// The shortest time between two reports of errors of `accept`. Shorter floods a log while descriptors have run out,
+/// longer leaves out errors of other kinds. Chosen. Read by `AcceptErrors`.
+pub(crate) const REPORT_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How long aborted tasks may take to drop what they own. Those that take longer are stuck in a poll, and are left to
 /// the report of the runtime's shutdown. Read by `Server`.
 pub(crate) const LETTING_GO: Duration = Duration::from_secs(1);
 
-/// Requests to end the process that arrive within this time count as one, because a shell or a supervisor may forward a
-/// signal that the process has already received. Shorter mistakes those for a second request; longer ignores an
-/// impatient person. Read by `Drain::on_signals`.
+/// Requests to end the process that arrive within this time are one: a shell or a supervisor may pass on a signal that
+/// the process has received already. Shorter takes those for a second request, longer ignores an impatient person.
+/// Read by `Triggers`.
 pub(crate) const SAME_REQUEST: Duration = Duration::from_millis(500);
 
 /// Returns the number of connections that may be open, given how many descriptors may be.

@@ -31,6 +31,8 @@ use windlass_runtime::Straggler;
 pub struct DrainReport {
     pub(crate) accepted: u64,
     pub(crate) panicked: u64,
+    pub(crate) failed: u64,
+    pub(crate) accept_errors: u64,
     pub(crate) elapsed: Duration,
     pub(crate) aborted: Vec<Straggler>,
 }
@@ -76,6 +78,51 @@ impl DrainReport {
     /// ```
     pub fn panicked(&self) -> u64 {
         self.panicked
+    }
+
+    /// Returns the number of connections that have failed, as far as the server was
+    /// [told](crate::Switch::count_failed): by `windlass::axum`, those that ended with an error, of their peers for the
+    /// most part.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// assert_eq!(report.failed(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    /// Returns the number of times that `accept` failed with an error of the OS; see
+    /// [`Drain::on_accept_error`](crate::Drain::on_accept_error).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::TcpListener;
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let drain = Drain::new();
+    /// drain.switch().flip();
+    /// let report = drain.serve(listener, |_stream, _peer, _told| async {}).await?;
+    /// assert_eq!(report.accept_errors(), 0);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn accept_errors(&self) -> u64 {
+        self.accept_errors
     }
 
     /// Returns the time from the beginning of the drain to its end.
@@ -147,6 +194,12 @@ impl fmt::Display for DrainReport {
         write!(f, "{} connections in all", self.accepted)?;
         if self.panicked > 0 {
             write!(f, ", {} of them panicked", self.panicked)?;
+        }
+        if self.failed > 0 {
+            write!(f, ", {} of them failed", self.failed)?;
+        }
+        if self.accept_errors > 0 {
+            write!(f, ", {} errors of accept", self.accept_errors)?;
         }
         if self.is_clean() {
             return write!(f, "; the last ended within {:?}", self.elapsed);

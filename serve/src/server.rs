@@ -10,6 +10,7 @@ use windlass_runtime::task::consume_budget;
 use windlass_runtime::timer::{now, timeout, timeout_at};
 use windlass_sync::CancellationToken;
 
+use crate::accept_errors::AcceptErrors;
 use crate::open::Open;
 use crate::policy::{LAST_ACCEPTS, LETTING_GO, PAUSES};
 use crate::{DrainReport, Listener, Switch};
@@ -19,11 +20,12 @@ pub(crate) struct Server<C> {
     connection: C,
     switch: Switch,
     open: Open,
+    errors: AcceptErrors,
 }
 
 impl<C> Server<C> {
-    pub(crate) fn new(connection: C, switch: Switch, open: Open) -> Self {
-        Self { connection, switch, open }
+    pub(crate) fn new(connection: C, switch: Switch, open: Open, errors: AcceptErrors) -> Self {
+        Self { connection, switch, open, errors }
     }
 
     /// Accepts connections until something tells the server to end, then drains, and returns the report.
@@ -57,6 +59,8 @@ impl<C> Server<C> {
         Ok(DrainReport {
             accepted: self.open.accepted(),
             panicked: self.open.panicked(),
+            failed: self.open.failed(),
+            accept_errors: self.errors.count(),
             elapsed: now().saturating_duration_since(begun),
             aborted,
         })
@@ -86,7 +90,8 @@ impl<C> Server<C> {
                     pause = first_pause;
                 }
                 Some(Err(error)) if error.raw_os_error().is_none() => return Err(error),
-                Some(Err(_)) => {
+                Some(Err(error)) => {
+                    self.errors.note(&error);
                     let waiting = timeout(pause, self.open.one_ended());
                     let _ = told.run_until_cancelled(waiting).await;
                     pause = longest_pause.min(2 * pause);
@@ -111,7 +116,10 @@ impl<C> Server<C> {
                 consume_budget().await;
                 match listener.accept().await {
                     Ok((stream, peer)) => self.start(stream, peer),
-                    Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),
+                    Err(error) => {
+                        self.errors.note(&error);
+                        let _ = timeout(PAUSES.0, self.open.one_ended()).await;
+                    }
                 }
             }
         })
@@ -127,7 +135,10 @@ impl<C> Server<C> {
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) if error.raw_os_error().is_none() => return,
-                Err(_) => drop(timeout(PAUSES.0, self.open.one_ended()).await),
+                Err(error) => {
+                    self.errors.note(&error);
+                    let _ = timeout(PAUSES.0, self.open.one_ended()).await;
+                }
             }
         }
     }

@@ -86,6 +86,41 @@ impl Switch {
         Hold { _entry: self.open.hold(name.into()) }
     }
 
+    /// Counts a connection that has failed, for the [report](crate::DrainReport::failed) of the drain.
+    ///
+    /// A server does not know the protocol of its connections, so it is told by whoever does. `windlass::axum` counts
+    /// by itself.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass::net::{TcpListener, TcpStream};
+    /// use windlass::serve::Drain;
+    ///
+    /// # windlass::block_on(async {
+    /// let listener = TcpListener::bind("127.0.0.1:0").await?;
+    /// let address = listener.local_addr()?;
+    /// let drain = Drain::new();
+    /// let switch = drain.switch();
+    /// let server = drain.serve(listener, move |stream, _peer, _told| {
+    ///     let switch = switch.clone();
+    ///     async move {
+    ///         if stream.read_exact(&mut [0; 5]).await.is_err() {
+    ///             switch.count_failed();
+    ///         }
+    ///         # switch.flip();
+    ///     }
+    /// });
+    /// let server = windlass::spawn(server);
+    /// drop(TcpStream::connect(address).await?); // and says nothing
+    /// assert_eq!(server.await.unwrap()?.failed(), 1);
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn count_failed(&self) {
+        self.open.count_failed();
+    }
+
     pub(crate) fn open(&self) -> &Arc<Shared> {
         &self.open
     }

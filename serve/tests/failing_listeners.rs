@@ -4,8 +4,8 @@ mod common;
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use common::{ask, echo, listener, run};
@@ -63,14 +63,21 @@ fn a_server_that_is_out_of_descriptors_tries_again() {
         let (inner, address) = listener().await;
         let refused = Arc::new(Latch::new(4));
         let listener = Exhausted { inner, refusals: AtomicUsize::new(4), refused: refused.clone() };
-        let drain = Drain::new();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let see = seen.clone();
+        let drain = Drain::new()
+            .on_accept_error(move |error| see.lock().unwrap().push(error.raw_os_error()));
         let switch = drain.switch();
         let serving = spawn(drain.serve(listener, echo));
         let client = TcpStream::connect(address).await.unwrap();
         refused.wait().await;
         ask(&client).await.unwrap();
         switch.flip();
-        assert_eq!(serving.await.unwrap().unwrap().accepted(), 1);
+        let report = serving.await.unwrap().unwrap();
+        assert_eq!((report.accepted(), report.accept_errors()), (1, 4));
+        assert!(report.to_string().contains("4 errors of accept"), "{report}");
+        let seen = seen.lock().unwrap();
+        assert_eq!(*seen, [Some(24); 4], "each of them is told");
     });
 }
 
@@ -88,7 +95,8 @@ fn a_drain_that_is_out_of_descriptors_waits_for_some() {
             stream.write_all(b"!").await.unwrap();
         }));
         client.read_exact(&mut [0]).await.unwrap();
-        assert_eq!(serving.await.unwrap().unwrap().accepted(), 1);
+        let report = serving.await.unwrap().unwrap();
+        assert_eq!((report.accepted(), report.accept_errors()), (1, 3));
     });
 }
 

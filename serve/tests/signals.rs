@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use common::{DEADLINE, run};
 use windlass_net::TcpListener;
+use windlass_os::signal::termination;
+use windlass_runtime::timer::sleep;
 use windlass_serve::Drain;
 
 const ROLE: &str = "WINDLASS_SERVE_ROLE";
@@ -69,22 +71,43 @@ fn byte(client: &mut TcpStream) -> u8 {
     byte[0]
 }
 
-/// Says hello; told to end, says so, and ends if it is polite.
+/// Says hello; told to end, says so, and ends if it is polite. Before that, a patient one waits for a signal, and for the
+/// server to have had every chance of minding it.
 #[test]
 fn serves_in_a_child() {
     let Ok(role) = std::env::var(ROLE) else { return };
-    let polite = role == "polite";
     run(move || async move {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let drain = Drain::new().deadline(Duration::from_secs(3600)).on_signals().unwrap();
+        let mut drain = Drain::new().deadline(Duration::from_secs(3600));
+        if role == "patient, minds the signal twice" {
+            let mut other = termination().unwrap();
+            drain = drain.on(async move {
+                other.recv().await;
+            });
+        }
+        let drain = drain.on_signals().unwrap();
+        let switch = drain.switch();
         println!("address {address}");
-        let served = drain.serve(listener, move |stream, _, told| async move {
-            stream.write_all(b"h").await.unwrap();
-            told.cancelled().await;
-            stream.write_all(b"t").await.unwrap();
-            if !polite {
-                std::future::pending::<()>().await;
+        let served = drain.serve(listener, move |stream, _, told| {
+            let (role, switch) = (role.clone(), switch.clone());
+            let mut requests = termination().unwrap();
+            async move {
+                stream.write_all(b"h").await.unwrap();
+                if role == "patient, with a hook" {
+                    switch.flip();
+                }
+                told.cancelled().await;
+                stream.write_all(b"t").await.unwrap();
+                if role.starts_with("patient") {
+                    requests.recv().await;
+                    // Long enough for a server that is wrong to be seen; one that is right passes in any case.
+                    sleep(Duration::from_millis(200)).await;
+                    stream.write_all(b"d").await.unwrap();
+                }
+                if role == "stubborn" {
+                    std::future::pending::<()>().await;
+                }
             }
         });
         let report = served.await.unwrap();
@@ -122,4 +145,24 @@ fn a_second_signal_ends_the_drain_at_once() {
         assert_eq!(server.line_after("report "), "1 1");
         assert!(server.child.wait().unwrap().success());
     }
+}
+
+/// The switch had been flipped, so the first signal aborted all connections.
+#[test]
+fn the_first_signal_does_not_end_a_drain_that_a_hook_has_begun() {
+    let (mut server, mut client) = Server::start("patient, with a hook");
+    assert_eq!(byte(&mut client), b't');
+    server.signal("TERM");
+    assert_eq!(byte(&mut client), b'd', "the connection goes on");
+    assert_eq!(server.line_after("report "), "1 0");
+}
+
+/// Both triggers flipped the switch, so one signal began the drain and ended it.
+#[test]
+fn two_triggers_that_mind_the_same_signal_begin_the_drain_together() {
+    let (mut server, mut client) = Server::start("patient, minds the signal twice");
+    server.signal("TERM");
+    assert_eq!(byte(&mut client), b't');
+    assert_eq!(byte(&mut client), b'd', "the connection goes on");
+    assert_eq!(server.line_after("report "), "1 0");
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hyper::rt::{Read, Write};
 use windlass_hyper::Io;
-use windlass_net::TcpStream;
+use windlass_net::{Keepalive, TcpStream};
 use windlass_runtime::timer::timeout;
 use windlass_sync::CancellationToken;
 
@@ -31,8 +31,15 @@ pub trait Connection: Send + Sync + 'static {
     /// another connection should call that connection's method.
     fn set_options(&self) {}
 
-    /// Prepares the connection in the connection's own task, so others are accepted meanwhile. If this does not finish
-    /// within the time for a head, or within two seconds once the server drains, the connection is closed.
+    /// Has the OS probe the connection while it is silent. Called before [`into_io`](Self::into_io) if
+    /// [`Serve::tcp_keepalive`](crate::Serve::tcp_keepalive) is set. By default, it does nothing; a type around another
+    /// connection calls that one's.
+    fn set_tcp_keepalive(&self, keepalive: Keepalive) {
+        let _ = keepalive;
+    }
+
+    /// Prepares the connection, in its own task: others are accepted meanwhile. If it does not come to an end
+    /// within the time for a head, or within two seconds once the server is told to end, the connection is closed.
     ///
     /// # Errors
     ///
@@ -49,31 +56,42 @@ impl Connection for TcpStream {
         let _ = self.set_nodelay(true);
     }
 
+    fn set_tcp_keepalive(&self, keepalive: Keepalive) {
+        if self.set_keepalive(Some(keepalive)).is_err() {
+            // The OS has no such settings of a socket's own, or the peer has gone.
+            let _ = self.set_keepalive(Some(Keepalive::new()));
+        }
+    }
+
     async fn into_io(self) -> io::Result<Self::Io> {
         Ok(Io::new(self))
     }
 }
 
-/// Prepares a connection for HTTP. Returns `None` if that fails or takes too long.
+/// Prepares a connection for HTTP. Fails if that takes too long.
 pub(crate) async fn set_up<C: Connection>(
     stream: C,
     limit: Option<Duration>,
     told: &CancellationToken,
-) -> Option<C::Io> {
+) -> io::Result<C::Io> {
     let mut preparing = pin!(stream.into_io());
     // Most connections have nothing to wait for, and need neither a timer nor the token.
     let first = poll_fn(|cx| Poll::Ready(preparing.as_mut().poll(cx))).await;
     if let Poll::Ready(io) = first {
-        return io.ok();
+        return io;
     }
     let in_time = async {
         match told.run_until_cancelled(preparing.as_mut()).await {
-            Some(io) => io.ok(),
-            None => timeout(LAST_HANDSHAKE, preparing).await.ok()?.ok(),
+            Some(io) => io,
+            None => timeout(LAST_HANDSHAKE, preparing).await.map_err(|_| timed_out())?,
         }
     };
     match limit {
-        Some(limit) => timeout(limit, in_time).await.ok()?,
+        Some(limit) => timeout(limit, in_time).await.map_err(|_| timed_out())?,
         None => in_time.await,
     }
+}
+
+fn timed_out() -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, "the handshake did not come to an end in time")
 }

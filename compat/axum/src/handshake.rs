@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 
 use axum::extract::connect_info::Connected;
 use hyper::rt::{Read, Write};
+use windlass_net::Keepalive;
 use windlass_serve::Listener;
 
 use crate::{Connection, IncomingStream};
@@ -167,6 +168,10 @@ where
 
     fn set_options(&self) {
         self.stream.set_options();
+    }
+
+    fn set_tcp_keepalive(&self, keepalive: Keepalive) {
+        self.stream.set_tcp_keepalive(keepalive);
     }
 
     async fn into_io(self) -> io::Result<I> {

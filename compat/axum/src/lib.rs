@@ -83,6 +83,7 @@
 //! }
 //! ```
 
+mod age;
 mod body;
 mod connection;
 mod handshake;

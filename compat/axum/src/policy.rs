@@ -17,3 +17,8 @@ pub(crate) const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 /// How long a handshake may take once the server drains. Longer lets a silent peer delay the end; shorter loses clients
 /// that are about to be served. Chosen: a few round trips over a long distance. Read by `Connection`.
 pub(crate) const LAST_HANDSHAKE: Duration = Duration::from_secs(2);
+
+/// The part of a connection's greatest age by which it may end earlier: a tenth. A larger part spreads connections that
+/// were opened together over a longer time; a smaller one keeps them longer. Chosen: gRPC's servers spread theirs by as
+/// much. Read by `Age`.
+pub(crate) const AGE_SPREAD: u32 = 10;

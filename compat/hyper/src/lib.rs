@@ -5,7 +5,7 @@
 //! | handing a stream to hyper | [`Io`] for sockets and their halves, [`FuturesIo`] for other futures-io streams, such as TLS |
 //! | hyper's tasks and time-outs | [`Executor`], [`Timer`] |
 //! | serving connections, HTTP/1 and HTTP/2, with time-outs and a drain that loses nothing | [`server::Http`] |
-//! | hyper-util's client | [`Connector`] |
+//! | hyper-util's client | [`Connector`]; `UnixConnector` for local sockets |
 //!
 //! hyper-util's `auto::Builder` and `GracefulShutdown` run here as well. [`server::Http`] documents what it adds to
 //! them.
@@ -65,7 +65,10 @@ pub mod server;
 mod timer;
 
 #[cfg(feature = "client")]
-pub use client::Connector;
+#[cfg(unix)]
+pub use client::UnixConnector;
+#[cfg(feature = "client")]
+pub use client::{Connector, HttpInfo};
 pub use executor::Executor;
 pub use futures_io::FuturesIo;
 pub use io::Io;

@@ -65,3 +65,7 @@ pub(crate) const FIRST_READ: usize = 1024;
 /// How long an address may take before the next one is tried as well. Longer delays a connection past an address that
 /// does not answer; shorter opens connections in vain. RFC 8305 recommends this. Read by `Connector`.
 pub(crate) const NEXT_ADDRESS: Duration = Duration::from_millis(250);
+
+/// How long a client may wait for a connection, if nothing is set. Longer lets slow networks through; shorter tells
+/// sooner of a server that does not answer. Chosen. Read by `Connector` and `UnixConnector`.
+pub(crate) const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);

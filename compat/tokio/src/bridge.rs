@@ -3,14 +3,18 @@
 //! # Who runs what
 //!
 //! The *side runtime* is tokio's own current-thread runtime, on one thread. It has tokio's drivers for time, sockets,
-//! signals and processes, and runs the tasks of `tokio::spawn`. All other futures stay on our workers; the drivers call
-//! our wakers.
+//! signals and processes, and runs what is given to `tokio::spawn`. All other futures run where they are: on our
+//! workers, whose wakers the drivers call. If more threads are asked for, it is tokio's multi-threaded runtime, and the one
+//! thread only holds it.
 //!
-//! Each of our threads enters the side runtime for its whole life, and each `block_on` for its duration, so that a poll
-//! costs nothing extra. A worker does so by living *inside* a `block_on` of the side runtime, a single poll without
-//! end. So tokio knows that the thread must not be blocked, and refuses a nested `block_on` with a panic instead of
-//! holding up our tasks. That poll is unconstrained, because tokio's budget would never be renewed. In the other
-//! direction, the threads of the side runtime, including those of its blocking pool, have entered ours.
+//! Each thread of ours has the side runtime entered for as long as it lives, and each `block_on` as long as that lasts,
+//! so that a poll costs nothing more. A worker does so by living *inside* of a `block_on` of the side runtime, a single
+//! poll without end: tokio then knows that the thread must not be blocked, and refuses a nested `block_on` with a panic
+//! instead of holding up our tasks. That poll is unconstrained, because tokio's budget would never be renewed. In the other
+//! direction the threads of the side runtime, those of its blocking pool included, have entered ours. They are none of our
+//! workers, so our `block_on` would block them, and with them what it waits for. So there it asks tokio first whether the
+//! thread may be blocked, by a `block_on` of nothing: tokio refuses in its tasks, and agrees in its blocking pool and in
+//! its `block_in_place`.
 //!
 //! # The end
 //!
@@ -18,8 +22,11 @@
 //! `stop` ends the side thread's `block_on`. The thread drops tokio's tasks, waits for its blocking pool for as long as
 //! there is time, and signals `ended`.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -36,7 +43,16 @@ const LONGEST_WAIT: Duration = Duration::from_secs(365 * 24 * 3600);
 const WHAT_TO_DO: &str = "This thread is a worker of windlass: await the future instead, or do what blocks \
                           inside of `windlass::task::block_in_place` or `windlass::spawn_blocking`.";
 
-/// Adds a tokio runtime beside the one that is built.
+/// Added to the message with which tokio refuses to block one of its own threads.
+const WHAT_TO_DO_ASIDE: &str = "This thread runs tasks of tokio's: await the future instead, give it to \
+                                `windlass::spawn`, or block inside of `tokio::task::spawn_blocking`.";
+
+thread_local! {
+    /// This thread is one of a side runtime.
+    static IS_ASIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Sets a tokio runtime beside the one that is built.
 pub trait BuilderExt {
     /// Lets crates that call tokio at run time work in this runtime's tasks:
     /// `tokio::{spawn, time, net, fs, process, signal}` and crates built on them, such as reqwest, sqlx and tonic.
@@ -72,6 +88,9 @@ pub trait BuilderExt {
     /// [`spawn_blocking`](windlass_runtime::spawn_blocking), where it is allowed. The task's
     /// [`JoinError`](windlass_runtime::task::JoinError) and a line on standard error say so too.
     ///
+    /// In turn, a [`block_on`](windlass_runtime::block_on) of ours panics in a task of tokio's. It would block the thread
+    /// that tokio's drivers run on, and wait for them.
+    ///
     /// # Examples
     ///
     /// ```
@@ -87,11 +106,43 @@ pub trait BuilderExt {
     /// # Ok::<(), std::io::Error>(())
     /// ```
     fn with_tokio(self) -> Self;
+
+    /// Does what [`with_tokio`](Self::with_tokio) does, and has what is given to `tokio::spawn` run on as many threads.
+    ///
+    /// This is for programs that spend much of their time in tasks that libraries give to `tokio::spawn`, such as
+    /// tonic's server or the connections of a database driver: with `with_tokio`, all of these share one thread. The
+    /// threads compete for the CPUs with this runtime's workers, so ask for few. There is one thread more, which holds
+    /// tokio's runtime and sleeps.
+    ///
+    /// # Panics
+    ///
+    /// Panics if `threads` is zero. [`build`](Builder::build) panics if the OS refuses one of the threads. The rest is as
+    /// with [`with_tokio`](Self::with_tokio); in addition, `tokio::task::block_in_place` works in what was given to
+    /// `tokio::spawn`, and in it our `block_on`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_tokio::BuilderExt;
+    ///
+    /// let runtime = windlass::Builder::new().with_tokio_threads(2).build()?;
+    /// let answer = runtime.spawn(async {
+    ///     tokio::spawn(async { tokio::task::block_in_place(|| 42) }).await.unwrap()
+    /// });
+    /// assert_eq!(runtime.block_on(answer).unwrap(), 42);
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    fn with_tokio_threads(self, threads: usize) -> Self;
 }
 
 impl BuilderExt for Builder {
     fn with_tokio(self) -> Self {
-        self.companion(|ours| Ok(Box::new(Bridge::start(ours)?)))
+        self.companion(|ours| Ok(Box::new(Bridge::start(ours, None)?)))
+    }
+
+    fn with_tokio_threads(self, threads: usize) -> Self {
+        assert!(threads > 0, "tasks without a thread never run");
+        self.companion(move |ours| Ok(Box::new(Bridge::start(ours, Some(threads))?)))
     }
 }
 
@@ -111,9 +162,9 @@ struct End {
 }
 
 impl Bridge {
-    fn start(ours: &Handle) -> io::Result<Self> {
+    fn start(ours: &Handle, threads: Option<usize>) -> io::Result<Self> {
         let name = format!("{}-tokio", ours.thread_name());
-        let side = build(ours.clone(), &name).map_err(|error| explain(&error))?;
+        let side = build(ours.clone(), &name, threads).map_err(|error| explain(&error))?;
         let handle = side.handle().clone();
         let end = Arc::new(End {
             stop: ManualResetEvent::new(false),
@@ -128,14 +179,43 @@ impl Bridge {
         let thread = Mutex::new(Some(thread.map_err(|error| explain(&error))?));
         Ok(Self { handle, end, thread })
     }
+
+    /// Panics if this thread runs tasks of the side runtime, as tokio does at a `block_on` in them.
+    fn refuse_in_tasks(&self) {
+        if !IS_ASIDE.get() {
+            return;
+        }
+        let asking = AssertUnwindSafe(|| self.handle.block_on(async {}));
+        if let Err(refusal) = catch_unwind(asking) {
+            // What tokio says was printed where it panicked.
+            let _ = writeln!(io::stderr(), "{WHAT_TO_DO_ASIDE}");
+            resume_unwind(Box::new(format!("{} {WHAT_TO_DO_ASIDE}", text_of(&*refusal))));
+        }
+    }
 }
 
-fn build(ours: Handle, name: &str) -> io::Result<SideRuntime> {
-    SideBuilder::new_current_thread()
+fn text_of(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<&str>().copied();
+    text.or_else(|| payload.downcast_ref::<String>().map(String::as_str)).unwrap_or_default()
+}
+
+/// Builds a runtime that is driven by one thread, or by as many as were asked for.
+fn build(ours: Handle, name: &str, threads: Option<usize>) -> io::Result<SideRuntime> {
+    let (mut builder, thread_name) = match threads {
+        None => (SideBuilder::new_current_thread(), format!("{name}-blocking")),
+        Some(_) => (SideBuilder::new_multi_thread(), format!("{name}-worker")),
+    };
+    if let Some(threads) = threads {
+        builder.worker_threads(threads);
+    }
+    builder
         .enable_all()
-        .thread_name(format!("{name}-blocking"))
-        // Entered for good: the runtime is left when the thread ends.
-        .on_thread_start(move || mem::forget(ours.enter()))
+        .thread_name(thread_name)
+        .on_thread_start(move || {
+            IS_ASIDE.set(true);
+            // For good: the thread's end leaves it.
+            mem::forget(ours.enter());
+        })
         .build()
 }
 
@@ -159,6 +239,7 @@ fn run(side: SideRuntime, ours: Handle, end: &End) {
     let _ended = SayEnded(&end.ended);
     let ours = ours;
     let _entered = ours.enter();
+    IS_ASIDE.set(true);
     side.block_on(end.stop.wait());
     let timeout = *end.timeout.lock().unwrap_or_else(PoisonError::into_inner);
     side.shutdown_timeout(timeout);
@@ -170,6 +251,9 @@ impl Companion for Bridge {
             ThreadKind::Worker => self.handle.block_on(unconstrained(async { body() })),
             // These threads may be blocked, by tokio as well.
             _ => {
+                if thread == ThreadKind::BlockOn {
+                    self.refuse_in_tasks();
+                }
                 let _entered = self.handle.enter();
                 body();
             }

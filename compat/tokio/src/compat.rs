@@ -1,6 +1,6 @@
 //! Adapts the I/O traits of `futures-io` to those of tokio, and back.
 
-use std::io::{self, IoSlice};
+use std::io::{self, IoSlice, SeekFrom};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
@@ -34,6 +34,8 @@ pin_project! {
     pub struct Compat<T> {
         #[pin]
         inner: T,
+        // The seek that is under way, and has been begun if the stream is one of tokio's.
+        seeking: Option<SeekFrom>,
     }
 }
 
@@ -55,7 +57,7 @@ impl<T> Compat<T> {
     /// # }).unwrap();
     /// ```
     pub fn new(stream: T) -> Self {
-        Self { inner: stream }
+        Self { inner: stream, seeking: None }
     }
 
     /// Returns the stream.
@@ -83,7 +85,21 @@ impl<T> Compat<T> {
         &mut self.inner
     }
 
-    /// Returns the stream, without the wrapper. No bytes are lost, because the wrapper holds none.
+    /// Returns the stream, pinned.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::pin::pin;
+    ///
+    /// let mut stream = pin!(windlass_tokio::Compat::new(&b"hello"[..]));
+    /// assert_eq!(stream.as_mut().get_pin_mut().len(), 5);
+    /// ```
+    pub fn get_pin_mut(self: Pin<&mut Self>) -> Pin<&mut T> {
+        self.project().inner
+    }
+
+    /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
     ///
     /// # Examples
     ///
@@ -155,6 +171,22 @@ impl<T: futures_io::AsyncWrite> tokio::io::AsyncWrite for Compat<T> {
     }
 }
 
+impl<T: futures_io::AsyncSeek> tokio::io::AsyncSeek for Compat<T> {
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()> {
+        *self.project().seeking = Some(position);
+        Ok(())
+    }
+
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>> {
+        let this = self.project();
+        // tokio also asks before it begins, for the end of an earlier seek. There is none, and it ignores the answer.
+        let Some(position) = *this.seeking else { return Poll::Ready(Ok(0)) };
+        let reached = ready!(this.inner.poll_seek(cx, position));
+        *this.seeking = None;
+        Poll::Ready(reached)
+    }
+}
+
 impl<T: tokio::io::AsyncRead> futures_io::AsyncRead for Compat<T> {
     fn poll_read(
         self: Pin<&mut Self>,
@@ -200,5 +232,24 @@ impl<T: tokio::io::AsyncWrite> futures_io::AsyncWrite for Compat<T> {
 
     fn poll_close(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.project().inner.poll_shutdown(cx)
+    }
+}
+
+impl<T: tokio::io::AsyncSeek> futures_io::AsyncSeek for Compat<T> {
+    fn poll_seek(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        position: SeekFrom,
+    ) -> Poll<io::Result<u64>> {
+        let mut this = self.project();
+        if *this.seeking != Some(position) {
+            // One that was given up must end before the next begins.
+            ready!(this.inner.as_mut().poll_complete(cx))?;
+            this.inner.as_mut().start_seek(position)?;
+            *this.seeking = Some(position);
+        }
+        let reached = ready!(this.inner.poll_complete(cx));
+        *this.seeking = None;
+        Poll::Ready(reached)
     }
 }

@@ -81,7 +81,22 @@ impl<T> Io<T> {
         &self.0
     }
 
-    /// Returns the stream, without the wrapper. No bytes are lost, because the wrapper holds none.
+    /// Returns the stream.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use windlass_tokio::Io;
+    ///
+    /// let mut io = Io::new(1);
+    /// *io.get_mut() += 1;
+    /// assert_eq!(io.into_inner(), 2);
+    /// ```
+    pub fn get_mut(&mut self) -> &mut T {
+        &mut self.0
+    }
+
+    /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
     ///
     /// # Examples
     ///

@@ -7,10 +7,10 @@
 //!
 //! | a crate needs | use | tokio runtimes |
 //! |---|---|---|
-//! | channels, locks, `select!`, streams: see below | nothing, they work unchanged | none |
-//! | a stream with tokio's `AsyncRead` and `AsyncWrite` | [`Io`] around a windlass stream | none |
-//! | tokio's traits on a futures-io stream, or the reverse | [`Compat`] | none |
-//! | a tokio runtime: `tokio::{spawn, time, net, fs, process, signal}` | `#[windlass::main(tokio = true)]`, [`BuilderExt::with_tokio`] | one, on a thread of its own |
+//! | channels, locks, `select!`, streams: see below | nothing, it works as it is | none |
+//! | a stream with tokio's `AsyncRead` and `AsyncWrite` | [`Io`] around one of ours | none |
+//! | a stream with the traits of the other world | [`Compat`] | none |
+//! | a tokio runtime around it: `tokio::{spawn, time, net, fs, process, signal}` | `#[windlass::main(tokio = true)]`, [`BuilderExt::with_tokio`] | one, on a thread of its own, or on [several](BuilderExt::with_tokio_threads) |
 //!
 //! # What a peer can do
 //!
@@ -337,6 +337,9 @@
 mod bridge;
 mod compat;
 mod io;
+// Descriptors as Unix has them.
+#[cfg(unix)]
+mod unix;
 
 #[cfg(feature = "bridge")]
 pub use bridge::BuilderExt;

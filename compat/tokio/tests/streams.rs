@@ -3,11 +3,11 @@
 #[path = "../../../tests/util/mod.rs"]
 mod util;
 
-use std::io::{ErrorKind, IoSlice};
+use std::io::{ErrorKind, IoSlice, SeekFrom};
 use std::pin::Pin;
 
 use futures_util::{SinkExt, StreamExt};
-use tokio::io::{AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
 use tokio_tungstenite::tungstenite::{Bytes, Message};
 use tokio_util::codec::{Framed, LengthDelimitedCodec};
 use util::{runtime, wait_for};
@@ -178,6 +178,62 @@ fn a_websocket_of_tokio_tungstenite_runs_over_our_streams() {
         socket.close(None).await.unwrap();
         while socket.next().await.is_some() {}
         echo.await.unwrap();
+    });
+    wait_for(task).unwrap();
+}
+
+/// Streams of either world, sought with the methods of the other.
+#[test]
+fn seeks_come_through_in_both_directions() {
+    const TEXT: &[u8] = b"0123456789";
+    let runtime = runtime(1);
+    let task = runtime.spawn(async {
+        let mut tokios = futures_lite::io::Cursor::new(TEXT).compat();
+        let mut ours = std::io::Cursor::new(TEXT).compat();
+        let mut byte = [0];
+        for (position, reached) in [
+            (SeekFrom::Start(4), 4),
+            (SeekFrom::End(-1), 9),
+            (SeekFrom::Current(-8), 2),
+            // The same twice is two seeks.
+            (SeekFrom::Current(1), 4),
+            (SeekFrom::Current(1), 6),
+        ] {
+            assert_eq!(AsyncSeekExt::seek(&mut tokios, position).await.unwrap(), reached);
+            assert_eq!(
+                futures_lite::AsyncSeekExt::seek(&mut ours, position).await.unwrap(),
+                reached
+            );
+            tokios.read_exact(&mut byte).await.unwrap();
+            assert_eq!(byte[0], TEXT[reached as usize]);
+            futures_lite::AsyncReadExt::read_exact(&mut ours, &mut byte).await.unwrap();
+            assert_eq!(byte[0], TEXT[reached as usize]);
+        }
+        let before = SeekFrom::Current(-100);
+        assert!(AsyncSeekExt::seek(&mut tokios, before).await.is_err());
+        assert!(futures_lite::AsyncSeekExt::seek(&mut ours, before).await.is_err());
+        assert_eq!(AsyncSeekExt::stream_position(&mut tokios).await.unwrap(), 7);
+        assert_eq!(
+            futures_lite::AsyncSeekExt::seek(&mut ours, SeekFrom::Current(0)).await.unwrap(),
+            7
+        );
+    });
+    wait_for(task).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_wrapped_has_its_descriptor() {
+    use std::os::fd::{AsFd, AsRawFd};
+
+    let runtime = runtime(1);
+    let task = runtime.spawn(async {
+        let (stream, _peer) = pair().await;
+        let number = stream.as_raw_fd();
+        let wrapped = Io::new(stream).compat();
+        assert_eq!(wrapped.as_fd().as_raw_fd(), number);
+        assert_eq!(wrapped.as_raw_fd(), number);
+        assert_eq!(wrapped.get_ref().as_raw_fd(), number);
     });
     wait_for(task).unwrap();
 }

@@ -2,6 +2,8 @@
 //! of the text.
 
 use std::any::Any;
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::panic::Location;
 use std::path::PathBuf;
@@ -39,4 +41,16 @@ pub(crate) fn flight_dump(cause: DumpCause, written: &io::Result<PathBuf>) {
             log::error!(target: target, "the flight record could not be written, although {cause}: {error}");
         }
     }
+}
+
+pub(crate) fn accept_failed(error: &io::Error, server: &Location<'_>, left_out: u64) {
+    log::warn!(
+        target: "windlass::serve",
+        "the server started at {server} could not accept a connection: {error}{}",
+        more(left_out)
+    );
+}
+
+pub(crate) fn connection_failed(error: &dyn Error, peer: &dyn fmt::Debug) {
+    log::debug!(target: "windlass::serve", "the connection of {peer:?} has failed: {error}");
 }

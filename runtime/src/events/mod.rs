@@ -1,5 +1,5 @@
-//! Reports events to `tracing` and `log`, with the features of these names. Without either, long polls and dumps of the
-//! flight record are reported on standard error, and everything else is found in join errors and reports only.
+//! Reports events to `tracing` and `log`, with the features of these names. Without either, long polls, dumps of the
+//! flight record and errors of `accept` are reported on standard error, and everything else is found in join errors and reports only.
 
 #[cfg(feature = "log")]
 mod logged;
@@ -9,6 +9,8 @@ mod traced;
 mod written;
 
 use std::any::Any;
+use std::error::Error;
+use std::fmt;
 use std::io;
 use std::panic::Location;
 use std::path::PathBuf;
@@ -56,6 +58,24 @@ pub(crate) fn flight_dump(cause: DumpCause, written: &io::Result<PathBuf>) {
     logged::flight_dump(cause, written);
     #[cfg(not(any(feature = "log", feature = "tracing")))]
     written::flight_dump(cause, written);
+}
+
+/// Tells that a server could not accept a connection, and how many reports like this were left out.
+pub fn accept_failed(error: &io::Error, server: &Location<'_>, left_out: u64) {
+    #[cfg(feature = "tracing")]
+    traced::accept_failed(error, server, left_out);
+    #[cfg(feature = "log")]
+    logged::accept_failed(error, server, left_out);
+    #[cfg(not(any(feature = "log", feature = "tracing")))]
+    written::accept_failed(error, server, left_out);
+}
+
+/// Tells that a connection of a server has ended with an error, which is its peer's doing for the most part.
+pub fn connection_failed(_error: &dyn Error, _peer: &dyn fmt::Debug) {
+    #[cfg(feature = "tracing")]
+    traced::connection_failed(_error, _peer);
+    #[cfg(feature = "log")]
+    logged::connection_failed(_error, _peer);
 }
 
 /// Returns what to add to a text because this many like it were left out.

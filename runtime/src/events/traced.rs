@@ -1,6 +1,8 @@
 //! Events and spans of `tracing`.
 
 use std::any::Any;
+use std::error::Error;
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::panic::Location;
@@ -80,4 +82,18 @@ pub(crate) fn flight_dump(cause: DumpCause, written: &io::Result<PathBuf>) {
             "the flight record could not be written, although {cause}"
         ),
     }
+}
+
+pub(crate) fn accept_failed(error: &io::Error, server: &Location<'_>, left_out: u64) {
+    tracing::warn!(
+        target: "windlass::serve",
+        %error,
+        server = %server,
+        left_out,
+        "a server could not accept a connection"
+    );
+}
+
+pub(crate) fn connection_failed(error: &dyn Error, peer: &dyn fmt::Debug) {
+    tracing::debug!(target: "windlass::serve", %error, ?peer, "a connection has failed");
 }

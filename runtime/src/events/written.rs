@@ -1,6 +1,7 @@
 //! Writes important reports to standard error.
 
 use std::io::{self, Write};
+use std::panic::Location;
 use std::path::PathBuf;
 
 use super::more;
@@ -23,4 +24,11 @@ pub(crate) fn flight_dump(cause: DumpCause, written: &io::Result<PathBuf>) {
             write(&format!("the flight record could not be written, although {cause}: {error}"));
         }
     }
+}
+
+pub(crate) fn accept_failed(error: &io::Error, server: &Location<'_>, left_out: u64) {
+    write(&format!(
+        "the server started at {server} could not accept a connection: {error}{}",
+        more(left_out)
+    ));
 }

@@ -63,15 +63,15 @@ impl<L: Listener, M> Serve<L, M> {
         mut self,
         signal: impl Future<Output = ()> + Send + 'static,
     ) -> Self {
-        self.drain = self.drain.on(signal);
+        self.own = self.own.on(signal);
         self
     }
 
     /// Shuts the server down when the process is asked to end, for instance by Ctrl-C or `SIGTERM`. The second such
     /// signal ends it at once; see [`Drain::on_signals`].
     ///
-    /// Handlers that have to know when the server ends, such as those of WebSockets, need a [`Switch`](crate::Switch):
-    /// create a [`Drain`], call its `on_signals`, and pass it to [`drain`](Self::drain).
+    /// Handlers that have to know that the server ends, such as those of WebSockets, need a [`Switch`](crate::Switch):
+    /// create a [`Drain`], take its switch, and pass it to [`drain`](Self::drain).
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl<L: Listener, M> Serve<L, M> {
     /// # }).unwrap();
     /// ```
     pub fn on_signals(mut self) -> io::Result<Self> {
-        self.drain = self.drain.on_signals()?;
+        self.own = self.own.on_signals()?;
         Ok(self)
     }
 
@@ -115,7 +115,7 @@ impl<L: Listener, M> Serve<L, M> {
     /// # }).unwrap();
     /// ```
     pub fn deadline(mut self, deadline: Duration) -> Self {
-        self.drain = self.drain.deadline(deadline);
+        self.own = self.own.deadline(deadline);
         self
     }
 
@@ -142,7 +142,7 @@ impl<L: Listener, M> Serve<L, M> {
     /// # }).unwrap();
     /// ```
     pub fn limit(mut self, connections: usize) -> Self {
-        self.drain = self.drain.limit(connections);
+        self.own = self.own.limit(connections);
         self
     }
 
@@ -273,8 +273,12 @@ impl<L: Listener, M> Serve<L, M> {
         self
     }
 
-    /// Replaces the [`Drain`], which decides when and how the server ends and includes [`limit`](Self::limit) and
-    /// [`deadline`](Self::deadline). Use it to share a [`Switch`](crate::Switch) with other tasks.
+    /// Replaces the [`Drain`], which decides when and how the server ends. Use it to share a
+    /// [`Switch`](crate::Switch) with other tasks, or to have several servers [end together](Drain::follow).
+    ///
+    /// What the methods of this type have set, or set later, stays in force: the signals of
+    /// [`with_graceful_shutdown`](Self::with_graceful_shutdown) and [`on_signals`](Self::on_signals) are added to those
+    /// of `drain`, and [`limit`](Self::limit) and [`deadline`](Self::deadline) win over its own.
     ///
     /// # Examples
     ///

@@ -2,18 +2,18 @@
 
 use std::future::Future;
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use hyper::Uri;
-use hyper_util::client::legacy::connect::{Connected, Connection};
-use windlass_net::{TcpStream, resolve};
+use windlass_net::{Keepalive, TcpSocket, TcpStream, resolve};
 use windlass_runtime::timer::timeout;
 
 use super::race::{interleaved, race};
 use crate::Io;
-use crate::policy::NEXT_ADDRESS;
+use crate::policy::{CONNECT_TIMEOUT, NEXT_ADDRESS};
 
 /// Connects hyper-util's client.
 ///
@@ -23,6 +23,8 @@ use crate::policy::NEXT_ADDRESS;
 ///
 /// It makes plain connections, and refuses `https`. A connector for TLS that wraps this one calls
 /// [`any_scheme`](Self::any_scheme).
+///
+/// The extensions of each response have an [`HttpInfo`](crate::HttpInfo) with the addresses of its connection.
 ///
 /// Dropping the future of a connection closes all attempts.
 ///
@@ -43,6 +45,8 @@ use crate::policy::NEXT_ADDRESS;
 pub struct Connector {
     connect_timeout: Option<Duration>,
     nodelay: bool,
+    keepalive: Option<Keepalive>,
+    local_address: Option<IpAddr>,
     any_scheme: bool,
 }
 
@@ -58,7 +62,13 @@ impl Connector {
     /// # drop(connector);
     /// ```
     pub fn new() -> Self {
-        Self { connect_timeout: Some(Duration::from_secs(10)), nodelay: true, any_scheme: false }
+        Self {
+            connect_timeout: Some(CONNECT_TIMEOUT),
+            nodelay: true,
+            keepalive: None,
+            local_address: None,
+            any_scheme: false,
+        }
     }
 
     /// Sets how long a connection may take in all. With `None` it may take as long as the OS tries.
@@ -92,7 +102,42 @@ impl Connector {
         self
     }
 
-    /// Accepts URIs of any scheme, not only of `http`. For connectors that add TLS.
+    /// Has the OS probe connections that are silent, and close those whose server is gone. By default it does not.
+    ///
+    /// An OS that has no such settings of a socket's own refuses all but [`Keepalive::new()`].
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use windlass::net::Keepalive;
+    /// use windlass_hyper::Connector;
+    ///
+    /// let connector = Connector::new().keepalive(Keepalive::new().idle(Duration::from_secs(60)));
+    /// # drop(connector);
+    /// ```
+    pub fn keepalive(mut self, keepalive: impl Into<Option<Keepalive>>) -> Self {
+        self.keepalive = keepalive.into();
+        self
+    }
+
+    /// Connects from this address. Servers are then connected to by addresses of its family only.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::net::Ipv4Addr;
+    /// use windlass_hyper::Connector;
+    ///
+    /// let connector = Connector::new().local_address(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST));
+    /// # drop(connector);
+    /// ```
+    pub fn local_address(mut self, address: impl Into<Option<IpAddr>>) -> Self {
+        self.local_address = address.into();
+        self
+    }
+
+    /// Takes URIs of any scheme, and not of `http` alone. For connectors that add TLS.
     ///
     /// # Examples
     ///
@@ -110,14 +155,23 @@ impl Connector {
     async fn connect(self, uri: Uri) -> io::Result<Io<TcpStream>> {
         let (host, port) = self.target(&uri)?;
         let connecting = async {
-            let addresses = interleaved(resolve((host, port)).await?);
-            race(addresses, NEXT_ADDRESS, TcpStream::connect).await
+            let mut addresses = interleaved(resolve((host, port)).await?);
+            match self.local_address {
+                None => race(addresses, NEXT_ADDRESS, TcpStream::connect).await,
+                Some(from) => {
+                    addresses.retain(|address| address.is_ipv4() == from.is_ipv4());
+                    race(addresses, NEXT_ADDRESS, |to| connect_from(from, to)).await
+                }
+            }
         };
         let stream = match self.connect_timeout {
             Some(limit) => timeout(limit, connecting).await.map_err(|_| timed_out(&uri))??,
             None => connecting.await?,
         };
         stream.set_nodelay(self.nodelay)?;
+        if self.keepalive.is_some() {
+            stream.set_keepalive(self.keepalive)?;
+        }
         Ok(Io::new(stream))
     }
 
@@ -137,7 +191,16 @@ impl Connector {
     }
 }
 
-fn timed_out(uri: &Uri) -> io::Error {
+async fn connect_from(from: IpAddr, to: SocketAddr) -> io::Result<TcpStream> {
+    let socket = match from {
+        IpAddr::V4(_) => TcpSocket::new_v4()?,
+        IpAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    socket.bind(SocketAddr::new(from, 0))?;
+    socket.connect(to).await
+}
+
+pub(super) fn timed_out(uri: &Uri) -> io::Error {
     let message =
         format!("no connection to {} in time", uri.authority().map_or("", |a| a.as_str()));
     io::Error::new(io::ErrorKind::TimedOut, message)
@@ -160,12 +223,6 @@ impl tower_service::Service<Uri> for Connector {
 
     fn call(&mut self, uri: Uri) -> Self::Future {
         Box::pin(self.clone().connect(uri))
-    }
-}
-
-impl Connection for Io<TcpStream> {
-    fn connected(&self) -> Connected {
-        Connected::new()
     }
 }
 
