@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use windlass_net::TcpListener;
 use windlass_runtime::timer::sleep;
-use windlass_runtime::{Handle, task};
+use windlass_runtime::{Handle, is_shutdown_error, task};
 use windlass_sync::CancellationToken;
 
 use crate::connection::{Connection, Place};
@@ -193,8 +193,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
                     drop(task::Builder::new().name("inspector: client").spawn(connection.run()));
                 }
             }
-            // The runtime is shutting down.
-            Err(error) if error.raw_os_error().is_none() => return,
+            Err(error) if is_shutdown_error(&error) => return,
             Err(_) => {
                 let _ = site.end.run_until_cancelled(sleep(ACCEPT_PAUSE)).await;
             }

@@ -165,7 +165,7 @@ fn is_under_way(error: &io::Error) -> bool {
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     let mut address = RawAddress::empty();
     let stream = make::accept(descriptor(listener), &mut address).map(TcpStream::from)?;
-    Ok((stream, address.to_inet()?))
+    Ok((stream, address.to_peer()?))
 }
 
 /// Connects to a local socket, which never waits: the listener has room, or refuses.

@@ -113,6 +113,15 @@ impl RawAddress {
         }
     }
 
+    /// Returns the address that `accept` has filled in. The error for a peer that has none is of the kind that says that
+    /// the connection was given up: macOS returns a socket without an address for one that was reset in the queue.
+    pub(super) fn to_peer(&self) -> io::Result<SocketAddr> {
+        if self.len == 0 {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        self.to_inet()
+    }
+
     pub(super) fn as_ptr(&self) -> *const sockaddr {
         std::ptr::from_ref(&self.bytes).cast()
     }
@@ -169,6 +178,19 @@ mod tests {
     fn only_an_internet_address_is_read_as_one() {
         let path = local::SocketAddr::from_pathname("/x").unwrap();
         assert!(RawAddress::from_local(&path).unwrap().to_inet().is_err());
+    }
+
+    /// One client's reset ended servers on macOS.
+    #[test]
+    fn a_peer_without_an_address_has_given_up() {
+        let mut raw = RawAddress::empty();
+        assert_eq!(raw.to_peer().unwrap_err().kind(), io::ErrorKind::InvalidData);
+        let (_, len) = raw.as_mut_parts();
+        // SAFETY: a place for the length.
+        unsafe { *len = 0 };
+        assert_eq!(raw.to_peer().unwrap_err().kind(), io::ErrorKind::ConnectionAborted);
+        let address: SocketAddr = "[::1]:7".parse().unwrap();
+        assert_eq!(RawAddress::from_inet(&address).to_peer().unwrap(), address);
     }
 
     /// Whatever bytes a call leaves, and however long it says they are: an address that survives the
