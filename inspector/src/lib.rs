@@ -46,6 +46,7 @@
 //! `connection` serves the requests that `http` has parsed and `guard` has let in. `page` is what the browser gets;
 //! [`top`] draws the same frames in a terminal.
 
+mod aside;
 mod builder;
 mod client;
 mod collect;
