@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use common::run;
-use windlass_net::unix::UnixDatagram;
+use windlass_net::unix::{SocketAddr, UnixDatagram};
 
 /// A path for a socket, removed in the end.
 struct TempPath(PathBuf);
@@ -52,5 +52,20 @@ fn a_full_receiver_says_nothing_about_the_peer() {
         }
         assert_eq!(sender.send(b"y").await.unwrap(), 1);
         assert_eq!(peer.recv(&mut [0; 4]).await.unwrap(), 1);
+    });
+}
+
+#[test]
+fn an_address_is_tried_like_a_path() {
+    run(|| async {
+        let path = TempPath::new("address");
+        let receiver = UnixDatagram::bind(&path.0).unwrap();
+        let sender = UnixDatagram::unbound().unwrap();
+        let address = SocketAddr::from_pathname(&path.0).unwrap();
+        assert_eq!(sender.try_send_to_addr(b"first", &address).unwrap(), 5);
+        assert_eq!(receiver.recv(&mut [0; 8]).await.unwrap(), 5);
+        fill(&path.0);
+        let refused = sender.try_send_to_addr(b"last", &address).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::WouldBlock);
     });
 }

@@ -278,6 +278,30 @@ impl UnixDatagram {
         self.io.try_write_with(|socket| socket.send_to(buf, path)).map_err(sys::no_room)
     }
 
+    /// Does what [`send_to_addr`](Self::send_to_addr) does, without waiting; otherwise like
+    /// [`try_send_to`](Self::try_send_to).
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`try_send_to`](Self::try_send_to).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::{SocketAddr, UnixDatagram};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-try-addr-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// assert_eq!(sender.try_send_to_addr(b"ping", &SocketAddr::from_pathname(&path)?)?, 4);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn try_send_to_addr(&self, buf: &[u8], address: &SocketAddr) -> io::Result<usize> {
+        self.io.try_write_with(|socket| socket.send_to_addr(buf, address)).map_err(sys::no_room)
+    }
+
     datagram_methods!(SocketAddr);
 
     /// Shuts down one direction or both, and wakes the tasks that wait for it.
