@@ -25,6 +25,9 @@ const TOO_SLOW: Refusal = Refusal::new(408, "the request took too long to arrive
 const NO_FRAME: Refusal = Refusal::new(503, "the inspector has failed to look: try again");
 const BUSY: Refusal = Refusal::new(503, "another flight record is being downloaded: try again");
 
+/// The content type of the metrics.
+const METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
 /// A place among the connections of an inspector.
 pub(crate) struct Place(Arc<Site>);
 
@@ -125,6 +128,10 @@ impl Connection {
                 }
                 None => self.refuse(&BUSY, true).await,
             },
+            (Method::Get | Method::Head, "/metrics") => match self.site.feed.openmetrics().await {
+                Ok(metrics) => self.respond(Response::ok(METRICS, metrics), with_body).await,
+                Err(refusal) => self.refuse(&refusal, with_body).await,
+            },
             (Method::Get | Method::Head, path) => match self.page(path) {
                 Some(response) => self.respond(response, with_body).await,
                 None if path == "/flight-record" => self.refuse(&WRONG_METHOD, with_body).await,
@@ -134,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// Returns the response for paths that need no look at the tasks.
+    /// Returns what is there without a look at the runtime.
     fn page(&self, path: &str) -> Option<Response> {
         Some(match path {
             "/" => Response::ok("text/html; charset=utf-8", page::html(&self.site.guard.token)),
@@ -142,15 +149,12 @@ impl Connection {
             "/parts.js" => Response::ok("text/javascript; charset=utf-8", page::PARTS_JS),
             "/graph.js" => Response::ok("text/javascript; charset=utf-8", page::GRAPH_JS),
             "/page.js" => Response::ok("text/javascript; charset=utf-8", page::JS),
-            "/metrics" => Response::ok(
-                "application/openmetrics-text; version=1.0.0; charset=utf-8",
-                self.site.feed.collector().openmetrics(),
-            ),
             _ => return None,
         })
     }
 
-    /// Sends a frame at each tick until the client has gone or is too slow.
+    /// Sends a frame at each tick until the client has gone, or is too slow. Where ticks are rare, comments between them
+    /// show that the connection is alive.
     async fn stream_events(&self, request: &Request) -> io::Result<()> {
         let subscription = match self.site.feed.subscribe(View::of(request)) {
             Ok(subscription) => subscription,
@@ -165,9 +169,12 @@ impl Connection {
                 Poll::Ready(frame) => Poll::Ready(frame),
                 Poll::Pending => gone.as_mut().poll(cx).map(|()| None),
             });
-            let Some(frame) = frame.await else { return Ok(()) };
-            // A frame is one line of JSON.
-            self.send(format!("data: {frame}\n\n").as_bytes()).await?;
+            match timeout(self.site.limits.silence, frame).await {
+                // A frame is one line of JSON.
+                Ok(Some(frame)) => self.send(format!("data: {frame}\n\n").as_bytes()).await?,
+                Ok(None) => return Ok(()),
+                Err(_) => self.send(b":\n\n").await?,
+            }
         }
     }
 

@@ -23,8 +23,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use windlass_runtime::Handle;
-use windlass_sync::AutoResetEvent;
 
+use crate::aside::aside;
 use crate::client::Client;
 use crate::collect::Collector;
 use crate::frame::Frame;
@@ -65,10 +65,6 @@ impl Feed {
         })
     }
 
-    pub(crate) fn collector(&self) -> &Collector {
-        &self.collector
-    }
-
     /// Returns how many clients are looking.
     pub(crate) fn clients(&self) -> usize {
         self.lock().clients.len()
@@ -100,20 +96,14 @@ impl Feed {
 
     /// Returns the flight record. It is written on a thread of its own, for the same reasons as snapshots.
     pub(crate) async fn flight_record(self: &Arc<Self>) -> io::Result<Vec<u8>> {
-        let (feed, answer) =
-            (self.clone(), Arc::new((Mutex::new(None), AutoResetEvent::new(false))));
-        let thread = thread::Builder::new().name("windlass-inspector".to_owned());
-        let to = answer.clone();
-        thread.spawn(move || {
-            // Whatever happens, the client gets an answer.
-            let record = catch_unwind(AssertUnwindSafe(|| feed.collector.flight_record()));
-            let record = record.unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
-            *to.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(record);
-            to.1.set();
-        })?;
-        answer.1.wait().await;
-        let record = answer.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        record.unwrap_or_else(|| Err(io::ErrorKind::Other.into()))
+        let feed = self.clone();
+        aside(move || feed.collector.flight_record()).await?
+    }
+
+    /// Returns the metrics, which are added up and written on a thread of its own, too.
+    pub(crate) async fn openmetrics(self: &Arc<Self>) -> Result<String, Refusal> {
+        let feed = self.clone();
+        aside(move || feed.collector.openmetrics()).await.map_err(|_| NO_THREAD)
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -147,9 +137,11 @@ impl Feed {
                 };
                 deliver(&frame, &now, &new);
                 served.extend(new);
-                // If the listing or the frames take long, they are made less often: they use at most half a core.
-                let next =
-                    *next.get_or_insert_with(|| begun + self.refresh.max(2 * begun.elapsed()));
+                // What takes long, the listing or the frames, is done less often: half of a core at most.
+                // `None` is a time that never comes.
+                let next = *next.get_or_insert_with(|| {
+                    begun.checked_add(self.refresh.max(2 * begun.elapsed()))
+                });
                 let mut shared = self.lock();
                 if shared.clients.is_empty() {
                     past.truncate(1);
@@ -165,11 +157,11 @@ impl Feed {
                 {
                     continue;
                 }
-                let left = next.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    break;
+                match next.map(|next| next.saturating_duration_since(Instant::now())) {
+                    Some(Duration::ZERO) => break,
+                    Some(left) => drop(self.changed.wait_timeout(shared, left)),
+                    None => drop(self.changed.wait(shared)),
                 }
-                drop(self.changed.wait_timeout(shared, left));
             }
             begun = Instant::now();
             past.push_back(without_tasks(now));
@@ -281,13 +273,19 @@ mod tests {
     #[test]
     fn one_snapshot_serves_all_clients_and_a_new_one_does_not_wait_for_the_tick() {
         let runtime = runtime();
-        let feed = Feed::new(runtime.handle().clone(), Duration::from_secs(3_600));
-        let clients: Vec<_> =
-            (0..CLIENTS).map(|_| feed.subscribe(View::default()).unwrap()).collect();
-        for client in &clients {
-            windlass_sync::block_on(client.next()).unwrap();
+        // The latter is beyond all clocks, which ended the thread.
+        for refresh in [Duration::from_secs(3_600), Duration::MAX] {
+            let feed = Feed::new(runtime.handle().clone(), refresh);
+            let mut clients = Vec::new();
+            for more in [CLIENTS - 1, 1] {
+                let old = clients.len();
+                clients.extend((0..more).map(|_| feed.subscribe(View::default()).unwrap()));
+                for client in &clients[old..] {
+                    windlass_sync::block_on(client.next()).unwrap();
+                }
+            }
+            assert_eq!(feed.snapshots(), 1);
         }
-        assert_eq!(feed.snapshots(), 1);
     }
 
     #[test]

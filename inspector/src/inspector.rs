@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use windlass_net::TcpListener;
 use windlass_runtime::timer::sleep;
-use windlass_runtime::{Handle, task};
+use windlass_runtime::{Handle, is_shutdown_error, task};
 use windlass_sync::CancellationToken;
 
 use crate::connection::{Connection, Place};
 use crate::feed::Feed;
 use crate::guard::Guard;
-use crate::policy::{ACCEPT_PAUSE, CLIENT_TIMEOUT, CONNECTIONS, REFRESH};
+use crate::policy::{ACCEPT_PAUSE, CLIENT_TIMEOUT, CONNECTIONS, REFRESH, SILENCE};
 
 /// The time limits for a client.
 #[derive(Debug, Clone, Copy)]
@@ -22,11 +22,13 @@ pub(crate) struct Limits {
     pub(crate) refresh: Duration,
     pub(crate) header: Duration,
     pub(crate) write: Duration,
+    /// How long a stream of frames may be silent.
+    pub(crate) silence: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { refresh: REFRESH, header: CLIENT_TIMEOUT, write: CLIENT_TIMEOUT }
+        Self { refresh: REFRESH, header: CLIENT_TIMEOUT, write: CLIENT_TIMEOUT, silence: SILENCE }
     }
 }
 
@@ -193,8 +195,7 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
                     drop(task::Builder::new().name("inspector: client").spawn(connection.run()));
                 }
             }
-            // The runtime is shutting down.
-            Err(error) if error.raw_os_error().is_none() => return,
+            Err(error) if is_shutdown_error(&error) => return,
             Err(_) => {
                 let _ = site.end.run_until_cancelled(sleep(ACCEPT_PAUSE)).await;
             }
@@ -204,7 +205,35 @@ async fn accept(listener: TcpListener, site: Arc<Site>) {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead, BufReader, Write};
+
     use super::*;
+    use crate::token::Token;
+
+    /// `top` gave up after half a minute without a frame.
+    #[test]
+    fn a_stream_whose_frames_are_rare_is_not_silent() {
+        let runtime = windlass_runtime::Builder::new().workers(1).build().unwrap();
+        let limits = Limits {
+            refresh: Duration::MAX,
+            silence: Duration::from_millis(5),
+            ..Limits::default()
+        };
+        let inspector = runtime.block_on(async {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let bound = listener.local_addr().unwrap();
+            let guard = Guard { token: Token::random().unwrap(), bound };
+            Inspector::start(listener, guard, Handle::current(), limits)
+        });
+        let mut client = std::net::TcpStream::connect(inspector.local_addr()).unwrap();
+        client.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        let (token, host) = (inspector.site.guard.token.as_str(), inspector.local_addr());
+        write!(client, "GET /events?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        let lines = BufReader::new(client).lines().map(Result::unwrap);
+        let after_the_frame = lines.skip_while(|line| !line.starts_with("data: ")).skip(1);
+        let comments = after_the_frame.filter(|line| line == ":").take(3);
+        assert_eq!(comments.count(), 3);
+    }
 
     #[test]
     fn an_inspector_may_go_to_any_thread() {

@@ -46,6 +46,7 @@
 //! requests that `http` has parsed and `guard` has let in. `page` is sent to the browser; [`top`] draws the same frames
 //! in a terminal.
 
+mod aside;
 mod builder;
 mod client;
 mod collect;

@@ -86,6 +86,10 @@ pub(crate) const REFRESH: Duration = Duration::from_millis(500);
 /// silent clients; shorter loses slow ones. Chosen. Read by `Limits`.
 pub(crate) const CLIENT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long a stream of frames may be silent before a comment is sent. Longer lets clients and what lies between take
+/// the connection for dead; shorter sends more. A third of the time after which `top` gives up. Read by `Limits`.
+pub(crate) const SILENCE: Duration = Duration::from_secs(10);
+
 /// The pause after an error of `accept`, which may be a lack of descriptors. Longer delays clients; shorter burns CPU
 /// time. Chosen. Read by `Inspector`.
 pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);

@@ -66,6 +66,19 @@ impl<T: Send + 'static> Buffered<T> {
 }
 
 impl<T: Read + Send + 'static> Buffered<T> {
+    /// Reads from what may grow: an end that was found for a caller whose future was dropped is looked for again.
+    pub(crate) async fn read(
+        &mut self,
+        buf: &mut [u8],
+        at_once: fn(&T, &mut [u8]) -> Option<usize>,
+    ) -> io::Result<usize> {
+        if !buf.is_empty() {
+            self.idle().await?;
+            self.state.value().read.take_if(|read| matches!(read, Ok(0)));
+        }
+        std::future::poll_fn(|cx| self.poll_read(cx, buf, at_once)).await
+    }
+
     /// Reads. `at_once` may return the bytes without blocking.
     pub(crate) fn poll_read(
         &mut self,
@@ -281,7 +294,11 @@ impl<T: Seek> State<T> {
 
 #[cfg(test)]
 mod tests {
+    use std::future::Future;
     use std::io::Cursor;
+    use std::task::Waker;
+
+    use windlass_sync::primitives::{Arc, Mutex};
 
     use super::*;
 
@@ -333,6 +350,33 @@ mod tests {
         let mut rest = [0; 8];
         assert_eq!(state.give_out(&mut rest).unwrap().unwrap(), 3);
         assert_eq!(&rest[..3], b"234");
+    }
+
+    /// The next read reported the end of a file that had grown since.
+    #[test]
+    fn an_end_that_a_given_up_read_has_found_is_looked_for_again() {
+        struct Grows(Arc<Mutex<Cursor<Vec<u8>>>>);
+
+        impl Read for Grows {
+            fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
+                self.0.lock().read(buf)
+            }
+        }
+
+        let file = Arc::new(Mutex::new(Cursor::new(Vec::new())));
+        let mut stream = Buffered::new(Grows(file.clone()));
+        windlass_runtime::block_on(async {
+            let mut buf = [0; 4];
+            let held = file.lock();
+            let mut given_up = Box::pin(stream.read(&mut buf, |_, _| None));
+            let mut cx = Context::from_waker(Waker::noop());
+            assert!(given_up.as_mut().poll(&mut cx).is_pending());
+            drop((given_up, held));
+            stream.idle().await.unwrap();
+            file.lock().get_mut().push(7);
+            assert_eq!(stream.read(&mut buf, |_, _| None).await.unwrap(), 1);
+            assert_eq!(stream.read(&mut buf, |_, _| None).await.unwrap(), 0);
+        });
     }
 
     #[test]

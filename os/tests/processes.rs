@@ -284,3 +284,21 @@ fn a_program_that_is_not_there_is_an_error() {
         assert_eq!(error.kind(), ErrorKind::NotFound);
     });
 }
+
+#[test]
+fn a_part_of_the_output_is_read_as_it_comes_and_its_end_is_told() {
+    run(|| async {
+        let mut script = shell("printf ab; read go; printf cde");
+        let mut child = script.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let mut four = [0; 4];
+        let mut read = Box::pin(stdout.read_exact(&mut four));
+        assert!(poll_once(&mut read).await.is_none(), "there are two at most");
+        stdin.write_all(b"go\n").await.unwrap();
+        read.await.unwrap();
+        assert_eq!(&four, b"abcd");
+        let error = stdout.read_exact(&mut four).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+        assert!(child.wait().await.unwrap().success());
+    });
+}

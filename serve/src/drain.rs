@@ -226,7 +226,7 @@ impl Drain {
     ///
     /// # Errors
     ///
-    /// Returns an error if the runtime shuts down, or if `accept` fails with an error that is not one of the OS.
+    /// Returns an error if the runtime shuts down.
     ///
     /// # Examples
     ///

@@ -63,8 +63,8 @@ pub trait Listener: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// After an error of the OS, which is assumed to be temporary, the server pauses and tries
-    /// again. Any other error ends the server.
+    /// After an error, which is assumed to be temporary or one connection's, the server pauses and tries
+    /// again. Only an error for which `windlass::is_shutdown_error` is true ends the server.
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, Self::Addr)>> + Send;
 
     /// Accepts a connection if one is in the queue.

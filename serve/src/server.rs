@@ -6,6 +6,7 @@ use std::io;
 use std::panic::Location;
 use std::time::Duration;
 
+use windlass_runtime::is_shutdown_error;
 use windlass_runtime::task::consume_budget;
 use windlass_runtime::timer::{now, timeout, timeout_at};
 use windlass_sync::CancellationToken;
@@ -89,7 +90,7 @@ impl<C> Server<C> {
                     self.start(stream, peer);
                     pause = first_pause;
                 }
-                Some(Err(error)) if error.raw_os_error().is_none() => return Err(error),
+                Some(Err(error)) if is_shutdown_error(&error) => return Err(error),
                 Some(Err(error)) => {
                     self.errors.note(&error);
                     let waiting = timeout(pause, self.open.one_ended());
@@ -134,7 +135,7 @@ impl<C> Server<C> {
                     left -= 1;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.raw_os_error().is_none() => return,
+                Err(error) if is_shutdown_error(&error) => return,
                 Err(error) => {
                     self.errors.note(&error);
                     let _ = timeout(PAUSES.0, self.open.one_ended()).await;

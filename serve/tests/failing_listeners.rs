@@ -10,24 +10,32 @@ use std::time::Duration;
 
 use common::{ask, echo, listener, run};
 use windlass_net::{TcpListener, TcpStream};
-use windlass_runtime::spawn;
+use windlass_runtime::{Builder, is_shutdown_error, spawn};
 use windlass_serve::{Drain, Listener};
 use windlass_sync::Latch;
 
-/// A listener that is out of descriptors for as long as it says.
+/// A listener that is out of descriptors, or has another error, for as long as it says.
 struct Exhausted {
     inner: TcpListener,
     refusals: AtomicUsize,
     refused: Arc<Latch>,
+    error: fn() -> io::Error,
 }
 
 impl Exhausted {
+    /// Creates a listener that is out of descriptors this many times.
+    fn new(inner: TcpListener, refusals: usize) -> Self {
+        let refused = Arc::new(Latch::new(refusals));
+        let error = || io::Error::from_raw_os_error(24);
+        Self { inner, refusals: AtomicUsize::new(refusals), refused, error }
+    }
+
     fn check(&self) -> io::Result<()> {
         let take = |left: usize| left.checked_sub(1);
         match self.refusals.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take) {
             Ok(_) => {
                 self.refused.count_down();
-                Err(io::Error::from_raw_os_error(24))
+                Err((self.error)())
             }
             Err(_) => Ok(()),
         }
@@ -61,8 +69,8 @@ impl Listener for Exhausted {
 fn a_server_that_is_out_of_descriptors_tries_again() {
     run(|| async {
         let (inner, address) = listener().await;
-        let refused = Arc::new(Latch::new(4));
-        let listener = Exhausted { inner, refusals: AtomicUsize::new(4), refused: refused.clone() };
+        let listener = Exhausted::new(inner, 4);
+        let refused = listener.refused.clone();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let see = seen.clone();
         let drain = Drain::new()
@@ -87,8 +95,7 @@ fn a_drain_that_is_out_of_descriptors_waits_for_some() {
     run(|| async {
         let (inner, address) = listener().await;
         let client = TcpStream::connect(address).await.unwrap();
-        let refused = Arc::new(Latch::new(3));
-        let listener = Exhausted { inner, refusals: AtomicUsize::new(3), refused };
+        let listener = Exhausted::new(inner, 3);
         let drain = Drain::new().grace(Duration::ZERO);
         drain.switch().flip();
         let serving = spawn(drain.serve(listener, |stream, _, _| async move {
@@ -157,32 +164,37 @@ fn a_flood_of_connections_keeps_no_server_from_ending() {
     });
 }
 
+/// A connection whose address the OS did not say ended the server, as if the runtime were shutting down.
 #[test]
-fn an_error_that_does_not_go_away_ends_the_server() {
-    struct Broken;
-
-    impl Listener for Broken {
-        type Stream = TcpStream;
-        type Addr = SocketAddr;
-
-        async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-            Err(io::Error::other("the runtime has shut down"))
-        }
-
-        fn try_accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
-            unreachable!("nobody has told it to end")
-        }
-
-        fn refuse_new(&self) -> io::Result<bool> {
-            unreachable!("nobody has told it to end")
-        }
-
-        fn local_addr(&self) -> io::Result<SocketAddr> {
-            unreachable!("nobody asks")
-        }
-    }
-
+fn an_error_that_is_not_the_oss_is_one_connections() {
     run(|| async {
-        assert!(Drain::new().serve(Broken, echo).await.is_err());
+        for told_first in [false, true] {
+            let (inner, address) = listener().await;
+            let client = TcpStream::connect(address).await.unwrap();
+            let mut listener = Exhausted::new(inner, 2);
+            listener.error = || io::ErrorKind::InvalidData.into();
+            let drain = Drain::new().grace(Duration::ZERO);
+            let switch = drain.switch();
+            if told_first {
+                switch.flip();
+            }
+            let serving = spawn(drain.serve(listener, |stream, _, _| async move {
+                stream.write_all(b"!").await.unwrap();
+            }));
+            client.read_exact(&mut [0]).await.unwrap();
+            switch.flip();
+            assert_eq!(serving.await.unwrap().unwrap().accepted(), 1);
+        }
+    });
+}
+
+#[test]
+fn the_end_of_the_listeners_runtime_ends_the_server() {
+    let elsewhere = Builder::new().workers(1).build().unwrap();
+    let (inner, _) = elsewhere.block_on(listener());
+    drop(elsewhere);
+    run(|| async {
+        let error = Drain::new().serve(inner, echo).await.unwrap_err();
+        assert!(is_shutdown_error(&error), "{error}");
     });
 }

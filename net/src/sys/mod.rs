@@ -24,7 +24,7 @@
 //!   `recv_from_uninit`: the same into memory that need not be initialised.
 //!
 //! On Unix also: `local` (std's types of them), `bind_local`, `connect_local`, `local_datagram`,
-//! `local_stream`, `peer_credentials`, `pipe`, `read_uninit`, `refuse_new_local`,
+//! `local_stream`, `no_room`, `peer_credentials`, `pipe`, `read_uninit`, `refuse_new_local`,
 //! `set_blocking`.
 
 #[cfg(unix)]

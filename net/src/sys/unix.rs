@@ -165,7 +165,7 @@ fn is_under_way(error: &io::Error) -> bool {
 pub(crate) fn accept(listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr)> {
     let mut address = RawAddress::empty();
     let stream = make::accept(descriptor(listener), &mut address).map(TcpStream::from)?;
-    Ok((stream, address.to_inet()?))
+    Ok((stream, address.to_peer()?))
 }
 
 /// Connects to a local socket, which never waits: the listener has room, or refuses.
@@ -194,6 +194,13 @@ pub(crate) fn send(socket: Descriptor<'_>, bytes: &[u8]) -> io::Result<usize> {
     check_len(unsafe {
         libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), make::SEND_FLAGS)
     })
+}
+
+/// Replaces the error of a local receiver that has no room by `WouldBlock`, where the OS says that buffers are lacking.
+/// On Linux they are.
+pub(crate) fn no_room(error: io::Error) -> io::Error {
+    let is_full = cfg!(not(target_os = "linux")) && error.raw_os_error() == Some(libc::ENOBUFS);
+    if is_full { io::ErrorKind::WouldBlock.into() } else { error }
 }
 
 /// The number of buffers that every system accepts; more is an error on some.
@@ -297,4 +304,17 @@ pub(crate) fn recv(socket: &UdpSocket, bytes: &mut [u8], peek: bool) -> io::Resu
 /// Converts a socket that listens into a listener.
 pub(crate) fn into_listener(socket: TcpStream) -> TcpListener {
     OwnedFd::from(socket).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lack_of_buffers_is_a_lack_of_room_except_on_linux() {
+        let kind = no_room(io::Error::from_raw_os_error(libc::ENOBUFS)).kind();
+        assert_eq!(kind == io::ErrorKind::WouldBlock, cfg!(not(target_os = "linux")));
+        let gone = no_room(io::Error::from_raw_os_error(libc::ECONNREFUSED));
+        assert_eq!(gone.raw_os_error(), Some(libc::ECONNREFUSED));
+    }
 }

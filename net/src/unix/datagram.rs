@@ -130,7 +130,7 @@ impl UnixDatagram {
 
     /// Registers a socket on which nothing was sent yet.
     fn from_fresh(socket: local::UnixDatagram) -> io::Result<Self> {
-        socket.set_nonblocking(true)?;
+        sys::set_nonblocking(sys::descriptor(&socket))?;
         Async::new_writable(socket).map(Self::from_async)
     }
 
@@ -243,7 +243,7 @@ impl UnixDatagram {
         let (mut pause, longest) = DATAGRAM_PAUSES;
         loop {
             task::consume_budget().await;
-            match send(self.io.get_ref()) {
+            match send(self.io.get_ref()).map_err(sys::no_room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     timer::sleep(pause).await;
@@ -274,7 +274,32 @@ impl UnixDatagram {
     /// # }).unwrap();
     /// ```
     pub fn try_send_to<P: AsRef<Path>>(&self, buf: &[u8], path: P) -> io::Result<usize> {
-        self.io.try_write_with(|socket| socket.send_to(buf, path))
+        // Outside of the attempt: no event follows where a lack of room is reported as an error of another kind.
+        self.io.try_write_with(|socket| socket.send_to(buf, path)).map_err(sys::no_room)
+    }
+
+    /// Does what [`send_to_addr`](Self::send_to_addr) does, without waiting; otherwise like
+    /// [`try_send_to`](Self::try_send_to).
+    ///
+    /// # Errors
+    ///
+    /// Returns the same errors as [`try_send_to`](Self::try_send_to).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use windlass::net::unix::{SocketAddr, UnixDatagram};
+    /// # windlass::block_on(async {
+    /// # let path = std::env::temp_dir().join(format!("windlass-doc-dgram-try-addr-{}", std::process::id()));
+    /// # let receiver = UnixDatagram::bind(&path)?;
+    /// let sender = UnixDatagram::unbound()?;
+    /// assert_eq!(sender.try_send_to_addr(b"ping", &SocketAddr::from_pathname(&path)?)?, 4);
+    /// # std::fs::remove_file(&path)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// # }).unwrap();
+    /// ```
+    pub fn try_send_to_addr(&self, buf: &[u8], address: &SocketAddr) -> io::Result<usize> {
+        self.io.try_write_with(|socket| socket.send_to_addr(buf, address)).map_err(sys::no_room)
     }
 
     datagram_methods!(SocketAddr);

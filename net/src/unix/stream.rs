@@ -119,7 +119,7 @@ impl UnixStream {
 
     /// Registers a stream on which nothing was sent yet.
     pub(super) fn from_connected(stream: local::UnixStream) -> io::Result<Self> {
-        stream.set_nonblocking(true)?;
+        sys::set_nonblocking(sys::descriptor(&stream))?;
         Async::new_writable(stream).map(Self::from_async)
     }
 

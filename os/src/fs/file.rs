@@ -219,8 +219,7 @@ impl File {
     /// # }).unwrap();
     /// ```
     pub async fn read(&self, buf: &mut [u8]) -> io::Result<usize> {
-        let mut stream = self.stream.lock().await;
-        std::future::poll_fn(|cx| stream.poll_read(cx, buf, at_once)).await
+        self.stream.lock().await.read(buf, at_once).await
     }
 
     /// Reads at the cursor until `buf` is full.
@@ -252,7 +251,7 @@ impl File {
     pub async fn read_exact(&self, mut buf: &mut [u8]) -> io::Result<()> {
         let mut stream = self.stream.lock().await;
         while !buf.is_empty() {
-            let n = std::future::poll_fn(|cx| stream.poll_read(cx, buf, at_once)).await?;
+            let n = stream.read(buf, at_once).await?;
             if n == 0 {
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }

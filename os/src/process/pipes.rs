@@ -207,6 +207,38 @@ macro_rules! output {
                 self.pipe().read(buf).await
             }
 
+            /// Reads until `buf` is full.
+            ///
+            /// A dropped future does not say how much was read.
+            ///
+            /// # Errors
+            ///
+            /// Returns `UnexpectedEof` if the pipe ends first; otherwise the same errors as [`read`](Self::read).
+            ///
+            /// # Examples
+            ///
+            /// ```
+            /// use std::process::Stdio;
+            ///
+            /// # use windlass::process::Command;
+            /// # windlass::block_on(async {
+            /// # let mut child = Command::new("echo").arg("hello").stdout(Stdio::piped()).spawn()?;
+            /// let mut start = [0; 4];
+            /// child.stdout.take().unwrap().read_exact(&mut start).await?;
+            /// assert_eq!(&start, b"hell");
+            /// # Ok::<(), std::io::Error>(())
+            /// # }).unwrap();
+            /// ```
+            pub async fn read_exact(&self, mut buf: &mut [u8]) -> io::Result<()> {
+                while !buf.is_empty() {
+                    match self.read(buf).await? {
+                        0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+                        n => buf = &mut buf[n..],
+                    }
+                }
+                Ok(())
+            }
+
             /// Appends everything up to the end to `buf`, and returns the number of bytes.
             ///
             /// Dropping the future loses nothing: bytes that were read are in `buf`, or are returned by the next read.

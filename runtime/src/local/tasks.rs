@@ -31,6 +31,7 @@ use windlass_timer::nanos;
 
 use crate::coop;
 use crate::hooks;
+use crate::observe::LocalObserver;
 use crate::primitives::plain::{AtomicU64 as PlainU64, Ordering as Plain};
 use crate::primitives::{Arc, AtomicUsize, Mutex, Ordering, thread};
 use crate::sched::Pool;
@@ -48,6 +49,8 @@ pub(crate) struct LocalTasks {
     unfinished: AtomicUsize,
     /// When the last poll began, in nanoseconds, or the time between two polls. Written by the executor's thread.
     clock: PlainU64,
+    /// Used by the executor's thread.
+    observer: LocalObserver,
     /// Used for its hooks, and to observe the tasks.
     pool: Arc<Pool>,
 }
@@ -70,6 +73,7 @@ impl LocalTasks {
             inner: Mutex::new(Inner::default()),
             unfinished: AtomicUsize::new(0),
             clock: PlainU64::new(0),
+            observer: LocalObserver::new(pool.clone()),
             pool,
         })
     }
@@ -150,7 +154,7 @@ impl LocalTasks {
         let Some(runnable) = inner.ready.pop_front() else { return false };
         inner.running = Some(runnable.header().addr());
         drop(inner);
-        self.pool.observe_local_poll(runnable.notes(), self.clock.load(Plain::Relaxed));
+        self.observer.begin_poll(runnable.notes(), self.clock.load(Plain::Relaxed));
         // The task must not see the state of the code that called the executor.
         let _belonging = task::set_aside();
         coop::budgeted(|| runnable.run());
@@ -250,7 +254,7 @@ impl Schedule for InLocalTasks {
         // SAFETY: the task is unfinished, so the `LocalTasks` are alive.
         let tasks = unsafe { &*self.0 };
         let (start, now) = tasks.read_clock();
-        tasks.pool.observe_local_time(task, start, now);
+        tasks.observer.end_poll(task, start, now);
     }
 
     fn release(self, task: NonNull<Header>, end: End) {

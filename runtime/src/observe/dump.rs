@@ -7,11 +7,11 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc as StdArc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use windlass_timer::in_nanos;
 
@@ -138,6 +138,8 @@ pub(crate) struct Dumper {
 
 struct Shared {
     settings: FlightDumps,
+    /// When the runtime was started.
+    started: SystemTime,
     state: Mutex<State>,
 }
 
@@ -152,7 +154,10 @@ struct State {
 
 impl Dumper {
     pub(crate) fn new(settings: Option<FlightDumps>, thread_name: &str) -> Self {
-        let shared = |settings| StdArc::new(Shared { settings, state: Mutex::default() });
+        let shared = |settings| {
+            let started = SystemTime::now();
+            StdArc::new(Shared { settings, started, state: Mutex::default() })
+        };
         Self { shared: settings.map(shared), thread_name: format!("{thread_name}-dump") }
     }
 
@@ -190,22 +195,31 @@ impl Dumper {
     /// Dumps the record for this reason, unless that was done lately.
     #[cold]
     pub(crate) fn trigger(&self, pool: &Arc<Pool>, cause: DumpCause, now: Instant) {
+        let thread = std::thread::Builder::new().name(self.thread_name.clone());
+        self.begin(now, |writer| {
+            let pool = pool.clone();
+            thread.spawn(move || writer.dump(pool, cause)).map(drop)
+        });
+    }
+
+    /// Starts a thread for a dump, unless that was done lately.
+    fn begin(&self, now: Instant, start: impl FnOnce(StdArc<Shared>) -> io::Result<()>) {
         let Some(shared) = &self.shared else { return };
-        {
+        let before = {
             let mut state = shared.state.lock();
             let every = shared.settings.every;
             let is_soon = |last| now.saturating_duration_since(last) < every;
             if state.is_writing || state.last.is_some_and(is_soon) {
                 return;
             }
-            state.last = Some(now);
             state.is_writing = true;
-        }
-        let thread = std::thread::Builder::new().name(self.thread_name.clone());
-        let (writer, pool) = (shared.clone(), pool.clone());
-        if thread.spawn(move || writer.dump(pool, cause)).is_err() {
+            state.last.replace(now)
+        };
+        if start(shared.clone()).is_err() {
             // The next cause tries again.
-            shared.state.lock().is_writing = false;
+            let mut state = shared.state.lock();
+            state.last = before;
+            state.is_writing = false;
         }
     }
 }
@@ -232,14 +246,8 @@ impl Shared {
     fn write(&self, dir: &Path, trace: &[u8]) -> io::Result<PathBuf> {
         fs::create_dir_all(dir)?;
         let number = FILES.fetch_add(1, Ordering::Relaxed);
-        let name = format!("flight-{}-{number}.json", std::process::id());
-        let (path, part) = (dir.join(&name), dir.join(name + ".part"));
-        // A program that watches the directory sees only whole files.
-        let written = fs::write(&part, trace).and_then(|()| fs::rename(&part, &path));
-        if let Err(error) = written {
-            let _ = fs::remove_file(&part);
-            return Err(error);
-        }
+        let path = dir.join(file_name(self.started, number));
+        write_whole(&path, trace)?;
         let mut state = self.state.lock();
         state.files.push_back(path.clone());
         let most = self.settings.files;
@@ -248,5 +256,77 @@ impl Shared {
         drop(state);
         old.iter().for_each(|old| drop(fs::remove_file(old)));
         Ok(path)
+    }
+}
+
+/// Returns the name of a file. The start tells it from the files of processes that had the same number, as the first of
+/// each container has.
+fn file_name(started: SystemTime, number: u64) -> String {
+    let start = started.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
+    format!("flight-{start}-{}-{number}.json", std::process::id())
+}
+
+/// Writes a file. A program that watches the directory sees only whole ones.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let part = path.with_extension("json.part");
+    // What is there is somebody else's.
+    let mut file = File::create_new(&part)?;
+    let written = file.write_all(bytes);
+    drop(file);
+    let written = written.and_then(|()| fs::rename(&part, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// A thread that was refused counted as a dump, and the next cause was passed over as too soon.
+    #[test]
+    fn the_next_cause_tries_again_if_a_thread_was_refused() {
+        let settings = FlightDumps::to_callback(|_| {}).every(Duration::MAX);
+        let dumper = Dumper::new(Some(settings), "test");
+        let (now, tried) = (Instant::now(), Cell::new(0));
+        let begin = |result: io::Result<()>| {
+            dumper.begin(now, |_| {
+                tried.set(tried.get() + 1);
+                result
+            });
+        };
+        begin(Err(io::ErrorKind::OutOfMemory.into()));
+        begin(Ok(()));
+        assert_eq!(tried.get(), 2);
+        dumper.shared.as_ref().unwrap().state.lock().is_writing = false;
+        begin(Ok(()));
+        assert_eq!(tried.get(), 2, "that would be too soon");
+    }
+
+    /// In a container each program has the same number after a restart, and wrote over the files of the last one.
+    #[test]
+    fn a_restart_with_the_same_process_id_names_other_files() {
+        let started = SystemTime::UNIX_EPOCH + Duration::from_secs(1);
+        let later = started + Duration::from_millis(1);
+        assert_ne!(file_name(started, 0), file_name(later, 0));
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_writes_is_left_alone() {
+        let name = format!("windlass-dump-{}.json", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        let part = path.with_extension("json.part");
+        fs::write(&part, "theirs").unwrap();
+        let refused = write_whole(&path, b"ours").unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&part).unwrap(), b"theirs");
+        fs::remove_file(&part).unwrap();
+        write_whole(&path, b"ours").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"ours");
+        assert!(!part.exists());
+        fs::remove_file(&path).unwrap();
     }
 }

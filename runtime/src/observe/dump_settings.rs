@@ -60,7 +60,7 @@ impl FlightDumps {
     }
 
     /// Writes each dump to a file of its own in the directory, which is created when it is needed. The files are called
-    /// `flight-PID-NUMBER.json`. Each file, or the error if it can't be written, is reported to `tracing` or `log` with
+    /// `flight-START-PID-NUMBER.json`, with the start of the runtime in milliseconds since 1970. Each file, or the error if it can't be written, is reported to `tracing` or `log` with
     /// the feature of that name, or else to standard error.
     ///
     /// # Examples
@@ -151,7 +151,8 @@ impl FlightDumps {
         self
     }
 
-    /// Sets how many files are kept; 16 by default, at least 1. The oldest of this runtime's files are deleted.
+    /// Sets how many files are kept; 16 by default, at least 1. The oldest of this runtime's files are deleted; those
+    /// of others, also of an earlier run of the same program, stay.
     ///
     /// # Examples
     ///

@@ -12,7 +12,8 @@ use crate::sched::Counter;
 use crate::task::SiteId;
 
 /// The observations of one place for a worker. They are written by the thread in the place, with plain stores; the
-/// monitor writes `stuck`. All threads that are not workers share one more, which they write with read-modify-writes.
+/// monitor writes `stuck`. All threads that are not workers share one more, which they write with read-modify-writes;
+/// those with tasks of their own have others for the polls of these, see `LocalObserver`.
 ///
 /// Aligned, so that no other allocation shares a cache line with it, or the pair of lines that are fetched together.
 #[derive(Default)]

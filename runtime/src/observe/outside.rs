@@ -11,7 +11,7 @@ use super::sampling::{OUTSIDE_LEVEL, stands_for};
 use crate::poller::fires;
 use crate::primitives::plain::Ordering;
 use crate::sched::Pool;
-use crate::task::{self, Header, Id, Notes, PollMark, PollTime, Runnable, WokenBy};
+use crate::task::{self, Id, Notes, PollTime, Runnable, WokenBy};
 
 windlass_sync::thread_cell!(static UNTIL_STAMP: u32 = 1);
 
@@ -31,26 +31,6 @@ impl Pool {
             notes.spawned(nanos(Instant::now()));
             observed.sites.of(notes.site()).spawned.bump_shared();
         }
-    }
-
-    /// Notes that a task of one thread begins a poll at this time, which is to be timed.
-    pub(crate) fn observe_local_poll(&self, notes: &Notes, now: u64) {
-        if let Some(observed) = self.observed() {
-            let _ = notes.begin_poll(PollTime::new(now), PollMark::Timed);
-            observed.sites.of(notes.site()).polls.bump_shared();
-        }
-    }
-
-    /// Notes that a poll of such a task has ended, with the times at which it began and ended.
-    pub(crate) fn observe_local_time(&self, task: &Header, start: u64, now: u64) {
-        let Some(observed) = self.observed().filter(|_| task.notes.take_timed()) else {
-            return;
-        };
-        let time = now.saturating_sub(start).max(1);
-        task.notes.add_busy(time);
-        let site = observed.sites.of(task.notes.site());
-        site.time.add_shared(time);
-        site.longest.raise_shared(time);
     }
 
     /// Notes that a task of one thread, or one that was refused, has ended.

@@ -1,5 +1,6 @@
 //! Adds up what all threads of a runtime have counted.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use windlass_timer::nanos;
@@ -13,6 +14,8 @@ use crate::task::{SiteId, WokenBy};
 pub(crate) struct Summary<'a> {
     pool: &'a Pool,
     halves: Vec<&'a Observed>,
+    /// Those of threads with tasks of their own.
+    local: Vec<Arc<Observed>>,
 }
 
 impl<'a> Summary<'a> {
@@ -20,11 +23,15 @@ impl<'a> Summary<'a> {
         let slots = pool.slots.iter().map(|slot| &slot.observed);
         let halves =
             slots.chain([&pool.observed_outside]).filter_map(|place| place.get()).collect();
-        Self { pool, halves }
+        Self { pool, halves, local: pool.observed_local.all() }
+    }
+
+    fn halves(&self) -> impl Iterator<Item = &Observed> {
+        self.halves.iter().copied().chain(self.local.iter().map(|observed| &**observed))
     }
 
     fn histogram(&self, of: impl Fn(&Observed) -> &Recorder) -> Histogram {
-        Histogram::of(self.halves.iter().map(|observed| of(observed)))
+        Histogram::of(self.halves().map(of))
     }
 
     pub(crate) fn poll_time(&self) -> Histogram {
@@ -42,7 +49,7 @@ impl<'a> Summary<'a> {
     }
 
     pub(crate) fn timer_lateness(&self) -> Histogram {
-        let of_workers = self.halves.iter().map(|observed| &observed.timer_lateness);
+        let of_workers = self.halves().map(|observed| &observed.timer_lateness);
         Histogram::of(of_workers.chain([&*self.pool.poller().lateness]))
     }
 
@@ -55,7 +62,7 @@ impl<'a> Summary<'a> {
     }
 
     pub(crate) fn ready_tasks(&self) -> CountHistogram {
-        CountHistogram::of(self.halves.iter().map(|observed| &observed.ready_tasks))
+        CountHistogram::of(self.halves().map(|observed| &observed.ready_tasks))
     }
 
     /// Returns the time that a worker has spent working, idling and with the OS.
@@ -78,7 +85,7 @@ impl<'a> Summary<'a> {
     }
 
     fn site(&self, index: usize) -> Option<SiteMetrics> {
-        let counts = || self.halves.iter().filter_map(|observed| observed.sites.get(index));
+        let counts = || self.halves().filter_map(|observed| observed.sites.get(index));
         // Finished is read before spawned, so that a task that ends in between is not counted only as finished.
         let finished: u64 = counts().map(|count| count.ended()).sum();
         let spawned: u64 = counts().map(|count| count.spawned.get()).sum();
@@ -98,7 +105,7 @@ impl<'a> Summary<'a> {
             poll_time_max: Duration::from_nanos(
                 counts().map(|count| count.longest.get()).max().unwrap_or(0),
             ),
-            poll_time: Histogram::of(self.halves.iter().filter_map(|w| w.sites.times(index))),
+            poll_time: Histogram::of(self.halves().filter_map(|w| w.sites.times(index))),
             wait_total: Duration::from_nanos(sum(|count| count.wait.get())),
         })
     }

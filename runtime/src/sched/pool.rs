@@ -16,7 +16,7 @@ use crate::companion::Companion;
 use crate::deque::Injector;
 use crate::fork::{Forecast, Guests, Posted};
 use crate::local::PinnedThreads;
-use crate::observe::{Dumper, ObservedPlace};
+use crate::observe::{Dumper, LocalPlaces, ObservedPlace};
 use crate::poller::Poller;
 use crate::primitives::plain::AtomicBool as PlainBool;
 use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
@@ -67,6 +67,8 @@ pub(crate) struct Pool {
     pub(crate) outside: CachePadded<Counters>,
     /// What these threads observe about tasks.
     pub(crate) observed_outside: ObservedPlace,
+    /// What those with tasks of their own observe about their polls.
+    pub(crate) observed_local: LocalPlaces,
     closing: AtomicBool,
 }
 
@@ -103,6 +105,7 @@ impl Pool {
             companion: Mutex::new(None),
             outside: CachePadded::default(),
             observed_outside: ObservedPlace::default(),
+            observed_local: LocalPlaces::default(),
             closing: AtomicBool::new(false),
             config,
         });

@@ -6,6 +6,7 @@ use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use windlass_sync::primitives::Mutex;
+use windlass_sync::quietly;
 use windows_sys::Win32::System::Console::{
     CTRL_BREAK_EVENT, CTRL_C_EVENT, CTRL_CLOSE_EVENT, CTRL_LOGOFF_EVENT, CTRL_SHUTDOWN_EVENT,
     SetConsoleCtrlHandler,
@@ -118,7 +119,8 @@ unsafe extern "system" fn handle(number: u32) -> BOOL {
         event.count = event.count.wrapping_add(1);
         (std::mem::take(&mut event.waiting), event.listeners > 0)
     };
-    waiting.into_iter().for_each(|(_, waker)| waker.wake());
+    // A waker may be the program's, and a panic here would end the process.
+    waiting.into_iter().for_each(|(_, waker)| quietly(|| waker.wake()));
     if heard && matches!(number, CLOSE | LOGOFF | SHUTDOWN) {
         // The process ends when this returns. The listeners have until the OS loses patience.
         loop {
@@ -126,4 +128,43 @@ unsafe extern "system" fn handle(number: u32) -> BOOL {
         }
     }
     heard.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::Future;
+    use std::pin::pin;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+    use std::task::{Context, Wake};
+
+    use super::*;
+
+    struct Panics(AtomicUsize);
+
+    impl Wake for Panics {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, SeqCst);
+            panic!("a waker panics, as this test wants");
+        }
+    }
+
+    /// The panic left the handler, which ended the process.
+    #[test]
+    fn wakers_that_panic_spare_the_process_and_those_behind_them() {
+        let panics = Arc::new(Panics(AtomicUsize::new(0)));
+        let waker = Waker::from(panics.clone());
+        let mut cx = Context::from_waker(&waker);
+        let [mut one, mut other] = [(); 2].map(|()| Listener::new(BREAK).unwrap());
+        {
+            let (mut one, mut other) = (pin!(one.heard()), pin!(other.heard()));
+            assert!(one.as_mut().poll(&mut cx).is_pending());
+            assert!(other.as_mut().poll(&mut cx).is_pending());
+            // SAFETY: the number is that of an event; the OS calls it the same way.
+            assert_eq!(unsafe { handle(BREAK) }, 1);
+            assert_eq!(panics.0.load(SeqCst), 2);
+            assert!(one.as_mut().poll(&mut cx).is_ready());
+            assert!(other.as_mut().poll(&mut cx).is_ready());
+        }
+    }
 }
