@@ -36,7 +36,7 @@
 //! | `sync::oneshot`, `broadcast`, `watch` | tokio's, unchanged. Alternatives: [`channel::bounded(1)`](channel::bounded) or the crate `oneshot`; async-broadcast; none for `watch` |
 //! | `sync::Notify` | [`sync::AutoResetEvent`]; to wake all waiters, [`sync::ManualResetEvent`], which stays set until it is reset |
 //! | `sync::Mutex`, `RwLock`, `Semaphore`, `Barrier`, `OnceCell` | [`lock`] |
-//! | tokio-util's `CancellationToken`, `TaskTracker` | [`sync::CancellationToken`], [`task::TaskTracker`] |
+//! | tokio-util's `CancellationToken`, `TaskTracker`, `AbortOnDropHandle` | [`sync::CancellationToken`], [`task::TaskTracker`], [`task::AbortOnDropHandle`] |
 //! | `select!`, `join!`, `try_join!` | futures-lite's `future::{or, zip, try_zip}`, or tokio's macros, unchanged |
 //! | `net::TcpStream`, `UdpSocket`, `UnixStream`, `lookup_host` | the same names in [`net`]; [`net::resolve`] |
 //! | `AsyncFd` | [`net::Async`] |
@@ -368,7 +368,7 @@ pub mod timer {
 pub mod sync {
     pub use windlass_sync::{
         AutoResetEvent, AutoResetWait, CancellationToken, Cancelled, CancelledOwned, DropGuard,
-        Latch, LatchWait, ManualResetEvent, ManualResetWait,
+        DropGuardRef, Latch, LatchWait, ManualResetEvent, ManualResetWait,
     };
 
     /// Primitives that are OS objects, which foreign code can signal and wait for.

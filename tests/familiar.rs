@@ -8,11 +8,11 @@ use std::io;
 use std::rc::Rc;
 
 use util::PATIENCE;
-use windlass::Handle;
 use windlass::net::{TcpListener, TcpSocket, TcpStream};
 use windlass::sync::CancellationToken;
-use windlass::task::{self, JoinSet, TaskTracker};
+use windlass::task::{self, AbortOnDropHandle, JoinSet, TaskTracker};
 use windlass::timer::{Duration, Instant, MissedTickBehavior, interval, sleep};
+use windlass::{Handle, Runtime};
 
 #[windlass::test]
 async fn tasks_are_spawned_through_the_module() {
@@ -27,6 +27,7 @@ async fn a_set_takes_local_tasks_and_closures_for_a_runtime() {
     let local = Rc::new(1);
     set.spawn_local(async move { *local });
     set.spawn_blocking_on(|| 2, &Handle::current());
+    set.spawn_pinned(|| async { *Rc::new(3) });
     let mut results = vec![set.join_next().await.unwrap().unwrap()];
     let second = loop {
         // The task ends before its result lies there, so it is asked for until it does.
@@ -36,8 +37,9 @@ async fn a_set_takes_local_tasks_and_closures_for_a_runtime() {
         task::yield_now().await;
     };
     results.push(second.1);
+    results.push(set.join_next().await.unwrap().unwrap());
     results.sort_unstable();
-    assert_eq!(results, [1, 2]);
+    assert_eq!(results, [1, 2, 3]);
     assert!(set.try_join_next_with_id().is_none() && set.is_empty());
 }
 
@@ -94,6 +96,48 @@ async fn a_token_may_be_owned_by_what_it_ends() {
     let done = token.clone().run_until_cancelled_owned(async { 7 }).await;
     token.cancel();
     assert_eq!((done, task.await.unwrap()), (Some(7), None));
+}
+
+#[windlass::test]
+async fn a_handle_may_abort_its_task_when_it_is_dropped() {
+    let begin = || {
+        let token = CancellationToken::new();
+        let guard = token.clone().drop_guard();
+        let task = windlass::spawn(async move {
+            let _guard = guard;
+            std::future::pending::<()>().await;
+        });
+        (token, AbortOnDropHandle::new(task))
+    };
+    let (dropped, task) = begin();
+    drop(task);
+    dropped.cancelled().await;
+
+    let (dropped, mut task) = begin();
+    let waited = windlass::timer::timeout(Duration::from_millis(1), &mut task).await;
+    assert!(waited.is_err() && !dropped.is_cancelled(), "it may be awaited again");
+    task.abort();
+    assert!(task.await.unwrap_err().is_cancelled());
+
+    let (dropped, task) = begin();
+    let (id, task) = (task.id(), task.detach());
+    windlass::yield_now().await;
+    assert!(!dropped.is_cancelled() && task.id() == id);
+    task.abort();
+}
+
+#[windlass::test]
+async fn a_runtime_may_be_shut_down_in_the_background_by_one_of_its_tasks() {
+    let runtime = Runtime::new().unwrap();
+    let waits = runtime.spawn(std::future::pending::<()>());
+    let (handle, (sender, receiver)) = (runtime.handle().clone(), std::sync::mpsc::channel());
+    let ends = handle.spawn_blocking(move || {
+        let runtime: Runtime = receiver.recv().unwrap();
+        runtime.shutdown_background();
+    });
+    sender.send(runtime).unwrap();
+    assert!(waits.await.unwrap_err().is_cancelled());
+    ends.await.unwrap();
 }
 
 #[windlass::test(virtual_time = true)]

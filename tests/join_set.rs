@@ -9,6 +9,7 @@ use std::task::{Context, Wake, Waker};
 
 use util::{AsyncGate, Count, PATIENCE, runtime, text_of, throw, wait_for, wait_until};
 use windlass::Builder;
+use windlass::observe::{TaskState, WaitsFor};
 use windlass::task::JoinSet;
 
 #[test]
@@ -261,4 +262,39 @@ fn spawning_into_a_set_whose_waiter_panics_keeps_the_set_whole() {
         joined += 1;
     }
     assert_eq!(joined, 2);
+}
+
+/// What the last of many waits for was looked for among the places of all.
+#[test]
+fn the_last_of_many_is_named_as_what_is_waited_for() {
+    let runtime = runtime(1);
+    let (sender, ids) = std::sync::mpsc::channel();
+    let waiter = runtime.spawn(async move {
+        let mut set = JoinSet::new();
+        let mut last = None;
+        for round in 0..3 {
+            for number in 0..10 {
+                let task = set.spawn(async move {
+                    if (round, number) == (1, 4) {
+                        pending::<()>().await;
+                    }
+                });
+                if (round, number) == (1, 4) {
+                    last = Some(task.id());
+                }
+            }
+            while set.len() > usize::from(round > 0) {
+                set.join_next().await.unwrap().unwrap();
+            }
+        }
+        sender.send(last.unwrap()).unwrap();
+        set.join_next().await;
+    });
+    let last = ids.recv_timeout(PATIENCE).unwrap();
+    wait_until("the last is named", || {
+        let task = runtime.handle().tasks().into_iter().find(|task| task.id == waiter.id());
+        task.is_some_and(|task| {
+            task.state == TaskState::Idle && task.waits_for == WaitsFor::Join(last)
+        })
+    });
 }

@@ -5,7 +5,7 @@ use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::rc::Rc;
 
 use windlass::observe::{Histogram, SiteMetrics, TaskInfo};
-use windlass::task::{self, AbortHandle, Id, JoinError, JoinHandle, JoinSet};
+use windlass::task::{self, AbortHandle, AbortOnDropHandle, Id, JoinError, JoinHandle, JoinSet};
 use windlass::timer::{Elapsed, Interval, MissedTick, Sleep, Timeout, Timer, TimerWait};
 use windlass::{
     Builder, EnterGuard, Handle, Metrics, Runtime, ShutdownReport, Straggler, WorkerMetrics,
@@ -63,6 +63,8 @@ is!(JoinHandle<std::marker::PhantomPinned>: Unpin);
 is_not!(JoinHandle<Local>: Send);
 is_not!(JoinHandle<Local>: Sync);
 is_not!(JoinHandle<u8>: Clone);
+
+is!(AbortOnDropHandle<u8>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
 
 is!(JoinSet<u8>: Send, Sync, Unpin, UnwindSafe, RefUnwindSafe);
 is!(JoinSet<Unshared>: Send, Sync);

@@ -5,12 +5,12 @@ mod util;
 
 use std::future::pending;
 use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
-use std::time::Instant;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-use util::{Count, Gate, OnDrop, PATIENCE, poll_once, runtime, wait_for};
-use windlass::task::{self, LocalKey};
+use util::{AsyncGate, Count, Gate, OnDrop, PATIENCE, poll_once, runtime, wait_for};
+use windlass::task::{self, AbortHandle, LocalKey};
 
 windlass::task_local! {
     /// Which task it is.
@@ -216,4 +216,49 @@ fn without_constraint_nothing_is_made_to_yield() {
     });
     assert!(wait_for(spent).unwrap());
     assert!(task::has_budget_remaining());
+}
+
+/// What a task had inherited stayed as long as anything named the task: here a handle, and the waker that the timers
+/// keep for the next time.
+#[test]
+fn what_a_task_has_inherited_goes_when_the_task_ends() {
+    windlass::task_local! { inherited static HELD: Arc<()>; }
+    let runtime = runtime(1);
+    let value = Arc::new(());
+    let gate = AsyncGate::new();
+    let wait = gate.clone();
+    let task = HELD.sync_scope(value.clone(), || {
+        runtime.spawn(async move {
+            let wait = windlass::timer::timeout(Duration::from_secs(3600), wait.wait());
+            wait.await.unwrap();
+        })
+    });
+    let handle = task.abort_handle();
+    assert_eq!(Arc::strong_count(&value), 2);
+    gate.open();
+    wait_for(task).unwrap();
+    assert_eq!(Arc::strong_count(&value), 1);
+    assert!(handle.is_finished());
+
+    let aborted = HELD.sync_scope(value.clone(), || runtime.spawn(pending::<()>()));
+    let handle = aborted.abort_handle();
+    handle.abort();
+    assert!(wait_for(aborted).unwrap_err().is_cancelled());
+    assert_eq!(Arc::strong_count(&value), 1);
+}
+
+/// A request that knew its tasks was never freed, because they knew it.
+#[test]
+fn an_inherited_value_may_hold_handles_to_the_tasks_that_inherit_it() {
+    windlass::task_local! { inherited static TASKS: Arc<Mutex<Vec<AbortHandle>>>; }
+    let runtime = runtime(2);
+    let tasks = Arc::default();
+    let request = TASKS.scope(Arc::clone(&tasks), async {
+        let child = windlass::spawn(async {});
+        TASKS.with(|tasks| tasks.lock().unwrap().push(child.abort_handle()));
+        child.await.unwrap();
+    });
+    wait_for(runtime.spawn(request)).unwrap();
+    assert_eq!(tasks.lock().unwrap().len(), 1);
+    assert_eq!(Arc::strong_count(&tasks), 1, "dropping it would drop the handle, too");
 }

@@ -7,7 +7,7 @@ use std::task::{Poll, Waker};
 
 use loom::sync::{Arc, Mutex};
 use loom::thread;
-use windlass_loom_tests::{Drops, Poison, Stash, check};
+use windlass_loom_tests::{Drops, Guard, Poison, Stash, check};
 use windlass_runtime::model::Ready;
 
 #[global_allocator]
@@ -119,5 +119,46 @@ fn lent_wakers_go_before_the_poll_has_ended() {
         left.into_iter().for_each(Waker::wake);
         ready.run_all();
         assert_eq!(ready.released(), 1);
+    });
+}
+
+windlass_runtime::task_local! { inherited static HELD: Guard }
+
+/// Property: the values that a task has inherited are touched by the holder of its `Runnable` alone, and are gone when
+/// the task is complete, whatever waker or handle is kept.
+///
+/// Seen to fail with: `Cell::schedule` that notes the wake-up when the `Runnable` is queued; `Cell::complete` that
+/// drops the values after COMPLETE, or not at all.
+#[test]
+fn inherited_values_go_before_the_task_is_complete() {
+    check(3, || {
+        let drops = Drops::default();
+        let stash = Stash::default();
+        let ready = Ready::new();
+        let (runnable, handle) = HELD.sync_scope(drops.guard(), || {
+            let stash = stash.clone();
+            let mut polls = 0;
+            ready.task(poll_fn(move |cx| {
+                stash.keep(cx);
+                polls += 1;
+                if polls == 2 { Poll::Ready(()) } else { Poll::Pending }
+            }))
+        });
+        runnable.run();
+        let waker = stash.take();
+        let user = thread::spawn({
+            let ready = ready.clone();
+            move || {
+                waker.wake_by_ref();
+                ready.run_all();
+                waker
+            }
+        });
+        ready.run_all();
+        assert!(!handle.is_finished() || drops.count() == 1, "joined too early");
+        let _kept = user.join().unwrap();
+        ready.run_all();
+        assert!(handle.is_finished());
+        assert_eq!(drops.count(), 1);
     });
 }

@@ -190,6 +190,22 @@ impl Runtime {
         self.end(|pool, start| shutdown::finish(pool, start, deadline))
     }
 
+    /// Shuts the runtime down and does not wait: cancels every task, and lets its threads end on their own. Can be called
+    /// in a task of this runtime, too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// let runtime = windlass::Runtime::new()?;
+    /// let task = runtime.spawn(std::future::pending::<()>());
+    /// runtime.shutdown_background();
+    /// assert!(windlass::block_on(task).unwrap_err().is_cancelled());
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
+    pub fn shutdown_background(self) {
+        let _ = self.shutdown(Duration::ZERO);
+    }
+
     fn end(
         &mut self,
         finish: impl FnOnce(&Arc<Pool>, Instant) -> ShutdownReport,

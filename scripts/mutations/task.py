@@ -219,4 +219,25 @@ MUTATIONS = [
         "local_tasks",
         "a_wake_up_comes_while_the_thread_goes_to_wait",
     ),
+    Mutation(
+        "a task counts its wake-up when another thread may run it",
+        "runtime/src/task/cell.rs",
+        "        unsafe { cell.marks.woken() };\n"
+        "        let scheduler = cell.scheduler;\n"
+        "        // SAFETY: as above.\n"
+        "        scheduler.schedule(unsafe { Runnable::new(header) });\n",
+        "        let scheduler = cell.scheduler;\n"
+        "        scheduler.schedule(unsafe { Runnable::new(header) });\n"
+        "        unsafe { cell.marks.woken() };\n",
+        "task_references",
+        "inherited_values_go_before_the_task_is_complete",
+    ),
+    Mutation(
+        "a task keeps what it has inherited for as long as a handle names it",
+        "runtime/src/task/cell.rs",
+        "        unsafe { cell.marks.disinherit() };\n",
+        "",
+        "task_references",
+        "inherited_values_go_before_the_task_is_complete",
+    ),
 ]

@@ -102,7 +102,7 @@ pub mod waits;
 mod wake_batch;
 
 pub use auto_reset_event::{AutoResetEvent, AutoResetWait};
-pub use cancellation::{CancellationToken, Cancelled, CancelledOwned, DropGuard};
+pub use cancellation::{CancellationToken, Cancelled, CancelledOwned, DropGuard, DropGuardRef};
 pub use latch::{Latch, LatchWait};
 pub use manual_reset_event::{ManualResetEvent, ManualResetWait};
 

@@ -198,6 +198,11 @@ fn the_guard_cancels_unless_disarmed() {
     let guard = child.clone().drop_guard();
     drop(guard);
     assert!(child.is_cancelled() && !token.is_cancelled());
+
+    let kept = token.drop_guard_ref().disarm();
+    assert!(!kept.is_cancelled());
+    drop(token.drop_guard_ref());
+    assert!(token.is_cancelled());
 }
 
 #[test]

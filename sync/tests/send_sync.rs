@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 
 use windlass_sync::{
-    AutoResetEvent, AutoResetWait, CancellationToken, Cancelled, CancelledOwned, DropGuard, Latch,
-    LatchWait, ManualResetEvent, ManualResetWait, Parker, Unparker,
+    AutoResetEvent, AutoResetWait, CancellationToken, Cancelled, CancelledOwned, DropGuard,
+    DropGuardRef, Latch, LatchWait, ManualResetEvent, ManualResetWait, Parker, Unparker,
 };
 
 /// Is `true` by an inherent constant if `T` has the trait, and `false` by the fallback otherwise.
@@ -55,6 +55,7 @@ table! {
     Cancelled<'static>:        true  true  false;
     CancelledOwned:            true  true  false;
     DropGuard:                 true  true  true;
+    DropGuardRef<'static>:     true  true  true;
     Parker:                    true  false true;
     Unparker:                  true  true  true;
 }

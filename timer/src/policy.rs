@@ -35,6 +35,12 @@ pub(crate) const CLAIM_EXPIRY: Duration = Duration::from_millis(100);
 /// that is stuck; longer saves looks in vain while the other thread fires. Chosen. Read by `Shard::recheck_later`.
 pub(crate) const RECHECK: Duration = Duration::from_millis(1);
 
+/// The number of shards, besides its own, that a worker in the middle of a computation looks at. More notices sooner
+/// that the timers of others are due, who may be stuck; fewer costs less where there are many workers, because each
+/// shard is a cache line that others write. Chosen, so that up to four workers look at all. Read by
+/// `Timers::is_due_near`.
+pub(crate) const SHARDS_PER_LOOK: usize = 8;
+
 // --- Coalescing ---
 
 /// Firings that follow each other within this time may be coalesced. Longer coalesces sparser timers; shorter leaves

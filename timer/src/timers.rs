@@ -7,7 +7,7 @@ use windlass_sync::primitives::{Arc, Mutex};
 use crate::batch::FiringPass;
 use crate::coalescer::{Coalescer, LastFiring};
 use crate::holders::ShardRef;
-use crate::policy::OUTSIDE_SHARDS;
+use crate::policy::{OUTSIDE_SHARDS, SHARDS_PER_LOOK};
 use crate::timekeeper::{Driver, NEVER, Timekeeper};
 
 /// The timers of a runtime, with a shard for each worker.
@@ -63,6 +63,7 @@ use crate::timekeeper::{Driver, NEVER, Timekeeper};
 /// assert_eq!(timers().keep_time(NEVER), deadline);
 /// timers().wake_up();
 /// assert!(timers().is_due(deadline) && !timers().is_due(timers().now()));
+/// assert!(timers().overdue(0).is_none() && !timers().is_due_near(0, 0));
 /// assert_eq!(timers().fire(deadline, |wakers| wakers.drain(..).for_each(Waker::wake)), 1);
 /// assert!(Pin::new(&mut sleep).poll(&mut context).is_ready());
 ///
@@ -177,6 +178,30 @@ impl Timers {
         self.last_firing.fire_at(self.next()) <= now
     }
 
+    /// Returns the next deadline, or an earlier time, and the runtime's time `lag` nanoseconds ago, if it was time to fire
+    /// then. Looks at each shard once, and at the clock only if a timer is armed.
+    pub fn overdue(&self, lag: u64) -> Option<(u64, u64)> {
+        self.overdue_by(self.next(), lag)
+    }
+
+    fn overdue_by(&self, next: u64, lag: u64) -> Option<(u64, u64)> {
+        if next == NEVER {
+            return None;
+        }
+        let now = self.now().saturating_sub(lag);
+        (self.last_firing.fire_at(next) <= now).then_some((next, now))
+    }
+
+    /// Returns true if it is time to fire in the [shard of a worker](Self::worker), or in one of a few others. With each
+    /// `turn` the others are the next ones, in a ring, and with few shards they are all.
+    pub fn is_due_near(&self, worker: usize, turn: usize) -> bool {
+        let start = turn.wrapping_mul(SHARDS_PER_LOOK) % self.shards.len();
+        let ring = self.shards[start..].iter().chain(&self.shards[..start]);
+        let own = self.worker(worker).next();
+        let next = ring.take(SHARDS_PER_LOOK).map(|shard| shard.next()).fold(own, u64::min);
+        self.overdue_by(next, 0).is_some()
+    }
+
     /// Fires the timers that are due, except in shards where another thread does, and returns their number. More timers
     /// may be due. `wake` is called with batches of wakers, in order, and removes them.
     pub fn fire(&self, now: u64, wake: impl FnMut(&mut Vec<Waker>)) -> usize {
@@ -271,5 +296,56 @@ impl Timers {
 impl std::fmt::Debug for Timers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Timers").field("shards", &self.shards).finish_non_exhaustive()
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+    use super::*;
+
+    /// A clock that is set by hand and counts how often it is read.
+    #[derive(Default)]
+    struct ByHand {
+        now: AtomicU64,
+        readings: AtomicU64,
+    }
+
+    impl Driver for std::sync::Arc<ByHand> {
+        fn now(&self) -> u64 {
+            self.readings.fetch_add(1, Relaxed);
+            self.now.load(Relaxed)
+        }
+
+        fn wake_timekeeper(&self) {}
+    }
+
+    /// A worker that computes looked at all shards at each split point.
+    #[test]
+    fn a_look_near_is_at_ones_own_shard_and_a_few_others_in_turn() {
+        const WORKERS: usize = 64;
+        let clock = std::sync::Arc::<ByHand>::default();
+        let timers = Timers::new(WORKERS, Box::new(clock.clone()));
+        let turns = timers.shards.len().div_ceil(SHARDS_PER_LOOK);
+        assert!((0..turns).all(|turn| !timers.is_due_near(0, turn)));
+        assert_eq!(timers.overdue(0), None);
+        assert_eq!(clock.readings.load(Relaxed), 0, "no timer is armed");
+
+        let _timer = timers.worker(40).arm(1_000_000, Waker::noop());
+        let seen_by = |worker, from| {
+            let turns = from..from + turns;
+            turns.filter(|&turn| timers.is_due_near(worker, turn)).count()
+        };
+        assert_eq!((seen_by(0, 0), seen_by(40, 0)), (0, 0), "it is not due");
+        clock.now.store(2_000_000, Relaxed);
+        assert_eq!(seen_by(40, 0), turns, "its worker sees it at once");
+        assert!((0..2 * turns).all(|from| (1..=2).contains(&seen_by(0, from))), "others in turn");
+        assert_eq!(timers.overdue(0), Some((1_000_000, 2_000_000)));
+        assert_eq!(timers.overdue(1_500_000), None);
+
+        let few = Timers::new(4, Box::new(clock));
+        let _timer = few.outside(3).arm(1_000_000, Waker::noop());
+        assert!((0..3).all(|turn| few.is_due_near(0, turn)), "where there are few, they are all");
     }
 }

@@ -246,11 +246,13 @@ impl Worker {
             return;
         }
         let poller = self.pool.poller();
+        // All of the others would be a part of the computation's time that grows with their number.
+        let glance = self.pacing.next_glance();
         // Models that compute arm no timers, and looking for them would be most of what they explore.
-        let is_due = || cfg!(not(loom)) && poller.is_due();
+        let is_due = || cfg!(not(loom)) && poller.timers().is_due_near(self.index(), glance);
         let look = self.pacing.is_look_due(now, OS_LOOK_EVERY)
             && (poller.has_events_to_take() || is_due());
-        if own || look || self.pool.has_shared_work() || self.pool.has_kept_work() {
+        if own || look || self.pool.has_shared_work() || self.pool.has_kept_work_near(glance) {
             let count = self.computation.pace.keep_count(|| self.poll_in_place(now, look));
             self.pending.set_count(count);
         }

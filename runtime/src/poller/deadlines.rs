@@ -41,7 +41,7 @@ impl Poller {
 
     /// Returns true if a timer is due.
     pub(crate) fn is_due(&self) -> bool {
-        self.timers.in_use() && self.timers.is_due(self.timers.now())
+        self.timers.overdue(0).is_some()
     }
 
     /// Fires the timers that are due, and returns their number.
@@ -51,14 +51,7 @@ impl Poller {
 
     /// Fires the timers that were due `lag` nanoseconds ago or earlier, and returns their number.
     pub(super) fn fire_overdue(&self, lag: u64) -> usize {
-        if !self.timers.in_use() {
-            return 0;
-        }
-        let now = self.timers.now().saturating_sub(lag);
-        if !self.timers.is_due(now) {
-            return 0;
-        }
-        let due = self.timers.next();
+        let Some((due, now)) = self.timers.overdue(lag) else { return 0 };
         let wake = |wakers: &mut Vec<Waker>| wake_all(wakers.drain(..));
         let fired = firing(|| {
             if !foreign::hands_on() {

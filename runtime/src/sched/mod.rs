@@ -21,6 +21,7 @@ mod spin;
 mod standstill;
 mod status;
 pub(crate) mod steal;
+mod survey;
 mod threads;
 mod trial;
 mod worker;

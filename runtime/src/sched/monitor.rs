@@ -70,6 +70,11 @@ impl MonitorSwitch {
         }
     }
 
+    /// Returns true if [`hurry`](Self::hurry) would change nothing. Relaxed, as there.
+    pub(crate) fn looks_soon(&self) -> bool {
+        self.on.load(Ordering::Relaxed) && self.hurried.load(Ordering::Relaxed)
+    }
+
     /// Takes back the request to hurry, so that the next one kicks again. In a manual loop, a fence comes before the
     /// caller looks for work.
     pub(crate) fn settle(&self) {

@@ -28,6 +28,8 @@ pub(crate) struct Pacing {
     busy_since: Cell<Instant>,
     /// Pushes left before the worker considers waking a second one.
     until_thought: Cell<u32>,
+    /// How often the worker has looked at a few of the others.
+    glances: Cell<usize>,
     round: Round,
 }
 
@@ -41,6 +43,7 @@ impl Pacing {
             last_look: Cell::new(now),
             busy_since: Cell::new(now),
             until_thought: Cell::new(PUSHES_PER_THOUGHT),
+            glances: Cell::new(0),
             round: Round::new(now),
         }
     }
@@ -92,6 +95,11 @@ impl Pacing {
     /// Notes that the worker looks at the shared queues now.
     pub(crate) fn looked(&self, now: Instant) {
         self.last_look.set(now);
+    }
+
+    /// Returns the number of the worker's next look at a few of the others.
+    pub(crate) fn next_glance(&self) -> usize {
+        self.glances.replace(self.glances.get().wrapping_add(1))
     }
 
     /// Called when the clock was read. Returns the new average time of a poll, if the polls since the last reading show

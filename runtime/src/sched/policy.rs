@@ -62,6 +62,17 @@ pub(crate) const ROUND: Duration = Duration::from_micros(300);
 /// batch would do. Chosen: with polls of [`LOOK_INTERVAL`], a batch waits for many looks. Read by `Pacing`.
 pub(crate) const LONG_AVERAGE_POLL: Duration = LOOK_INTERVAL;
 
+/// The number of slots at which a worker looks, in the middle of a computation, for tasks that their workers are kept
+/// from. More notices them sooner; fewer costs less where there are many workers, because each slot costs a fence, and
+/// cache lines that others write. Chosen. Read by `Pool::has_kept_work_near`.
+pub(crate) const SLOTS_PER_GLANCE: usize = 8;
+
+/// The number of tasks in the shared queues between two looks whether one of the workers, all of which are busy, may be
+/// busy for long. More saves the outside thread that pushes looks at all workers; fewer has the monitor come sooner for
+/// a computation that has begun while tasks waited. The first task that waits is always worth a look. Chosen. Read by
+/// `Pool::after_push`.
+pub(crate) const PUSHES_PER_SCAN: usize = 16;
+
 // --- Waking a second worker ---
 
 /// The cost of waking a parked thread. A backlog that takes longer than this is worth a second worker; a shorter one is
@@ -105,13 +116,18 @@ pub(crate) const LONGEST_SAMPLE: Duration = SAMPLE_EVERY.saturating_mul(4);
 pub(crate) const FORGET_AFTER: Duration = Duration::from_secs(1);
 
 /// A queue that its owner will have emptied within this time is not worth stealing from, as long as the owner makes
-/// progress: the thief would pay more in cache misses than it gains. Chosen. Read by `Worker::take_from_backlog`.
+/// progress: the thief would pay more in cache misses than it gains. Chosen. Read by `steal::weigh_backlog`.
 pub(crate) const SMALL_BACKLOG: Duration = Duration::from_micros(5);
 
 /// The number of turns of a spin, some microseconds, for which a thief watches whether the owner makes progress. Longer
-/// finds more owners to be running, and spares their queues; shorter gets at the tasks of a stalled owner sooner.
-/// Chosen. It is 0 in models, where every owner is taken to be stalled. Read by `Slot::makes_progress_soon`.
+/// finds more owners to be running, and spares their queues; shorter gets at a stalled one's tasks sooner. Chosen. It
+/// is none in models, where every owner is taken to be stalled. Read by `steal::Watch`.
 pub(crate) const THIEF_SPINS: u32 = if cfg!(loom) { 0 } else { 128 };
+
+/// The number of owners that a thief watches together. While it watches, it counts as one that searches, and nobody is
+/// woken for what comes. More gets past many short queues sooner; fewer reads less between two turns of the spin.
+/// Chosen: with 64 workers a search watches eight times, and not 63 times. Read by `steal::Watch`.
+pub(crate) const WATCHED_TOGETHER: usize = 8;
 
 /// Returns the number of workers that may search for work at a time of their own accord. Searchers find the same work
 /// and contend for it; tokio allows half of its workers too. Read by the builder.

@@ -18,7 +18,9 @@ use crate::fork::{Forecast, Guests, Posted};
 use crate::local::PinnedThreads;
 use crate::observe::{Dumper, LocalPlaces, ObservedPlace};
 use crate::poller::Poller;
-use crate::primitives::plain::AtomicBool as PlainBool;
+use crate::primitives::plain::{
+    AtomicBool as PlainBool, AtomicUsize as PlainUsize, Ordering as Plain,
+};
 use crate::primitives::{Arc, AtomicBool, AtomicUsize, Mutex, Ordering, fence};
 use crate::stuck::Reports;
 use crate::task::{Origin, OwnedTasks, Runnable};
@@ -50,6 +52,8 @@ pub(crate) struct Pool {
     pub(crate) monitor: CachePadded<MonitorSwitch>,
     /// The number of workers and spares at this moment.
     present: CachePadded<AtomicUsize>,
+    /// How many of them are spares. A hint, which orders nothing.
+    pub(super) spares_present: CachePadded<PlainUsize>,
     pub(super) cpu_share: CachePadded<CpuShare>,
     pub(super) choices: CachePadded<Choices>,
     poller: Arc<Poller>,
@@ -93,6 +97,7 @@ impl Pool {
             pool_shards,
             monitor: CachePadded::new(MonitorSwitch::new(poller.clone())),
             present: CachePadded::new(AtomicUsize::new(0)),
+            spares_present: CachePadded::new(PlainUsize::new(0)),
             cpu_share: CachePadded::default(),
             choices: CachePadded::new(Choices::new()),
             poller,
@@ -165,7 +170,9 @@ impl Pool {
     /// `Worker::found`: either we see the sleeper (or that nobody searches), or it sees what was pushed.
     pub(super) fn after_push(&self) {
         fence(Ordering::SeqCst);
-        self.wake_somebody();
+        if !self.wake_one() {
+            self.hurry_if_busy_and(|| self.is_scan_worth_it());
+        }
     }
 
     /// Called when work waits for which no particular worker is responsible: wakes a sleeper, or has the monitor look
@@ -173,20 +180,6 @@ impl Pool {
     pub(crate) fn wake_somebody(&self) {
         if !self.wake_one() {
             self.hurry_if_busy();
-        }
-    }
-
-    /// Has the monitor look soon if all workers are busy and may be so for long.
-    pub(crate) fn hurry_if_busy(&self) {
-        if self.sleepers.all_busy() {
-            // A computation may show no split point, and a worker that is blocked in place has said so. In both cases a
-            // spare must come soon. A manual loop has nobody but itself.
-            let soon = |slot: &Arc<CachePadded<Slot>>| {
-                slot.activity.is_computing() || slot.activity.is_blocked()
-            };
-            if self.poller.is_manual() || self.slots_in_use().iter().any(soon) {
-                self.monitor.hurry();
-            }
         }
     }
 
@@ -233,13 +226,7 @@ impl Pool {
         self.present.load(Ordering::Relaxed)
     }
 
-    /// Returns the slots of the workers, and of the spares if there are any at this moment.
-    fn slots_in_use(&self) -> &[Arc<CachePadded<Slot>>] {
-        let workers = self.config.workers;
-        if self.present() > workers { &self.slots } else { &self.slots[..workers] }
-    }
-
-    /// Returns the number of workers and spares that are not asleep.
+    /// Returns how many of them are not asleep.
     pub(crate) fn awake(&self) -> usize {
         self.present().saturating_sub(self.sleepers.sleeping())
     }
@@ -247,6 +234,9 @@ impl Pool {
     /// Notes that a thread moves into a slot.
     pub(crate) fn note_move_in(&self, index: usize) {
         self.present.fetch_add(1, Ordering::Relaxed);
+        if index >= self.config.workers {
+            self.spares_present.fetch_add(1, Plain::Relaxed);
+        }
         self.slots[index].activity.move_in();
         // Partner of the fence in `Monitor::switch_off`: either the monitor counts the thread, or the thread finds the
         // monitor off and switches it on.
@@ -257,6 +247,9 @@ impl Pool {
     pub(crate) fn note_move_out(&self, index: usize) {
         self.slots[index].activity.move_out();
         self.present.fetch_sub(1, Ordering::Relaxed);
+        if index >= self.config.workers {
+            self.spares_present.fetch_sub(1, Plain::Relaxed);
+        }
         // Partner of the fence of a worker's announcement: one that was parked because we had the seat's lock is seen
         // here to sleep.
         fence(Ordering::SeqCst);
@@ -281,11 +274,6 @@ impl Pool {
     /// Returns true if tasks wait for which no particular worker is responsible.
     pub(crate) fn has_shared_work(&self) -> bool {
         !self.lane.is_empty() || !self.injector.is_empty()
-    }
-
-    /// Returns true if a worker has tasks in its own queue, which it may be unable to get to.
-    pub(crate) fn has_kept_work(&self) -> bool {
-        self.slots.iter().any(|slot| slot.has_work())
     }
 
     /// Returns true if a computation waits to be begun.

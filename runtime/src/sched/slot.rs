@@ -9,13 +9,13 @@ use std::ptr::{self, NonNull};
 use crate::primitives::plain::{
     AtomicPtr as PlainPtr, AtomicU64 as PlainU64, AtomicUsize as PlainUsize, Ordering as Plain,
 };
-use crate::primitives::{AtomicU64, Mutex, Ordering, hint};
+use crate::primitives::{AtomicU64, Mutex, Ordering};
 
 use windlass_sync::{Parker, Unparker};
 
 use super::activity::Activity;
 use super::lifo::LifoSlot;
-use super::policy::{FIRST_POLL_TIME, THIEF_SPINS};
+use super::policy::FIRST_POLL_TIME;
 use super::status::Status;
 use crate::deque::{Deque, Stealer};
 use crate::fork::{Offers, Pending};
@@ -95,16 +95,7 @@ impl Slot {
         self.stalled_at.get() == self.progress()
     }
 
-    /// Watches the worker for some microseconds. Returns true if it makes progress.
-    pub(super) fn makes_progress_soon(&self) -> bool {
-        let before = self.progress();
-        (0..THIEF_SPINS).any(|_| {
-            hint::spin_loop();
-            self.progress() != before
-        })
-    }
-
-    /// Returns true if there is a worker here, and it does not sleep. Orders nothing.
+    /// Returns true if a worker is here that does not sleep. Orders nothing.
     pub(crate) fn is_awake(&self) -> bool {
         self.activity.is_present() && (!self.is_asleep() || self.is_polling())
     }

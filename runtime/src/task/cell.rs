@@ -39,7 +39,7 @@ enum Stage<F: Future> {
 /// | field | who may touch it |
 /// |---|---|
 /// | `scheduler` | the holder of the `Runnable`, and the runner |
-/// | `marks` | anyone with a reference, read only |
+/// | `marks` | the name: anyone with a reference, read only; what was inherited: the holder of the `Runnable`, and the runner up to COMPLETE |
 /// | `stage` | the runner from `start` on; after COMPLETE the `JoinHandle` if it still had interest, else the runner; the last reference |
 #[repr(C)]
 pub(crate) struct Cell<F: Future, S, M> {
@@ -170,8 +170,9 @@ where
         match end_poll(&cell.header.state, lending.end()) {
             EndPoll::Idle => {}
             EndPoll::Requeue => {
-                cell.marks.woken();
                 // SAFETY: `Requeue` gives us the `Runnable` back.
+                unsafe { cell.marks.woken() };
+                // SAFETY: as above.
                 scheduler.reschedule(unsafe { Runnable::new(header) });
             }
         }
@@ -193,7 +194,8 @@ where
                 };
                 // SAFETY: the cell never moves, and the future is dropped in place.
                 let future = unsafe { Pin::new_unchecked(future) };
-                self.marks.surround(Metered::Poll, || future.poll(&mut context))
+                // SAFETY: the caller runs the task.
+                unsafe { self.marks.surround(Metered::Poll, || future.poll(&mut context)) }
             })
         }));
         match polled {
@@ -233,7 +235,9 @@ where
                 panic::catch_unwind(AssertUnwindSafe(|| {
                     // SAFETY: running the task gives exclusive access. If the drop panics, the assignment has
                     // still written `Empty`, so nothing is dropped twice.
-                    self.marks.surround(Metered::Closure, || unsafe { *stage = Stage::Empty });
+                    let drop_future = || unsafe { *stage = Stage::Empty };
+                    // SAFETY: the caller runs the task.
+                    unsafe { self.marks.surround(Metered::Closure, drop_future) };
                 }))
             })
             .map_err(|payload| JoinError::panic(self.header.id, payload))
@@ -247,6 +251,9 @@ where
     unsafe fn complete(header: NonNull<Header>, result: Output<F::Output>, left: usize) {
         // SAFETY: the owner's reference is given up only at the end.
         let cell = unsafe { Self::of(header) };
+        // Before COMPLETE: once the task is joined, its values are gone.
+        // SAFETY: we run the task, and the future is gone.
+        unsafe { cell.marks.disinherit() };
         let panicked = matches!(&result, Err(error) if error.is_panic());
         let state = cell.header.state.load();
         let end = End { listed: !state.is_unlisted(), panicked };
@@ -289,9 +296,10 @@ where
         // Copied out first: once the `Runnable` is in a queue, the task may be run and freed.
         // SAFETY: the `Runnable` keeps the task alive.
         let cell = unsafe { Self::of(header) };
-        cell.marks.woken();
+        // SAFETY: the `Runnable` is the caller's.
+        unsafe { cell.marks.woken() };
         let scheduler = cell.scheduler;
-        // SAFETY: it is the caller's.
+        // SAFETY: as above.
         scheduler.schedule(unsafe { Runnable::new(header) });
     }
 

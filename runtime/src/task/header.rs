@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 use super::account::Metered;
+use super::drop_quietly;
 use super::frames::Inherited;
 use super::id::Id;
 use super::notes::Notes;
@@ -58,15 +59,33 @@ impl Origin {
 
 /// The marks of a task, in its allocation: its name, and what it has inherited. It takes no space, and no time, in
 /// tasks that have neither.
-pub(crate) trait Marks: Send + Sync + 'static {
+///
+/// Anyone with a reference to the task may read the name. What was inherited belongs to the holder of the `Runnable`:
+/// handles and wakers may keep the allocation for long after the task's end.
+pub(crate) trait Marks: Send + 'static {
     /// Returns the name.
     fn name(&self) -> Option<&str>;
 
     /// Runs a poll of the future, or its drop, with what the task has inherited.
-    fn surround<R>(&self, as_what: Metered, f: impl FnOnce() -> R) -> R;
+    ///
+    /// # Safety
+    ///
+    /// The caller runs the task.
+    unsafe fn surround<R>(&self, as_what: Metered, f: impl FnOnce() -> R) -> R;
 
     /// Notes that the task was woken.
-    fn woken(&self);
+    ///
+    /// # Safety
+    ///
+    /// The caller owns the task's `Runnable`.
+    unsafe fn woken(&self);
+
+    /// Drops what the task has inherited. A panic of that is swallowed.
+    ///
+    /// # Safety
+    ///
+    /// The caller runs the task.
+    unsafe fn disinherit(&self);
 }
 
 /// Nothing.
@@ -78,18 +97,21 @@ impl Marks for Plain {
     }
 
     #[inline(always)]
-    fn surround<R>(&self, _as_what: Metered, f: impl FnOnce() -> R) -> R {
+    unsafe fn surround<R>(&self, _as_what: Metered, f: impl FnOnce() -> R) -> R {
         f()
     }
 
     #[inline(always)]
-    fn woken(&self) {}
+    unsafe fn woken(&self) {}
+
+    #[inline(always)]
+    unsafe fn disinherit(&self) {}
 }
 
 /// A name, or something inherited, or both.
 pub(crate) struct Marked {
     name: Option<String>,
-    inherited: Option<Inherited>,
+    inherited: UnsafeCell<Option<Inherited>>,
 }
 
 impl Marked {
@@ -97,7 +119,7 @@ impl Marked {
         if let Some(account) = inherited.as_ref().and_then(Inherited::account) {
             account.spawned();
         }
-        Self { name, inherited }
+        Self { name, inherited: UnsafeCell::new(inherited) }
     }
 }
 
@@ -106,17 +128,27 @@ impl Marks for Marked {
         self.name.as_deref()
     }
 
-    fn surround<R>(&self, as_what: Metered, f: impl FnOnce() -> R) -> R {
-        match &self.inherited {
+    unsafe fn surround<R>(&self, as_what: Metered, f: impl FnOnce() -> R) -> R {
+        // SAFETY: running the task gives access, and what `f` does with it is to read.
+        self.inherited.with(|inherited| match unsafe { &*inherited } {
             Some(inherited) => inherited.enter(as_what, f),
             None => f(),
-        }
+        })
     }
 
-    fn woken(&self) {
-        if let Some(account) = self.inherited.as_ref().and_then(Inherited::account) {
-            account.woken();
-        }
+    unsafe fn woken(&self) {
+        self.inherited.with(|inherited| {
+            // SAFETY: so does owning the `Runnable`.
+            let inherited = unsafe { &*inherited };
+            if let Some(account) = inherited.as_ref().and_then(Inherited::account) {
+                account.woken();
+            }
+        });
+    }
+
+    unsafe fn disinherit(&self) {
+        // SAFETY: running the task gives exclusive access: it is not being polled, nor is the future being dropped.
+        drop_quietly(self.inherited.with_mut(|inherited| unsafe { (*inherited).take() }));
     }
 }
 

@@ -13,7 +13,7 @@ use super::scoped::{Enter, Scoped};
 /// A value is visible like that of a [`LocalKey`](super::LocalKey), and also to everything that is started in its
 /// scope: tasks, closures of [`spawn_blocking`](crate::spawn_blocking) and [`compute`](crate::compute), the closures of
 /// [`join`](crate::join) and the jobs of [`scope`](crate::scope()), whichever worker runs them, and all that those
-/// start. They share the value, which is dropped when the scope and the last of them are gone.
+/// start. They share the value, which is dropped when the scope is gone and the last of them has ended.
 ///
 /// # Examples
 ///

@@ -35,6 +35,8 @@ use crate::coop;
 pub struct JoinSet<T> {
     slots: Vec<Option<JoinHandle<T>>>,
     vacant: Vec<usize>,
+    /// The sum of the indices of all slots that are not vacant. Of a single one it is the index.
+    taken: usize,
     ended: Arc<EndedSlots>,
 }
 
@@ -48,7 +50,7 @@ impl<T> JoinSet<T> {
     /// assert!(set.is_empty());
     /// ```
     pub fn new() -> Self {
-        Self { slots: Vec::new(), vacant: Vec::new(), ended: Arc::default() }
+        Self { slots: Vec::new(), vacant: Vec::new(), taken: 0, ended: Arc::default() }
     }
 
     /// Returns the number of tasks in the set, including those that have ended and whose result was not taken.
@@ -90,6 +92,7 @@ impl<T> JoinSet<T> {
             self.slots.push(None);
             self.slots.len() - 1
         });
+        self.taken = self.taken.wrapping_add(slot);
         let step = handle.register(&self.ended.waker_for(slot));
         self.slots[slot] = Some(handle);
         if step == JoinStep::Complete {
@@ -174,8 +177,8 @@ impl<T> JoinSet<T> {
     /// Notes that the task that this thread polls waits for the next task of the set. Which one that is, is known only
     /// if there is a single one.
     fn note_wait(&self) {
-        match (self.len(), self.slots.iter().flatten().next()) {
-            (1, Some(only)) => only.note_wait(),
+        match (self.len(), self.slots.get(self.taken)) {
+            (1, Some(Some(only))) => only.note_wait(),
             (tasks, _) => waker::note_wait(Waits::JoinSet(tasks.try_into().unwrap_or(u32::MAX))),
         }
     }
@@ -221,6 +224,7 @@ impl<T> JoinSet<T> {
     fn take(&mut self, slot: usize) -> Result<(Id, T), JoinError> {
         let mut handle = self.slots[slot].take().expect("a slot ends once");
         self.vacant.push(slot);
+        self.taken = self.taken.wrapping_sub(slot);
         let id = handle.id();
         let polled =
             coop::uncounted(|| Pin::new(&mut handle).poll(&mut Context::from_waker(Waker::noop())));
@@ -307,6 +311,7 @@ impl<T> JoinSet<T> {
     pub fn detach_all(&mut self) {
         self.slots.clear();
         self.vacant.clear();
+        self.taken = 0;
         // Wakers of the detached tasks still point to the old list.
         self.ended = Arc::default();
     }

@@ -26,6 +26,7 @@
 // This folder does not depend on the scheduler: it uses one through `Schedule`.
 
 mod abort;
+mod abort_on_drop;
 mod account;
 mod builder;
 mod cell;
@@ -59,6 +60,7 @@ use std::panic::Location;
 use std::ptr::NonNull;
 
 pub use abort::AbortHandle;
+pub use abort_on_drop::AbortOnDropHandle;
 pub use account::{Account, Cost};
 pub use builder::Builder;
 pub use error::JoinError;

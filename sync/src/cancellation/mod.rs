@@ -1,5 +1,6 @@
 //! A request to stop: a token that can be cancelled once, together with all tokens made from it.
 
+mod guard;
 mod tree;
 
 use std::fmt;
@@ -14,6 +15,8 @@ use crate::wait::{self, Signal, wait_future};
 use crate::waiters::WaiterList;
 use crate::waits::WaitsFor;
 use tree::Node;
+
+pub use guard::DropGuardRef;
 
 /// A request to stop that is passed down a tree of tokens.
 ///
@@ -190,8 +193,24 @@ impl CancellationToken {
         DropGuard { token: Some(self) }
     }
 
-    /// Runs `future` until it completes or the token is cancelled. If the token is cancelled, drops `future` and
-    /// returns `None`.
+    /// Returns a guard that cancels this token when it is dropped, and borrows the token until then.
+    ///
+    /// ```
+    /// use windlass::sync::CancellationToken;
+    ///
+    /// let token = CancellationToken::new();
+    /// {
+    ///     let _guard = token.drop_guard_ref();
+    ///     assert!(!token.is_cancelled());
+    /// }
+    /// assert!(token.is_cancelled());
+    /// ```
+    pub fn drop_guard_ref(&self) -> DropGuardRef<'_> {
+        DropGuardRef::new(self)
+    }
+
+    /// Runs `future` until it completes or the token is cancelled. If the token is cancelled, drops
+    /// `future` and returns `None`.
     ///
     /// If both happen between two polls, the result is `None`. If the token is cancelled from the start, `future` is
     /// never polled.

@@ -96,6 +96,30 @@ impl<T: Send + 'static> JoinSet<T> {
         let origin = Origin::new(Location::caller(), None);
         self.insert(blocking::spawn(handle.pool(), f, origin))
     }
+
+    /// Spawns a task into the set that stays on one thread of the runtime and need not be `Send`; see
+    /// [`task::spawn_pinned`](crate::task::spawn_pinned).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::rc::Rc;
+    ///
+    /// # windlass::block_on(async {
+    /// let mut set = windlass::task::JoinSet::new();
+    /// set.spawn_pinned(|| async { *Rc::new(42) }); // not `Send`
+    /// assert_eq!(set.join_all().await, [42]);
+    /// # });
+    /// ```
+    #[track_caller]
+    pub fn spawn_pinned<F, Fut>(&mut self, f: F) -> AbortHandle
+    where
+        F: FnOnce() -> Fut + Send + 'static,
+        Fut: Future<Output = T> + 'static,
+    {
+        let handle = crate::local::spawn_pinned(f);
+        self.insert(handle)
+    }
 }
 
 impl<T: 'static> JoinSet<T> {
