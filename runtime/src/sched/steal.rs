@@ -119,16 +119,15 @@ impl<'a> Watch<'a> {
         spin: impl Fn(),
     ) -> Option<Runnable> {
         let mut owners = std::mem::take(self).owners;
-        let mut turns = 0;
-        while turns < THIEF_SPINS && owners.iter().any(Option::is_some) {
+        let mut turns = 0..THIEF_SPINS;
+        while owners.iter().any(Option::is_some) && turns.next().is_some() {
             spin();
-            turns += 1;
             for owner in &mut owners {
                 *owner = owner.filter(|(slot, before)| slot.progress() == *before);
             }
         }
         let stolen = owners.iter().flatten().find_map(|(slot, _)| take(slot));
-        stolen.or_else(|| if turns > 0 { thief.take_shared() } else { None })
+        stolen.or_else(|| if turns.start > 0 { thief.take_shared() } else { None })
     }
 }
 

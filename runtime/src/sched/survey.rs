@@ -44,7 +44,8 @@ impl Pool {
 
     /// As [`hurry_if_busy`](Self::hurry_if_busy). Looks at the workers only if that is worth it.
     pub(super) fn hurry_if_busy_and(&self, is_worth_it: impl FnOnce() -> bool) {
-        if self.sleepers.all_busy() && !self.monitor.looks_soon() {
+        // Models leave the second question to `hurry`, which asks it again: for them it is most of what they explore.
+        if self.sleepers.all_busy() && (cfg!(loom) || !self.monitor.looks_soon()) {
             // A computation may show no split point, and a worker that is blocked in place has said so: then a spare
             // must come soon. A manual loop has nobody but itself.
             let soon = |slot: &Arc<CachePadded<Slot>>| {
@@ -60,6 +61,10 @@ impl Pool {
     /// Returns true after some pushes to the shared queues: when the first task waits there, and now and then while more
     /// and more do.
     pub(super) fn is_scan_worth_it(&self) -> bool {
+        if cfg!(loom) {
+            // Few wait in a model, and the lengths are more to explore.
+            return true;
+        }
         let waiting = self.lane.len() + self.injector.len();
         waiting <= 1 || waiting % PUSHES_PER_SCAN == 0
     }
