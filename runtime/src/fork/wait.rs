@@ -51,9 +51,8 @@ impl Worker {
             // As before the wait, whatever the jobs of others were like.
             self.pending.set_count(self.computation.pace.probe_anew());
         }
-        // There may be jobs of scopes that we are not in, and the threads that wait for them must not wait for us.
-        self.pending.share();
-        // And a worker that was woken for a job must not keep that to itself.
+        // There may be jobs of scopes that we are not in, and the threads that wait for them must not wait for us. And a
+        // worker that was woken for a job must not keep that to itself.
         let keeps_call = slept && self.could_steal();
         let is_for_others = self.pool.posted.is_for_any() || self.pool.has_idle();
         if (keeps_call || self.pending.has_spawned()) && is_for_others {
