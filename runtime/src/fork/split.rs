@@ -318,13 +318,14 @@ impl Worker {
     fn ended_computing(&self) {
         self.run_spawned();
         let now = Instant::now();
+        let is_of_task = self.computation.doing() == Doing::Computing(Kind::OfTask);
         let whole = self.computation.end(now);
         self.slot().activity.end();
         self.observer.computed(now, self.computation.lasted(now));
         if let Some(lasted) = whole {
             self.pool.forecast.took(lasted);
         }
-        self.pacing.computed(now);
+        self.pacing.computed(now, is_of_task);
     }
 
     /// Returns true if this worker has computed within the last `time`.
