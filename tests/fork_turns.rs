@@ -3,11 +3,11 @@
 mod util;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use util::wait_for;
-use windlass::{Builder, Handle};
+use windlass::{Builder, Handle, compute, scope};
 
 fn burn(time: Duration) {
     let start = Instant::now();
@@ -43,5 +43,65 @@ fn tasks_get_their_turn_beside_endless_computations() {
         wait_for(runtime.spawn(windlass::timer::sleep(Duration::from_millis(1)))).unwrap();
         assert_eq!(runtime.handle().install(|| 1), 1, "posted jobs wait for no end of them either");
         stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// More jobs than are run before the task, each of them shorter than it takes for a spare to come.
+const JOBS: usize = 20_000;
+
+/// Jobs that are short once a task has been polled, and the number of those that were not.
+struct Jobs {
+    polled: Arc<AtomicBool>,
+    long: AtomicUsize,
+}
+
+impl Jobs {
+    fn new() -> Self {
+        Self { polled: Arc::new(AtomicBool::new(false)), long: AtomicUsize::new(0) }
+    }
+
+    /// Spawns the task that is to be polled.
+    fn spawn_task(&self, handle: &Handle) {
+        let polled = self.polled.clone();
+        drop(handle.spawn(async move { polled.store(true, Ordering::Relaxed) }));
+    }
+
+    fn run(&self) {
+        if !self.polled.load(Ordering::Relaxed) {
+            self.long.fetch_add(1, Ordering::Relaxed);
+            burn(Duration::from_micros(150));
+        }
+    }
+
+    #[track_caller]
+    fn expect_task_between(self) {
+        assert!(self.long.into_inner() < JOBS, "no task was polled between them");
+    }
+}
+
+/// The worker counted each job as progress, so that no spare came, and came to no task before the last.
+#[test]
+fn tasks_get_their_turn_between_the_jobs_of_a_scope_that_waits() {
+    for spares in [None, Some(0)] {
+        let builder = Builder::new().workers(1);
+        let builder = spares.map_or(builder.clone(), |spares| builder.max_spares(spares));
+        let runtime = builder.build().unwrap();
+        let _entered = runtime.enter();
+        let handle = runtime.handle().clone();
+        let computation = compute(move || {
+            let (jobs, first) = (Jobs::new(), AtomicBool::new(true));
+            scope(|s| {
+                for _ in 0..JOBS {
+                    s.spawn(|_| {
+                        if first.swap(false, Ordering::Relaxed) {
+                            jobs.spawn_task(&handle);
+                        }
+                        jobs.run();
+                    });
+                }
+            });
+            jobs.expect_task_between();
+        });
+        wait_for(computation).unwrap();
     }
 }

@@ -33,6 +33,14 @@ impl Worker {
         }
     }
 
+    /// Called between two spawned jobs that this worker runs, which may have no split points: as at a spawn, it may be
+    /// time to look after tasks.
+    pub(super) fn attend_between_jobs(&self) {
+        if self.pending.has_spawned() && self.pending.count_down() {
+            self.attend();
+        }
+    }
+
     /// Runs what is left of jobs. With no scope around, other threads wait for them.
     pub(super) fn run_spawned(&self) {
         let mut aside = None;
@@ -40,6 +48,7 @@ impl Worker {
             aside.get_or_insert_with(context::set_aside);
             self.attend_to_spawned();
             job.run(self);
+            self.attend_between_jobs();
         }
     }
 

@@ -169,6 +169,17 @@ impl Worker {
         }
     }
 
+    /// As [`show_progress`](Self::show_progress), in a wait in which the worker runs jobs of others. Unless these have
+    /// split points, it comes neither to tasks nor to the OS.
+    pub(super) fn show_progress_of_wait(&self) {
+        let tasks_wait = self.pool.has_shared_work() || self.pool.has_kept_work();
+        if tasks_wait || !self.pool.sleepers.is_seat_taken() {
+            self.slot().activity.judge(false);
+        } else {
+            self.show_progress();
+        }
+    }
+
     /// Returns false in a task that is polled in place, in `block_in_place`, where the thread is not a worker, and
     /// while the thread unwinds. The second closure of a join runs then if the first one has panicked, and a task that
     /// is polled in the middle of it would think that it panics itself.

@@ -18,7 +18,8 @@ fn spin() {
 }
 
 impl Worker {
-    /// Helps others until `done`. Runs no tasks, because a task could delay the waiting thread.
+    /// Helps others until `done`. Runs no tasks, because a task could delay the waiting thread; except between two jobs
+    /// of its own, as at a spawn.
     #[cold]
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
         // What the joiner has entered, and the values of its task, are not meant for others' jobs.
@@ -28,13 +29,16 @@ impl Worker {
         let (mut idle_since, mut slept) = (None, false);
         while !done() {
             if let Some(job) = self.next_job() {
-                self.show_progress();
-                if job.is_from(self.index()) {
+                let own = job.is_from(self.index());
+                if own {
                     self.attend_to_spawned();
                 } else {
                     self.attend_to_stolen();
                 }
                 self.slot().run_for(self.index(), || job.run(self));
+                if own && !done() {
+                    self.attend_between_jobs();
+                }
                 (idle_since, slept) = (None, false);
             } else if self.may_look_around(&mut idle_since) {
                 spin();
@@ -62,6 +66,7 @@ impl Worker {
 
     /// Called before a stolen job is run in a wait.
     fn attend_to_stolen(&self) {
+        self.show_progress_of_wait();
         self.attend_to_spawned();
         self.pending.set_count(self.computation.pace.begin(Instant::now()));
     }
@@ -292,5 +297,35 @@ impl Pool {
             index != own && !slot.offers.is_empty()
         };
         self.posted.is_for_any() || (self.fork_slots().enumerate().any(offers) && self.has_room())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+    use crate::primitives::plain::{AtomicBool, Ordering as Plain};
+    use crate::task::Origin;
+    use crate::{scope_in_place, shutdown};
+
+    /// Each job counted as progress, so the monitor took the worker to come to the task by itself.
+    #[test]
+    fn jobs_that_are_run_in_a_wait_are_no_progress_while_tasks_wait() {
+        let pool = Pool::for_tests(2);
+        let [owner, waiting] = [0, 1].map(|index| Worker::new(pool.clone(), index).unwrap());
+        drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
+        context::enter_worker(&owner, || {
+            let done = AtomicBool::new(false);
+            scope_in_place(|s| {
+                s.spawn(|_| done.store(true, Plain::Relaxed));
+                let before = waiting.slot().progress();
+                context::enter_worker(&waiting, || waiting.wait_for(|| done.load(Plain::Relaxed)));
+                assert_eq!(waiting.slot().progress(), before);
+            });
+        });
+        shutdown::begin(&pool);
+        owner.run();
+        assert!(pool.is_over());
     }
 }
