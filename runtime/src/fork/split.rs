@@ -62,6 +62,19 @@ impl Worker {
         }
     }
 
+    /// Lets others take all that is pending and wakes an idle worker, because this one is about to wait for something
+    /// else and comes to no split point meanwhile.
+    pub(crate) fn leave_to_others(&self) {
+        self.share_joins();
+        if !self.slot().offers.is_empty() {
+            // As in `announce_offer`, for what was spawned without one.
+            fence(Ordering::SeqCst);
+            if self.pool.has_idle() {
+                self.pool.wake_thief();
+            }
+        }
+    }
+
     /// Called if no idle worker could take a job, or if there is no room for it. Switches the monitor on for a guest,
     /// which may block while it holds the job.
     fn rely_on_monitor(&self) {

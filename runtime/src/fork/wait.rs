@@ -43,8 +43,8 @@ impl Worker {
             } else if self.may_look_around(&mut idle_since) {
                 spin();
             } else {
-                // A scope that waits may be inside of a join.
-                self.attend_to_spawned();
+                // A scope that waits may be inside of joins.
+                self.leave_to_others();
                 self.sleep_joining(WaitKind::Join, &done, None);
                 (idle_since, slept) = (None, true);
             }
@@ -273,15 +273,29 @@ impl Pool {
         })
     }
 
-    /// Wakes a thread to take an offer: preferably a joiner, which can't do anything else, or else a worker.
+    /// Wakes a thread to take a job: preferably a joiner, which can't do anything else, or else a worker. A joiner that
+    /// has forked all there is to take is left asleep, because it would find nothing.
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
-        let joiners = self.computing_slots().len();
-        if self.has_joiners() && (0..joiners).any(|index| self.wake_joiner(index)) {
-            return;
+        if self.has_joiners() {
+            let owner = self.owner_of_all();
+            let slots = 0..self.computing_slots().len();
+            if slots.filter(|&index| Some(index) != owner).any(|index| self.wake_joiner(index)) {
+                return;
+            }
         }
         self.wake_one();
+    }
+
+    /// Returns the worker that has forked all the jobs that can be taken at this moment, if it is a single one.
+    fn owner_of_all(&self) -> Option<usize> {
+        if self.posted.is_for_any() {
+            return None;
+        }
+        let mut owners = self.fork_slots().enumerate().filter(|(_, slot)| !slot.offers.is_empty());
+        let (owner, _) = owners.next()?;
+        owners.next().is_none().then_some(owner)
     }
 
     /// Returns true if a worker offers a job, and there is room for a thread to run it.
