@@ -28,7 +28,7 @@ impl Worker {
         let unknown = self.computation.pace.is_unknown(Instant::now(), self.pending.count());
         let (mut idle_since, mut slept) = (None, false);
         while !done() {
-            if let Some(job) = self.next_job() {
+            if let Some(job) = self.next_job_of_wait() {
                 let own = job.is_from(self.index());
                 if own {
                     self.attend_to_spawned();
@@ -112,9 +112,42 @@ impl Worker {
         self.pending.pop_spawned(self.index()).or_else(other)
     }
 
-    /// Takes what another worker has spawned, or else what it offers, because a join whose half is stolen makes a
-    /// thread wait.
+    /// As [`next_job`](Self::next_job), in a wait. Posted jobs come last, except now and then: they may take longer than
+    /// what the worker waits for, while the jobs of others are likely to be a part of that.
+    fn next_job_of_wait(&self) -> Option<JobRef> {
+        if let Some(job) = self.pending.pop_spawned(self.index()) {
+            return Some(job);
+        }
+        if self.is_guest() || self.leaves_jobs() {
+            return None;
+        }
+        if self.computation.thief.is_turn_of_posted() {
+            return self.steal_job();
+        }
+        let job = self.take_posted_here().or_else(|| self.steal_forked());
+        match job {
+            Some(job) => self.keep_stolen(job),
+            None => self.take_posted().and_then(|job| self.keep_stolen(job)),
+        }
+    }
+
+    /// Takes what was posted, or else forked by others.
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
+        let job = self.take_posted().or_else(|| self.steal_forked())?;
+        self.keep_stolen(job)
+    }
+
+    fn keep_stolen(&self, job: JobRef) -> Option<JobRef> {
+        let job = self.keep_unless_reserved(job)?;
+        self.slot().counters.steals.bump();
+        Some(job)
+    }
+
+    /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes a thread wait.
+    fn steal_forked(&self) -> Option<JobRef> {
+        if !self.computation.is_computing() && !self.pool.has_room() {
+            return None;
+        }
         let slots = self.pool.slots.len() + self.pool.guests.in_use().len();
         let start = self.steal_order.start(slots);
         let from_any = |steal: &dyn Fn(&Offers, usize) -> Option<JobRef>| {
@@ -133,17 +166,10 @@ impl Worker {
                 None
             })
         };
-        let forked = || {
-            thief.begin_look();
-            let spawned = from_any(&Offers::steal_spawned);
-            let (job, victim) = spawned.or_else(|| from_any(&steal))?;
-            self.observer.note_job_steal(victim);
-            Some(job)
-        };
-        let may_steal = || self.computation.is_computing() || self.pool.has_room();
-        let job = self.take_posted().or_else(|| may_steal().then(forked).flatten())?;
-        let job = self.keep_unless_reserved(job)?;
-        self.slot().counters.steals.bump();
+        thief.begin_look();
+        let spawned = from_any(&Offers::steal_spawned);
+        let (job, victim) = spawned.or_else(|| from_any(&steal))?;
+        self.observer.note_job_steal(victim);
         Some(job)
     }
 
@@ -318,10 +344,31 @@ impl Pool {
 mod tests {
     use std::panic::Location;
 
+    use super::super::posted::NO_WORKER;
     use super::*;
     use crate::primitives::plain::{AtomicBool, Ordering as Plain};
     use crate::task::Origin;
     use crate::{scope_in_place, shutdown};
+
+    /// A call of another thread was begun first, and the wait lasted for as long as that took.
+    #[test]
+    fn a_worker_that_waits_takes_what_was_forked_before_what_was_posted() {
+        let pool = Pool::for_tests(2);
+        let [owner, waiting] = [0, 1].map(|index| Worker::new(pool.clone(), index).unwrap());
+        Pool::post_static(&pool, || ());
+        context::enter_worker(&owner, || {
+            scope_in_place(|s| {
+                s.spawn(|_| ());
+                let jobs = [(); 3].map(|()| waiting.next_job_of_wait());
+                let from = jobs.each_ref().map(|job| job.as_ref().map(|job| job.from()));
+                jobs.into_iter().flatten().for_each(|job| job.run(&waiting));
+                assert_eq!(from, [Some(0), Some(NO_WORKER), None]);
+            });
+        });
+        shutdown::begin(&pool);
+        owner.run();
+        assert!(pool.is_over());
+    }
 
     /// Each job counted as progress, so the monitor took the worker to come to the task by itself.
     #[test]
