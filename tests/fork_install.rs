@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use util::{Gate, runtime, text_of, throw, wait_for, wait_until, within_patience};
-use windlass::{Handle, join, scope, scope_in_place};
+use windlass::{Builder, Handle, join, scope, scope_in_place};
 
 fn fib(n: u32) -> u64 {
     if n < 2 {
@@ -84,6 +84,22 @@ fn what_is_installed_on_a_runtime_that_ends_or_has_ended_is_run() {
         });
         assert_eq!(counted.into_inner(), 100);
     }
+}
+
+/// What the closure forked went to the global runtime, which was started for it.
+#[test]
+fn what_is_installed_on_a_runtime_that_has_ended_stays_on_its_thread() {
+    let runtime = Builder::new().workers(1).thread_name("ended").build().unwrap();
+    let handle = runtime.handle().clone();
+    drop(runtime);
+    assert!(Handle::try_current().is_none(), "nothing is entered");
+    handle.install(|| {
+        let current = Handle::try_current().expect("the runtime is entered");
+        assert_eq!(current.thread_name(), "ended");
+        let (a, b) = join(|| thread::current().id(), || thread::current().id());
+        assert_eq!((a, b), (thread::current().id(), thread::current().id()));
+    });
+    assert!(Handle::try_current().is_none(), "and left again");
 }
 
 #[test]

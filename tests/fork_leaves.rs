@@ -3,10 +3,11 @@
 mod util;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use util::{runtime, wait_for, wait_until};
+use util::{PATIENCE, runtime, wait_for, wait_until};
 use windlass::{compute, join, scope};
 
 /// Waits until this many are inside of it at once.
@@ -86,4 +87,24 @@ fn long_leaves_spread_after_short_ones() {
     };
     scope(|_| both());
     wait_for(compute(both)).unwrap();
+}
+
+/// A worker whose split points had once been close together kept to itself what it spawned, in every later computation,
+/// while others slept.
+#[test]
+fn jobs_of_a_scope_spread_after_short_leaves() {
+    const JOBS: usize = 64;
+    let runtime = runtime(2);
+    runtime.handle().broadcast(|_| fib(28));
+    let (sender, receiver) = mpsc::channel();
+    runtime.handle().scope(move |s| {
+        for _ in 0..JOBS {
+            let sender = sender.clone();
+            s.spawn(move |_| sender.send(()).unwrap());
+        }
+        // A long leaf, in which the worker comes to none of them.
+        for _ in 0..JOBS {
+            receiver.recv_timeout(PATIENCE).expect("the other worker runs the job");
+        }
+    });
 }

@@ -244,3 +244,29 @@ fn a_worker_falls_asleep_beside_crumbs_while_a_long_job_is_offered() {
         worker.join().unwrap();
     });
 }
+
+/// Property: a worker that sleeps is woken for the job of a joiner that sleeps too, although a joiner is woken
+/// preferably: this one can't take its own job.
+///
+/// Seen to fail with: a `wake_thief` that wakes the joiner whose job it is.
+#[test]
+fn a_thief_is_called_while_the_owner_of_the_job_falls_asleep() {
+    check(2, || {
+        let pool = Pool::new(3, 0);
+        let thief = pool.fork(1);
+        let stealing = thread::spawn(move || thief.steal_once());
+        let owner = pool.fork(0);
+        let waits = || {
+            owner.scope(|s| {
+                s.spawn(|_| {
+                    // There is nobody else to wake.
+                    pool.pretend_asleep(2);
+                    pool.wake_thief();
+                    assert_eq!(pool.sleeping(), 0, "a worker sleeps beside a job");
+                });
+            });
+        };
+        owner.join(waits, || ());
+        stealing.join().unwrap();
+    });
+}

@@ -61,6 +61,8 @@ struct Out<'a> {
 /// Takes a worker out of its place while `f` runs.
 fn step_out<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     let pool = worker.pool();
+    // Before the activity changes, because what is shared belongs to the computation around the call.
+    worker.leave_to_others();
     let _out = Out { worker, interrupted: worker.slot().activity.block() };
     worker.hand_over();
     if pool.has_shared_work() || pool.has_root() || pool.posted.is_for_any() {

@@ -254,6 +254,14 @@ MUTATIONS = [
         "a_spare_for_tasks_stands_in_for_a_worker_that_blocks",
     ),
     Mutation(
+        "a thief is wanted, and the joiner is woken whose job it is",
+        "runtime/src/fork/wait.rs",
+        "slots.filter(|&index| Some(index) != owner).any(",
+        "slots.filter(|&index| Some(index) != owner || true).any(",
+        "fork_sleep",
+        "a_thief_is_called_while_the_owner_of_the_job_falls_asleep",
+    ),
+    Mutation(
         "the last job of a scope calls nobody",
         "runtime/src/fork/scope.rs",
         "Owner::Forker(index) => worker.latch_was_set(index),",

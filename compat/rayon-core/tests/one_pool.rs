@@ -1,10 +1,11 @@
 //! rayon's iterators and the tasks of a runtime share the runtime's workers.
 
 use std::collections::HashSet;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use windlass::{Builder, Runtime};
@@ -59,6 +60,35 @@ fn tasks_go_on_while_iterators_compute_on_the_only_worker() {
     drop(runtime.spawn(async move { sender.send(()).expect("somebody waits") }));
     let done = runtime.block_on(async { windlass::timer::timeout(PATIENCE, computing).await });
     done.expect("it is in time").expect("it does not panic");
+}
+
+/// They are run at the end of a poll. The worker ran them all, and came to nothing else before the last.
+#[test]
+fn tasks_get_their_turn_between_jobs_that_nobody_waits_for() {
+    const JOBS: usize = 5_000;
+    let runtime = Builder::new().workers(1).max_spares(0).build().expect("a runtime starts");
+    let (sender, receiver) = mpsc::channel();
+    let (polled, first) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(true)));
+    drop(runtime.spawn(async move {
+        for _ in 0..JOBS {
+            let (sender, polled, first) = (sender.clone(), polled.clone(), first.clone());
+            rayon::spawn(move || {
+                if first.swap(false, Ordering::Relaxed) {
+                    let polled = polled.clone();
+                    drop(windlass::spawn(async move { polled.store(true, Ordering::Relaxed) }));
+                }
+                let start = Instant::now();
+                while !polled.load(Ordering::Relaxed)
+                    && start.elapsed() < Duration::from_micros(150)
+                {
+                    std::hint::spin_loop();
+                }
+                let _ = sender.send(polled.load(Ordering::Relaxed));
+            });
+        }
+    }));
+    let after = (0..JOBS).filter(|_| receiver.recv_timeout(PATIENCE).expect("all are run")).count();
+    assert!(after > 0, "the task was polled after the last of them");
 }
 
 #[test]

@@ -20,7 +20,7 @@ impl Handle {
     ///
     /// A worker that waits in a join or a scope may run the closure on top of what it waits for: see
     /// [`join`](crate::join) about locks. If the runtime is shutting down, or is a [manual loop](crate::manual), the
-    /// closure runs on the calling thread.
+    /// closure runs on the calling thread, together with all that it forks.
     ///
     /// # Panics
     ///
@@ -41,7 +41,13 @@ impl Handle {
         F: FnOnce() -> R + Send,
         R: Send,
     {
-        if self.is_current() || self.is_unserved() { f() } else { self.install_elsewhere(f) }
+        if self.is_current() {
+            f()
+        } else if self.is_unserved() {
+            self.install_here(f)
+        } else {
+            self.install_elsewhere(f)
+        }
     }
 
     /// Returns true if no worker would serve the call, so that it must not be waited for.
@@ -49,6 +55,13 @@ impl Handle {
         let pool = self.pool();
         let unserved = pool.poller().is_manual() || pool.is_closing();
         unserved || context::role() == Role::Poller
+    }
+
+    /// Calls a closure that no worker serves. The runtime is entered, so that what the closure forks does not go to the
+    /// global one, or start it.
+    pub(super) fn install_here<R>(&self, f: impl FnOnce() -> R) -> R {
+        let _entered = self.enter();
+        f()
     }
 
     /// Posts a closure to the workers, and waits for it.
@@ -151,7 +164,8 @@ impl Handle {
         R: Send,
     {
         let workers = self.workers();
-        if self.pool().poller().is_manual() {
+        // The poller's thread waits for none, because workers that are stuck rely on it.
+        if self.pool().poller().is_manual() || context::role() == Role::Poller {
             return (0..workers).map(f).collect();
         }
         let done = Completion::new();

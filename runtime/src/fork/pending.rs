@@ -2,11 +2,9 @@
 //!
 //! The joins are touched by their worker only, and one of them at a time goes into the [`Offer`]. In a computation that
 //! is not known to be fine-grained, the others follow it into a list that thieves can reach. Spawned jobs lie where
-//! others can take them or, as long as all are short and nobody is idle, in a list that costs less. The rules, and what
-//! follows from offering the oldest first, are in `README.md`.
+//! others can take them from the start. The rules, and what follows from offering the oldest first, are in `README.md`.
 
-use std::cell::{Cell, RefCell, UnsafeCell};
-use std::collections::VecDeque;
+use std::cell::{Cell, UnsafeCell};
 use std::ptr::{self, NonNull};
 use std::time::{Duration, Instant};
 
@@ -33,13 +31,11 @@ pub(crate) struct Pending {
     joins: SpawnedJobs,
     /// The other end of `joins`.
     oldest_join: SpawnedStealer,
-    /// Spawned jobs that others may take, older than those which they may not.
-    shared: SpawnedJobs,
-    /// The other end of `shared`.
+    /// Spawned jobs, except the one in the offer.
+    spawned: SpawnedJobs,
+    /// The other end of `spawned`.
     oldest: SpawnedStealer,
-    /// Spawned jobs that nobody else knows of.
-    spawned: RefCell<VecDeque<Spawned>>,
-    /// The least number of joins that were pending when any job in `shared` or `spawned` was spawned.
+    /// The least number of joins that were pending when any of them was spawned.
     spawned_in: Cell<usize>,
     /// The spawned job that was last put into the offer, if that was the last thing put there.
     offered_spawn: Cell<Option<NonNull<Job>>>,
@@ -51,7 +47,7 @@ unsafe impl Send for Pending {}
 
 impl Pending {
     pub(crate) fn new() -> Self {
-        let (shared, joins) = (SpawnedJobs::new_lifo(), SpawnedJobs::new_lifo());
+        let (spawned, joins) = (SpawnedJobs::new_lifo(), SpawnedJobs::new_lifo());
         Self {
             oldest_join: joins.stealer(),
             joins,
@@ -60,9 +56,8 @@ impl Pending {
             top: Cell::new(0),
             private: Cell::new(0),
             count: Cell::new(FIRST_COUNT),
-            oldest: shared.stealer(),
-            shared,
-            spawned: RefCell::default(),
+            oldest: spawned.stealer(),
+            spawned,
             spawned_in: Cell::new(0),
             offered_spawn: Cell::new(None),
         }
@@ -72,7 +67,7 @@ impl Pending {
     pub(crate) fn offers(&self) -> Offers {
         Offers {
             first: self.offer.clone(),
-            spawned: self.shared.stealer(),
+            spawned: self.spawned.stealer(),
             joins: self.joins.stealer(),
         }
     }
@@ -164,8 +159,7 @@ impl Pending {
     /// any.
     pub(super) fn share_joins(&self) -> bool {
         let first = self.private.get();
-        let has_spawned = !self.spawned.borrow().is_empty() || self.has_spawned();
-        let end = match has_spawned {
+        let end = match self.has_spawned() {
             // The one in the offer may be older than all joins.
             true if self.offers_spawned() => first,
             true => self.top.get().min(self.spawned_in.get()),
@@ -202,11 +196,8 @@ impl Pending {
         let has_private = private < self.top.get();
         // A join that is older than all spawned jobs comes first. If a younger one were stolen, its joiner would run
         // what was spawned before on top of it, and so on, ever deeper.
-        let spawned = if has_private && private < self.spawned_in.get() {
-            None
-        } else {
-            self.oldest.steal().or_else(|| self.spawned.borrow_mut().pop_front())
-        };
+        let spawned =
+            if has_private && private < self.spawned_in.get() { None } else { self.oldest.steal() };
         if let Some(Spawned(job)) = spawned {
             self.offer_spawned(job);
             return true;
@@ -223,24 +214,18 @@ impl Pending {
     }
 
     /// Queues a job that any worker may run at any time. Returns true if it has gone into the offer, because it is the
-    /// oldest. Unless it is known to be short, others may take it from now on, because the owner may take long to come
-    /// back.
+    /// oldest. Others may take it from now on in any case, because the owner may take long to come back, or block until
+    /// it has run.
     #[inline]
-    pub(super) fn push_spawned(&self, job: NonNull<Job>, is_short: bool) -> bool {
-        let mut spawned = self.spawned.borrow_mut();
+    pub(super) fn push_spawned(&self, job: NonNull<Job>) -> bool {
         let top = self.top.get();
-        let is_first = spawned.is_empty() && self.shared.is_empty();
+        let is_first = self.spawned.is_empty();
         if is_first && self.private.get() == top && self.offer.is_empty() {
             self.offer_spawned(job);
             return true;
         }
         self.spawned_in.set(if is_first { top } else { top.min(self.spawned_in.get()) });
-        if is_short {
-            spawned.push_back(Spawned(job));
-        } else {
-            spawned.drain(..).for_each(|older| self.shared.push(older));
-            self.shared.push(Spawned(job));
-        }
+        self.spawned.push(Spawned(job));
         false
     }
 
@@ -249,21 +234,16 @@ impl Pending {
         self.offer.put(job);
     }
 
-    /// Lets others take all that was spawned.
-    pub(super) fn share(&self) {
-        self.spawned.borrow_mut().drain(..).for_each(|job| self.shared.push(job));
-    }
-
-    /// Returns true if there are spawned jobs that others may take, including the one in the offer.
+    /// Returns true if there are spawned jobs, including the one in the offer.
     pub(super) fn has_spawned(&self) -> bool {
-        self.offers_spawned() || !self.shared.is_empty()
+        self.offers_spawned() || !self.spawned.is_empty()
     }
 
     /// Returns true if there are jobs or joins that nobody has begun.
     #[cfg(not(loom))]
     pub(super) fn has_any(&self) -> bool {
-        let private = self.private.get() < self.top.get() || !self.spawned.borrow().is_empty();
-        private || !self.offer.is_empty() || !self.shared.is_empty() || !self.joins.is_empty()
+        let private = self.private.get() < self.top.get();
+        private || !self.offer.is_empty() || !self.spawned.is_empty() || !self.joins.is_empty()
     }
 
     /// Takes the oldest pending join that no thread has begun, for its own worker to run before it comes back to it.
@@ -287,8 +267,7 @@ impl Pending {
     pub(super) fn pop_spawned(&self, index: usize) -> Option<JobRef> {
         // Joins may have ended since, and the next ones are younger than what is left.
         self.spawned_in.set(self.spawned_in.get().min(self.top.get()));
-        let newest = self.spawned.borrow_mut().pop_back();
-        let newest = newest.or_else(|| self.shared.pop()).map(|Spawned(job)| job);
+        let newest = self.spawned.pop().map(|Spawned(job)| job);
         let job = newest.or_else(|| {
             self.offered_spawn.take().filter(|&offered| self.offer.take_back(offered))
         })?;

@@ -109,6 +109,11 @@ pub(super) const LET_IN: Duration = Duration::from_micros(100);
 /// Read by `Worker::may_look_around`.
 pub(super) const LOOK_AROUND: Duration = Duration::from_micros(20);
 
+/// A thread that waits looks for posted jobs last, except once in this many looks: otherwise they would wait for ever
+/// beside a computation that always has something to steal. More often begins unrelated calls on top of a wait; less
+/// often has them wait for longer. Chosen. Read by `Thief`.
+pub(super) const STEALS_PER_POSTED: u32 = 64;
+
 /// Turns of a spin between two looks around. More leaves the memory bus to others; fewer notices a job sooner. Chosen.
 /// Read by `Worker::wait_for` and `Worker::look_around`.
 pub(super) const SPINS_PER_LOOK: u32 = 16;

@@ -3,12 +3,11 @@
 //! It offers the next job when the last was taken, wakes thieves for a computation that is worth
 //! it, and polls tasks that wait.
 
-use std::ptr::NonNull;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::computation::{Doing, Kind};
-use super::job::{Job, JobRef};
+use super::job::JobRef;
 use super::policy::{IN_PLACE_POLLS_PER_CLOCK, JOINS_PER_SPLIT, LET_IN, OS_LOOK_EVERY, STRETCH};
 use super::posted::NO_WORKER;
 use crate::context;
@@ -63,6 +62,19 @@ impl Worker {
         }
     }
 
+    /// Lets others take all that is pending and wakes an idle worker, because this one is about to wait for something
+    /// else and comes to no split point meanwhile.
+    pub(crate) fn leave_to_others(&self) {
+        self.share_joins();
+        if !self.slot().offers.is_empty() {
+            // As in `announce_offer`, for what was spawned without one.
+            fence(Ordering::SeqCst);
+            if self.pool.has_idle() {
+                self.pool.wake_thief();
+            }
+        }
+    }
+
     /// Called if no idle worker could take a job, or if there is no room for it. Switches the monitor on for a guest,
     /// which may block while it holds the job.
     fn rely_on_monitor(&self) {
@@ -78,19 +90,8 @@ impl Worker {
         self.share_joins();
     }
 
-    /// Called before a spawned job is run, which may have no split points: offers or shares the others.
-    pub(super) fn attend_to_spawned(&self) {
-        if self.pending.offers_nothing() && self.pending.offer_oldest() {
-            self.announce_offer();
-        }
-        if self.pool.has_idle() || !self.computation.pace.is_fine() {
-            self.pending.share();
-            self.wake_for_shared();
-        }
-    }
-
     /// Notes that the current poll turned out to be a computation.
-    fn note_computing(&self) {
+    pub(super) fn note_computing(&self) {
         match self.computation.doing() {
             Doing::Tasks => self.begin(Kind::OfTask),
             // The task that is polled in place computes too. The monitor must not wait for it as it does for the
@@ -125,46 +126,6 @@ impl Worker {
             }
             _ => (),
         }
-    }
-
-    /// Runs what is left of jobs. With no scope around, other threads wait for them.
-    pub(super) fn run_spawned(&self) {
-        let mut aside = None;
-        while let Some(job) = self.pending.pop_spawned(self.index()) {
-            aside.get_or_insert_with(context::set_aside);
-            self.attend_to_spawned();
-            job.run(self);
-        }
-    }
-
-    /// Queues a job on the heap. If nobody waits for it, it is run at the end of the poll or job at the latest.
-    pub(super) fn push_job(&self, job: NonNull<Job>, is_detached: bool) {
-        let pace = &self.computation.pace;
-        let is_short = pace.is_fine() && !pace.is_probing();
-        if self.pending.push_spawned(job, is_short) || !is_short {
-            self.announce_offer();
-        } else if is_detached {
-            self.note_computing();
-        }
-        if self.pending.count_down() {
-            self.attend();
-        }
-    }
-
-    /// Runs one job, if there is one; with `local`, one of this worker's own: spawned here, the second half of a join
-    /// that this worker is inside of, or posted to it.
-    #[cfg(not(loom))]
-    pub(super) fn help(&self, local: bool) -> bool {
-        let index = self.index();
-        let job = self.pending.pop_spawned(index);
-        let job = job.or_else(|| self.pending.take_oldest_join(index));
-        let job = job.or_else(|| self.take_posted_here());
-        let job = if local { job } else { job.or_else(|| self.steal_job()) };
-        let Some(job) = job else { return false };
-        let _aside = context::set_aside();
-        self.attend_to_spawned();
-        job.run(self);
-        true
     }
 
     /// Called when others may take a job: wakes an idle worker if the computation is worth it, or else leaves that to
@@ -218,6 +179,17 @@ impl Worker {
             self.slot().counters.splits.bump();
         } else if !self.is_in_place() {
             self.slot().activity.judge(false);
+        }
+    }
+
+    /// As [`show_progress`](Self::show_progress), in a wait in which the worker runs jobs of others. Unless these have
+    /// split points, it comes neither to tasks nor to the OS.
+    pub(super) fn show_progress_of_wait(&self) {
+        let tasks_wait = self.pool.has_shared_work() || self.pool.has_kept_work();
+        if tasks_wait || !self.pool.sleepers.is_seat_taken() {
+            self.slot().activity.judge(false);
+        } else {
+            self.show_progress();
         }
     }
 
@@ -370,13 +342,14 @@ impl Worker {
     fn ended_computing(&self) {
         self.run_spawned();
         let now = Instant::now();
+        let is_of_task = self.computation.doing() == Doing::Computing(Kind::OfTask);
         let whole = self.computation.end(now);
         self.slot().activity.end();
         self.observer.computed(now, self.computation.lasted(now));
         if let Some(lasted) = whole {
             self.pool.forecast.took(lasted);
         }
-        self.pacing.computed(now);
+        self.pacing.computed(now, is_of_task);
     }
 
     /// Returns true if this worker has computed within the last `time`.

@@ -75,8 +75,10 @@ where
 {
     handle.pool().reserve_jobs();
     let here = |worker: &Worker| worker.works_for(handle.pool());
-    if on_worker(here) == Some(true) || handle.is_unserved() {
+    if on_worker(here) == Some(true) {
         f()
+    } else if handle.is_unserved() {
+        handle.install_here(f)
     } else {
         handle.install_elsewhere(f)
     }

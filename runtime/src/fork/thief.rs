@@ -2,6 +2,8 @@
 
 use std::cell::Cell;
 
+use super::policy::STEALS_PER_POSTED;
+
 /// One worker's record of what it has stolen, and of what it has left to the owner.
 #[derive(Default)]
 pub(super) struct Thief {
@@ -9,6 +11,8 @@ pub(super) struct Thief {
     stole: Cell<bool>,
     /// True if the last look for jobs of others found crumbs.
     left_crumbs: Cell<bool>,
+    /// Looks for jobs in waits.
+    looks: Cell<u32>,
 }
 
 impl Thief {
@@ -30,6 +34,13 @@ impl Thief {
     /// Notes that this look has found a job that its owner does sooner than a thief would.
     pub(super) fn leave_crumbs(&self) {
         self.left_crumbs.set(true);
+    }
+
+    /// Counts a look for a job in a wait. Returns true if posted jobs come first this time.
+    pub(super) fn is_turn_of_posted(&self) -> bool {
+        let looks = self.looks.get().wrapping_add(1);
+        self.looks.set(looks);
+        looks % STEALS_PER_POSTED == 0
     }
 
     /// Returns true if the last look found crumbs.

@@ -18,7 +18,8 @@ fn spin() {
 }
 
 impl Worker {
-    /// Helps others until `done`. Runs no tasks, because a task could delay the waiting thread.
+    /// Helps others until `done`. Runs no tasks, because a task could delay the waiting thread; except between two jobs
+    /// of its own, as at a spawn.
     #[cold]
     pub(crate) fn wait_for(&self, done: impl Fn() -> bool) {
         // What the joiner has entered, and the values of its task, are not meant for others' jobs.
@@ -27,20 +28,23 @@ impl Worker {
         let unknown = self.computation.pace.is_unknown(Instant::now(), self.pending.count());
         let (mut idle_since, mut slept) = (None, false);
         while !done() {
-            if let Some(job) = self.next_job() {
-                self.show_progress();
-                if job.is_from(self.index()) {
+            if let Some(job) = self.next_job_of_wait() {
+                let own = job.is_from(self.index());
+                if own {
                     self.attend_to_spawned();
                 } else {
                     self.attend_to_stolen();
                 }
                 self.slot().run_for(self.index(), || job.run(self));
+                if own && !done() {
+                    self.attend_between_jobs();
+                }
                 (idle_since, slept) = (None, false);
             } else if self.may_look_around(&mut idle_since) {
                 spin();
             } else {
-                // A scope that waits may be inside of a join.
-                self.attend_to_spawned();
+                // A scope that waits may be inside of joins.
+                self.leave_to_others();
                 self.sleep_joining(WaitKind::Join, &done, None);
                 (idle_since, slept) = (None, true);
             }
@@ -51,9 +55,8 @@ impl Worker {
             // As before the wait, whatever the jobs of others were like.
             self.pending.set_count(self.computation.pace.probe_anew());
         }
-        // There may be jobs of scopes that we are not in, and the threads that wait for them must not wait for us.
-        self.pending.share();
-        // And a worker that was woken for a job must not keep that to itself.
+        // There may be jobs of scopes that we are not in, and the threads that wait for them must not wait for us. And a
+        // worker that was woken for a job must not keep that to itself.
         let keeps_call = slept && self.could_steal();
         let is_for_others = self.pool.posted.is_for_any() || self.pool.has_idle();
         if (keeps_call || self.pending.has_spawned()) && is_for_others {
@@ -63,6 +66,7 @@ impl Worker {
 
     /// Called before a stolen job is run in a wait.
     fn attend_to_stolen(&self) {
+        self.show_progress_of_wait();
         self.attend_to_spawned();
         self.pending.set_count(self.computation.pace.begin(Instant::now()));
     }
@@ -108,9 +112,42 @@ impl Worker {
         self.pending.pop_spawned(self.index()).or_else(other)
     }
 
-    /// Takes what another worker has spawned, or else what it offers, because a join whose half is stolen makes a
-    /// thread wait.
+    /// As [`next_job`](Self::next_job), in a wait. Posted jobs come last, except now and then: they may take longer than
+    /// what the worker waits for, while the jobs of others are likely to be a part of that.
+    fn next_job_of_wait(&self) -> Option<JobRef> {
+        if let Some(job) = self.pending.pop_spawned(self.index()) {
+            return Some(job);
+        }
+        if self.is_guest() || self.leaves_jobs() {
+            return None;
+        }
+        if self.computation.thief.is_turn_of_posted() {
+            return self.steal_job();
+        }
+        let job = self.take_posted_here().or_else(|| self.steal_forked());
+        match job {
+            Some(job) => self.keep_stolen(job),
+            None => self.take_posted().and_then(|job| self.keep_stolen(job)),
+        }
+    }
+
+    /// Takes what was posted, or else forked by others.
     pub(crate) fn steal_job(&self) -> Option<JobRef> {
+        let job = self.take_posted().or_else(|| self.steal_forked())?;
+        self.keep_stolen(job)
+    }
+
+    fn keep_stolen(&self, job: JobRef) -> Option<JobRef> {
+        let job = self.keep_unless_reserved(job)?;
+        self.slot().counters.steals.bump();
+        Some(job)
+    }
+
+    /// Takes what another worker has spawned, or else offers: a join whose half is stolen makes a thread wait.
+    fn steal_forked(&self) -> Option<JobRef> {
+        if !self.computation.is_computing() && !self.pool.has_room() {
+            return None;
+        }
         let slots = self.pool.slots.len() + self.pool.guests.in_use().len();
         let start = self.steal_order.start(slots);
         let from_any = |steal: &dyn Fn(&Offers, usize) -> Option<JobRef>| {
@@ -129,17 +166,10 @@ impl Worker {
                 None
             })
         };
-        let forked = || {
-            thief.begin_look();
-            let spawned = from_any(&Offers::steal_spawned);
-            let (job, victim) = spawned.or_else(|| from_any(&steal))?;
-            self.observer.note_job_steal(victim);
-            Some(job)
-        };
-        let may_steal = || self.computation.is_computing() || self.pool.has_room();
-        let job = self.take_posted().or_else(|| may_steal().then(forked).flatten())?;
-        let job = self.keep_unless_reserved(job)?;
-        self.slot().counters.steals.bump();
+        thief.begin_look();
+        let spawned = from_any(&Offers::steal_spawned);
+        let (job, victim) = spawned.or_else(|| from_any(&steal))?;
+        self.observer.note_job_steal(victim);
         Some(job)
     }
 
@@ -269,15 +299,29 @@ impl Pool {
         })
     }
 
-    /// Wakes a thread to take an offer: preferably a joiner, which can't do anything else, or else a worker.
+    /// Wakes a thread to take a job: preferably a joiner, which can't do anything else, or else a worker. A joiner that
+    /// has forked all there is to take is left asleep, because it would find nothing.
     pub(crate) fn wake_thief(&self) {
         // Partner of the fences in `sleep_joining` and `Worker::sleep`.
         fence(Ordering::SeqCst);
-        let joiners = self.computing_slots().len();
-        if self.has_joiners() && (0..joiners).any(|index| self.wake_joiner(index)) {
-            return;
+        if self.has_joiners() {
+            let owner = self.owner_of_all();
+            let slots = 0..self.computing_slots().len();
+            if slots.filter(|&index| Some(index) != owner).any(|index| self.wake_joiner(index)) {
+                return;
+            }
         }
         self.wake_one();
+    }
+
+    /// Returns the worker that has forked all the jobs that can be taken at this moment, if it is a single one.
+    fn owner_of_all(&self) -> Option<usize> {
+        if self.posted.is_for_any() {
+            return None;
+        }
+        let mut owners = self.fork_slots().enumerate().filter(|(_, slot)| !slot.offers.is_empty());
+        let (owner, _) = owners.next()?;
+        owners.next().is_none().then_some(owner)
     }
 
     /// Returns true if a worker offers a job, and there is room for a thread to run it.
@@ -293,5 +337,56 @@ impl Pool {
             index != own && !slot.offers.is_empty()
         };
         self.posted.is_for_any() || (self.fork_slots().enumerate().any(offers) && self.has_room())
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::Location;
+
+    use super::super::posted::NO_WORKER;
+    use super::*;
+    use crate::primitives::plain::{AtomicBool, Ordering as Plain};
+    use crate::task::Origin;
+    use crate::{scope_in_place, shutdown};
+
+    /// A call of another thread was begun first, and the wait lasted for as long as that took.
+    #[test]
+    fn a_worker_that_waits_takes_what_was_forked_before_what_was_posted() {
+        let pool = Pool::for_tests(2);
+        let [owner, waiting] = [0, 1].map(|index| Worker::new(pool.clone(), index).unwrap());
+        Pool::post_static(&pool, || ());
+        context::enter_worker(&owner, || {
+            scope_in_place(|s| {
+                s.spawn(|_| ());
+                let jobs = [(); 3].map(|()| waiting.next_job_of_wait());
+                let from = jobs.each_ref().map(|job| job.as_ref().map(|job| job.from()));
+                jobs.into_iter().flatten().for_each(|job| job.run(&waiting));
+                assert_eq!(from, [Some(0), Some(NO_WORKER), None]);
+            });
+        });
+        shutdown::begin(&pool);
+        owner.run();
+        assert!(pool.is_over());
+    }
+
+    /// Each job counted as progress, so the monitor took the worker to come to the task by itself.
+    #[test]
+    fn jobs_that_are_run_in_a_wait_are_no_progress_while_tasks_wait() {
+        let pool = Pool::for_tests(2);
+        let [owner, waiting] = [0, 1].map(|index| Worker::new(pool.clone(), index).unwrap());
+        drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
+        context::enter_worker(&owner, || {
+            let done = AtomicBool::new(false);
+            scope_in_place(|s| {
+                s.spawn(|_| done.store(true, Plain::Relaxed));
+                let before = waiting.slot().progress();
+                context::enter_worker(&waiting, || waiting.wait_for(|| done.load(Plain::Relaxed)));
+                assert_eq!(waiting.slot().progress(), before);
+            });
+        });
+        shutdown::begin(&pool);
+        owner.run();
+        assert!(pool.is_over());
     }
 }

@@ -235,7 +235,8 @@ impl Monitor {
     fn see_to_jobs(&mut self, pool: &Pool) {
         let mut wanted = false;
         for (computed, slot) in self.computed.iter_mut().zip(pool.fork_slots()) {
-            let computes = slot.activity.is_computing();
+            // One that is blocked in place may be so in the middle of a computation.
+            let computes = slot.activity.is_computing() || slot.activity.is_blocked();
             wanted |= std::mem::replace(computed, computes) && computes && !slot.offers.is_empty();
         }
         if wanted && pool.has_idle() {

@@ -23,6 +23,8 @@ pub(crate) struct Pacing {
     polls_per_clock: Cell<u32>,
     /// True if the last poll turned out to be a computation, whose time says nothing about polls.
     computed: Cell<bool>,
+    /// True if the last poll was a root or a job, and not the poll of a task.
+    ran_root: Cell<bool>,
     last_look: Cell<Instant>,
     /// Since when there has been a backlog.
     busy_since: Cell<Instant>,
@@ -40,6 +42,7 @@ impl Pacing {
             until_clock: Cell::new(POLLS_PER_CLOCK),
             polls_per_clock: Cell::new(POLLS_PER_CLOCK),
             computed: Cell::new(false),
+            ran_root: Cell::new(false),
             last_look: Cell::new(now),
             busy_since: Cell::new(now),
             until_thought: Cell::new(PUSHES_PER_THOUGHT),
@@ -77,13 +80,14 @@ impl Pacing {
         self.busy_since.set(now);
     }
 
-    /// Called when a poll that turned out to be a computation is over. If the next polls compute as well, no worker
-    /// would look at the shared queues, so the clock is read before the next.
-    pub(crate) fn computed(&self, now: Instant) {
+    /// Called when a poll that turned out to be a computation is over, or a root or job. If the next polls compute as
+    /// well, no worker would look at the shared queues, so the clock is read before the next.
+    pub(crate) fn computed(&self, now: Instant, is_of_task: bool) {
         self.restart(now);
         if !TIMELESS {
             self.until_clock.set(1);
             self.computed.set(true);
+            self.ran_root.set(!is_of_task);
         }
     }
 
@@ -165,6 +169,7 @@ impl Worker {
     pub(super) fn look_at_clock(&self) -> Option<Runnable> {
         let now = Instant::now();
         self.measure_polls(now);
+        let ran_root = self.pacing.ran_root.take();
         self.note_contention(now);
         self.consider_waking();
         if !self.pacing.is_look_due(now, LOOK_INTERVAL) {
@@ -172,12 +177,11 @@ impl Worker {
         }
         self.pacing.looked(now);
         // Computations get their turn even if there is no end of tasks. Inside a computation, its split points look
-        // out.
-        if let Some(job) = self.take_posted_in_turn() {
-            self.run_job(job);
-        }
-        if let Some(root) = self.take_root() {
-            return Some(root);
+        // out; but it may have none, so tasks get their turn after it even if there is no end of computations.
+        if !ran_root {
+            if let Some(root) = self.take_computation() {
+                return Some(root);
+            }
         }
         if self.has_long_polls() {
             // Whatever we took would wait behind our own long polls. So the OS is left to the worker in the seat, if

@@ -7,7 +7,7 @@
 //! 2. the LIFO slot, at most three times in a row;
 //! 3. the worker's own queue;
 //! 4. the lane (what the poller pushed), the injector (what outside threads pushed);
-//! 5. fork-join roots, also looked at by time;
+//! 5. fork-join roots, also looked at by time, except right after one;
 //! 6. other workers' queues, and their LIFO slots and offered jobs last.
 //!
 //! A worker is responsible for what is in its own queue: it wakes a sleeper when there is more than it will get done in
@@ -211,6 +211,14 @@ impl Worker {
         }
     }
 
+    /// Runs a posted job, if there is one, and takes a root.
+    pub(super) fn take_computation(&self) -> Option<Runnable> {
+        if let Some(job) = self.take_posted_in_turn() {
+            self.run_job(job);
+        }
+        self.take_root()
+    }
+
     /// Takes the next task from what is at hand.
     pub(crate) fn next(&self) -> Option<Runnable> {
         if self.pacing.count_poll() {
@@ -231,7 +239,7 @@ impl Worker {
             .pop()
             .or_else(|| self.slot().lifo.take())
             .or_else(|| self.take_shared())
-            .or_else(|| self.take_root())
+            .or_else(|| if self.pool.has_root() { self.take_computation() } else { None })
     }
 
     /// Takes a batch from the lane or the injector. This worker is then responsible for what is left in its queue.
