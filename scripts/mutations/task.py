@@ -194,7 +194,7 @@ MUTATIONS = [
     Mutation(
         "the end of a poll does not publish what the future did",
         "runtime/src/task/state.rs",
-        "            // takes back, as every read-modify-write does with what was released before it.\n"
+        "            // was released before it: the wake-ups that it takes back.\n"
         "            match self.0.compare_exchange_weak(now, next, Ordering::Release,",
         "            match self.0.compare_exchange_weak(now, next, Ordering::Relaxed,",
         "task_wake",
