@@ -70,6 +70,30 @@ fn panics_long_polls_stragglers_and_dumps_are_logged() {
     let _ = std::fs::remove_dir_all(dir);
 }
 
+/// It warned of what it was not asked to wait for.
+#[test]
+fn a_shutdown_in_the_background_tells_of_no_stragglers() {
+    keep_records();
+    let (first, second) = (runtime(1), runtime(1));
+    let gate = OpenOnDrop(Gate::new());
+    for (runtime, name) in [(&first, "left behind"), (&second, "waited for in vain")] {
+        let (closed, begun) = (gate.0.clone(), Gate::new());
+        let begins = begun.clone();
+        let healthy = task::Builder::new().name(name);
+        let body = async move {
+            begins.open();
+            closed.wait();
+        };
+        drop(healthy.spawn_on(body, runtime.handle()));
+        begun.wait();
+    }
+    first.shutdown_background();
+    assert_eq!(second.shutdown(Duration::ZERO).stragglers().len(), 1);
+    wait_for_record(log::Level::Warn, "windlass::shutdown", "waited for in vain");
+    let texts: Vec<_> = RECORDS.lock().unwrap().iter().map(|record| record.2.clone()).collect();
+    assert!(!texts.iter().any(|text| text.contains("left behind")));
+}
+
 #[test]
 fn errors_of_accept_are_logged() {
     /// A listener without a descriptor for a connection.

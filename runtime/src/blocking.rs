@@ -6,6 +6,11 @@
 //! The poller's thread may ask for a thread to call wakers ([`call_wakers`]). That is no task, so that neither hooks nor
 //! observers are called there. It is granted only if a thread is idle or can be started, which looks for it before it
 //! looks whether the pool is closed: what was granted is done, however soon the pool closes.
+//!
+//! A closure is accepted while a thread is counted, and a thread is counted before the OS has granted it. If the OS
+//! refuses it and no other is counted, whoever wanted to start it is left with what was accepted meanwhile: a thread
+//! that spawns closures cancels them all. The poller's thread must not drop them. It asks for a thread, at each of its
+//! looks, until there is one that runs or cancels them (`poller/hand_on.rs`).
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -60,6 +65,17 @@ impl Inner {
     /// Returns how many closures wait that no idle thread will take at once.
     fn waiting(&self) -> usize {
         self.wanted().saturating_sub(self.idle).min(self.queue.len())
+    }
+
+    /// Returns true if closures wait that no thread is there or about to come for.
+    fn is_stranded(&self) -> bool {
+        self.threads == 0 && !self.queue.is_empty()
+    }
+
+    /// Takes all closures that wait.
+    fn take_all(&mut self) -> VecDeque<Runnable> {
+        self.taken += self.queue.len() as u64;
+        std::mem::take(&mut self.queue)
     }
 
     /// Lists a closure among those that are running, and returns its place.
@@ -195,6 +211,20 @@ pub(crate) fn call_wakers(pool: &Arc<Pool>) -> bool {
         || !std::mem::replace(&mut pool.blocking.inner.lock().calls_wakers, false)
 }
 
+/// Returns true if closures wait for a thread that the OS has refused to [`call_wakers`], and no other is there. The
+/// poller's thread may not drop them.
+pub(crate) fn has_stranded(pool: &Pool) -> bool {
+    pool.blocking.inner.lock().is_stranded()
+}
+
+/// Cancels closures that wait and have no thread to wait for.
+pub(crate) fn cancel_stranded(pool: &Pool) {
+    let mut inner = pool.blocking.inner.lock();
+    let stranded = if inner.is_stranded() { inner.take_all() } else { VecDeque::new() };
+    drop(inner);
+    cancel(pool, stranded);
+}
+
 /// Runs or cancels a closure, and calls the hook for its end.
 fn end(pool: &Pool, runnable: Runnable, how: fn(Runnable)) {
     let hook = pool.config.hooks.task_end();
@@ -233,8 +263,7 @@ fn queue(pool: &Arc<Pool>, runnable: Runnable) -> VecDeque<Runnable> {
     if inner.threads > 0 {
         return nothing();
     }
-    inner.taken += inner.queue.len() as u64;
-    std::mem::take(&mut inner.queue)
+    inner.take_all()
 }
 
 /// Has a thread come for what was just queued: one that is idle, or else a new one. Returns false if the OS refuses that.
@@ -347,4 +376,24 @@ impl Schedule for InQueue {
     }
 
     fn release(self, _task: NonNull<Header>, _end: End) {}
+}
+
+#[cfg(all(test, not(loom)))]
+pub(crate) mod tests {
+    use std::panic::Location;
+
+    use super::*;
+
+    /// Spawns a closure while the poller's thread starts the only thread, which the OS then refuses.
+    pub(crate) fn strand<T: Send + 'static>(
+        pool: &Arc<Pool>,
+        f: impl FnOnce() -> T + Send + 'static,
+    ) -> JoinHandle<T> {
+        assert_eq!(pool.config.max_blocking, 1);
+        pool.blocking.inner.lock().threads += 1;
+        let handle = spawn(pool, f, Origin::new(Location::caller(), None));
+        pool.blocking.inner.lock().threads -= 1;
+        assert_eq!(pool.blocking.counts().queued, 1, "it was accepted");
+        handle
+    }
 }

@@ -67,7 +67,7 @@ fn step_out<R>(worker: &Worker, f: impl FnOnce() -> R) -> R {
     worker.hand_over();
     if pool.has_shared_work() || pool.has_root() || pool.posted.is_for_any() {
         // The thread that pushed it may have found the monitor on, which would look only after a while.
-        pool.poller().kick();
+        pool.monitor.hurry();
     }
     context::step_out(pool, || coop::uncounted(|| companion::block_in_place(pool, f)))
 }
@@ -78,5 +78,41 @@ impl Drop for Out<'_> {
         slot.activity.resume(self.interrupted);
         // The tick advances and stays odd, because the surrounding poll continues.
         slot.counters.tick.add(2);
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::Location;
+
+    use super::*;
+    use crate::sched::Pool;
+    use crate::shutdown;
+    use crate::task::Origin;
+
+    /// The poller's thread was kicked, and its monitor then slept for ever longer beside what waited.
+    #[test]
+    fn a_worker_that_blocks_beside_tasks_has_the_monitor_look_soon() {
+        let pool = Pool::for_tests(1);
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        let spawn = || drop(pool.spawn(async {}, Origin::new(Location::caller(), None)));
+        (0..2).for_each(|_| spawn());
+        context::enter_worker(&worker, || {
+            block_in_place(|| {
+                assert!(pool.monitor.looks_soon(), "for those that any worker may run")
+            });
+        });
+        pool.monitor.settle();
+        spawn();
+        worker.push(pool.take_one().unwrap());
+        assert!(!pool.monitor.looks_soon());
+        let interrupted = worker.slot().activity.block();
+        worker.hand_over();
+        assert!(pool.monitor.looks_soon(), "for those that it hands over");
+        worker.slot().activity.resume(interrupted);
+
+        shutdown::begin(&pool);
+        worker.run();
+        assert!(pool.is_over());
     }
 }

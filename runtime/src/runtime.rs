@@ -202,8 +202,8 @@ impl Runtime {
     /// assert!(windlass::block_on(task).unwrap_err().is_cancelled());
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    pub fn shutdown_background(self) {
-        let _ = self.shutdown(Duration::ZERO);
+    pub fn shutdown_background(mut self) {
+        let _ = self.end(shutdown::finish_in_background);
     }
 
     fn end(

@@ -60,12 +60,17 @@ fn aside(pool: &Arc<Pool>, call: impl FnOnce(&Arc<Pool>) + Send + 'static) {
 
 /// Waits for the threads to end, and names the tasks and closures that did not end in time.
 pub(crate) fn finish(pool: &Arc<Pool>, start: Instant, timeout: Duration) -> ShutdownReport {
-    finish_with_grace(pool, start, timeout, None)
+    finish_with_grace(pool, start, timeout, None).tell()
+}
+
+/// Does the work of [`finish`] for a runtime that nobody waits for. That something still runs then is no fault.
+pub(crate) fn finish_in_background(pool: &Arc<Pool>, start: Instant) -> ShutdownReport {
+    finish_with_grace(pool, start, Duration::ZERO, None)
 }
 
 /// Does the work of [`finish`] for a runtime that is dropped, which may happen on any thread.
 pub(crate) fn finish_dropped(pool: &Arc<Pool>, start: Instant) -> ShutdownReport {
-    finish_with_grace(pool, start, DROP_DEADLINE, poller::DROP_GRACE)
+    finish_with_grace(pool, start, DROP_DEADLINE, poller::DROP_GRACE).tell()
 }
 
 fn finish_with_grace(
@@ -85,7 +90,6 @@ fn finish_with_grace(
         stragglers.extend(pinned::running(pool).into_iter().map(Straggler::task));
         stragglers.extend(pool.blocking.running().into_iter().map(Straggler::blocking));
     }
-    stragglers.iter().for_each(events::straggler);
     pinned::forget(pool);
     ShutdownReport { elapsed: start.elapsed(), complete, stragglers }
 }
@@ -126,6 +130,12 @@ impl ShutdownReport {
     /// Returns the report of a shutdown that did not wait.
     pub(crate) fn unfinished(elapsed: Duration) -> Self {
         Self { elapsed, complete: false, stragglers: Vec::new() }
+    }
+
+    /// Tells `tracing` and `log` of what was not waited for.
+    fn tell(self) -> Self {
+        self.stragglers.iter().for_each(events::straggler);
+        self
     }
 
     /// Returns true if everything ended before the deadline.

@@ -126,6 +126,14 @@ pub(crate) const NEXT_JOB: Duration = Duration::from_millis(1);
 /// behind one that blocks for 8 ms waited 2.3 ms at the median; with this, 0.65 ms. Read by `Worker::await_job`.
 pub(super) const GLANCE: Duration = Duration::from_micros(200);
 
+// --- The end of a pool ---
+
+/// How many posted jobs run on top of each other on a thread that runs them in the place of a pool that closes. More
+/// has jobs that wait for what they have posted, by means of their own, wait for deeper chains; fewer takes less of the
+/// stack. Chosen; one in models, where few
+/// jobs post others. Read by `Pool::is_kept`.
+pub(super) const LEFTOVER_LEVELS: u32 = if cfg!(loom) { 1 } else { 32 };
+
 // --- Dividing slices ---
 
 /// Pieces into which work is divided for each worker. More even out differences in the cost of pieces; fewer save

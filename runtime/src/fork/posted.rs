@@ -13,13 +13,15 @@
 //!
 //! At the end, workers run what is left before they leave. The poster passes a fence between the push and
 //! a look at `closing`; so either it sees that the pool closes, and runs what is left itself, or the
-//! worker that leaves sees the job. What such a job posts in its turn joins the jobs that its thread has spawned, and is
-//! run after it: one level of the stack for each would be too many.
+//! worker that leaves sees the job. What such a job posts in its turn its thread runs at once, because the job may wait
+//! for it by means of its own, such as a channel. From some level of the stack on it joins the jobs that the thread has
+//! spawned, and is run after the job: one level for each would be too many.
 
 use std::ptr::NonNull;
 
 use super::guest::Guest;
 use super::job::{HeapJob, Job, JobRef};
+use super::policy::LEFTOVER_LEVELS;
 use super::spawned::{JobList, Spawned};
 use crate::context;
 use crate::primitives::{Arc, Ordering, fence, thread};
@@ -105,7 +107,8 @@ impl Worker {
     /// Runs a job in a pool that closes, and what the job has spawned, because nobody else may ever come for that.
     fn run_leftover(&self, job: JobRef) {
         let _aside = context::set_aside();
-        let outer = self.in_leftover.replace(true);
+        let outer = self.in_leftover.get();
+        self.in_leftover.set(outer + 1);
         job.run(self);
         self.run_spawned();
         self.in_leftover.set(outer);
@@ -187,14 +190,22 @@ impl Pool {
         }
     }
 
-    /// Has the current thread run the job later, if it is in one that it runs in the place of the pool. Returns false
-    /// otherwise. Should the thread wait for the job, it finds it among those that it has spawned. It does not take what
-    /// other threads have posted: these may wait for what it does now.
+    /// Has the current thread run the job at once, or later if it is in many already, if it is in one that it runs in
+    /// the place of the pool. Returns false otherwise. Should the thread wait for a job that is run later, it finds it
+    /// among those that it has spawned. It does not take what other threads have posted: these may wait for what it does
+    /// now.
     fn is_kept(pool: &Arc<Self>, job: NonNull<Job>) -> bool {
-        let keeps = |worker: &&Worker| worker.in_leftover.get() && Arc::ptr_eq(worker.pool(), pool);
         context::with_forker(|forker| {
-            let keeper = forker.filter(keeps);
-            keeper.map(|worker| worker.push_job(job, true)).is_some()
+            let keeps = |worker: &&Worker| Arc::ptr_eq(worker.pool(), pool);
+            let Some(worker) = forker.filter(keeps) else { return false };
+            let levels = worker.in_leftover.get();
+            if levels >= LEFTOVER_LEVELS {
+                worker.push_job(job, true);
+            } else if levels > 0 {
+                // SAFETY: nobody else has the job.
+                worker.run_leftover(unsafe { JobRef::new(job, NO_WORKER) });
+            }
+            levels > 0
         })
     }
 
@@ -317,6 +328,22 @@ mod tests {
                 assert_eq!(ran.load(Plain::Relaxed), CHAIN);
             });
         }
+    }
+
+    /// It was to run after the one that had posted it, which waited for it.
+    #[test]
+    fn a_job_at_the_end_may_wait_for_what_it_has_posted_on_a_channel() {
+        with_closed_pool(|pool| {
+            shutdown::begin(pool);
+            let inner = pool.clone();
+            let (done, is_done) = mpsc::channel();
+            let (answered, answer) = mpsc::channel();
+            Pool::post_static(pool, move || {
+                Pool::post_static(&inner, move || done.send(7).unwrap());
+                answered.send(is_done.recv_timeout(Duration::from_secs(5))).unwrap();
+            });
+            assert_eq!(answer.recv(), Ok(Ok(7)));
+        });
     }
 
     /// A job whose thread waits for what it has posted to the workers.

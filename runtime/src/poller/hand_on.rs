@@ -3,7 +3,8 @@
 //!
 //! It asks a thread of the blocking pool. If all of them are busy, or the pool is closed, it starts a thread for this
 //! alone, of which there are a few at most. If there is no thread to be had, it leaves what it has left and asks anew at
-//! its next look. Until then it sleeps beside the seat: a timer that was left would end each wait there at once.
+//! its next look. Until then it sleeps beside the seat: a timer that was left would end each wait there at once. It does
+//! the same for closures that were accepted while the blocking pool asked the OS for the thread in vain.
 
 use std::time::Duration;
 
@@ -57,6 +58,8 @@ impl Drop for Counted {
 pub(super) struct HandOn {
     /// How many were taken out of the list at the last look.
     taken: usize,
+    /// Closures of the blocking pool wait for a thread that there was none to be had for.
+    strands: bool,
 }
 
 impl HandOn {
@@ -64,7 +67,7 @@ impl HandOn {
     pub(super) fn begin() -> Self {
         // In models wakers do not block.
         set_hands_on(cfg!(not(loom)));
-        Self { taken: 0 }
+        Self { taken: 0, strands: false }
     }
 
     /// Asks for a thread if something was left, or if wakers wait that nobody has taken since the last look.
@@ -72,8 +75,8 @@ impl HandOn {
         let foreign = &pool.poller().foreign;
         let taken = foreign.taken();
         let stands_still = std::mem::replace(&mut self.taken, taken) == taken;
-        if foreign.is_left() || (stands_still && foreign.is_waiting()) {
-            ask(pool, foreign);
+        if foreign.is_left() || (stands_still && foreign.is_waiting()) || self.strands {
+            self.ask(pool, foreign);
         }
     }
 
@@ -81,7 +84,28 @@ impl HandOn {
     /// for.
     pub(super) fn pause(&self, poller: &Poller) -> Option<Duration> {
         // In virtual time, no timer ends a wait in the seat.
-        (poller.foreign.is_left() && !poller.is_virtual()).then_some(LEFT_PAUSE)
+        let waits = poller.foreign.is_left() || self.strands;
+        (waits && !poller.is_virtual()).then_some(LEFT_PAUSE)
+    }
+
+    /// Asks a thread to call wakers and fire timers, unless one was asked that has not begun.
+    fn ask(&mut self, pool: &Arc<Pool>, foreign: &ForeignWakers) {
+        // Without this, a thread would be asked for at each look.
+        if !foreign.asked.ask() {
+            return;
+        }
+        foreign.left_to_another();
+        self.strands = false;
+        if blocking::call_wakers(pool) {
+            return;
+        }
+        let strands = blocking::has_stranded(pool);
+        if !start_thread(pool) {
+            // Nobody was asked after all.
+            foreign.asked.begin();
+            foreign.leave();
+            self.strands = strands;
+        }
     }
 
     /// Called when the thread leaves, which has nobody to watch over any more: calls what no other thread has.
@@ -99,21 +123,7 @@ impl HandOn {
 pub(crate) fn hand_on(pool: &Arc<Pool>, waker: std::task::Waker) {
     pool.poller().foreign.put([waker]);
     pool.poller().foreign.leave();
-    HandOn { taken: 0 }.look(pool);
-}
-
-/// Asks a thread to call wakers and fire timers, unless one was asked that has not begun.
-fn ask(pool: &Arc<Pool>, foreign: &ForeignWakers) {
-    // Without this, a thread would be asked for at each look.
-    if !foreign.asked.ask() {
-        return;
-    }
-    foreign.left_to_another();
-    if !blocking::call_wakers(pool) && !start_thread(pool) {
-        // Nobody was asked after all.
-        foreign.asked.begin();
-        foreign.leave();
-    }
+    HandOn { taken: 0, strands: false }.look(pool);
 }
 
 /// Starts a thread that calls wakers. Returns false if there are too many, or the OS refuses it.
@@ -125,6 +135,7 @@ fn start_thread(pool: &Arc<Pool>) -> bool {
         companion::surround(pool, ThreadKind::Blocking, || {
             let _entered = EnteredScope::enter(Handle::new(pool.clone()));
             call_wakers(pool);
+            blocking::cancel_stranded(pool);
         });
     });
     started.is_ok()
@@ -150,6 +161,7 @@ mod tests {
     use super::*;
     use crate::sched::{Config, Worker};
     use crate::shutdown;
+    use crate::task::{JoinError, JoinHandle};
 
     const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -199,6 +211,15 @@ mod tests {
         Worker::new(pool.clone(), 0).unwrap().run();
         assert!(pool.is_over());
         assert!(pool.threads.join_all(Some(std::time::Instant::now() + PATIENCE), None));
+    }
+
+    #[track_caller]
+    fn result_of(handle: JoinHandle<i32>) -> Result<i32, JoinError> {
+        let (ended, has_ended) = mpsc::channel();
+        let waits = std::thread::spawn(move || ended.send(crate::block_on(handle)));
+        let result = has_ended.recv_timeout(PATIENCE).expect("a closure was forgotten");
+        waits.join().unwrap().unwrap();
+        result
     }
 
     /// Has threads of the blocking pool begin when the result is dropped.
@@ -282,7 +303,7 @@ mod tests {
             blocked.wait_for_call();
         }
         assert!(!foreign.is_left() && !pool.poller().waker_threads.are_none());
-        let mut hand_on_at_last = HandOn { taken: 0 };
+        let mut hand_on_at_last = HandOn { taken: 0, strands: false };
         assert!(hand_on_at_last.pause(pool.poller()).is_none());
         for _ in 0..2 {
             hand_on(&pool, blocked.waker());
@@ -299,5 +320,44 @@ mod tests {
         drop(blocked);
         end(&pool);
         assert!(pool.poller().waker_threads.are_none());
+    }
+
+    /// A closure was accepted because the poller's thread was about to start a thread; the OS refused it, and the
+    /// closure stayed in the queue.
+    #[test]
+    fn a_closure_whose_thread_was_refused_is_run_or_cancelled() {
+        let pool = Pool::for_tests_with(1, |config| config.max_blocking = 1);
+        let handle = blocking::tests::strand(&pool, || 7);
+        HandOn { taken: 0, strands: true }.look(&pool);
+        assert_eq!(result_of(handle).unwrap(), 7, "a thread was there the next time");
+        end(&pool);
+
+        let pool = Pool::for_tests_with(1, |config| config.max_blocking = 1);
+        let handle = blocking::tests::strand(&pool, || 7);
+        assert!(start_thread(&pool), "the thread for wakers is not refused");
+        assert!(result_of(handle).unwrap_err().is_cancelled());
+        end(&pool);
+    }
+
+    /// The wakers for whom the thread was wanted may be gone the next time.
+    #[test]
+    fn a_thread_is_asked_for_until_there_is_one_for_a_stranded_closure() {
+        let pool = Pool::for_tests_with(1, |config| {
+            config.max_blocking = 1;
+            // The OS refuses every thread.
+            config.stack_size = Some(isize::MAX as usize / 2);
+        });
+        let handle = blocking::tests::strand(&pool, || 7);
+        let foreign = &pool.poller().foreign;
+        let mut hand_on = HandOn { taken: 0, strands: false };
+        foreign.leave();
+        for _ in 0..3 {
+            hand_on.look(&pool);
+            assert!(hand_on.strands && hand_on.pause(pool.poller()).is_some());
+            foreign.left_to_another();
+            assert!(hand_on.pause(pool.poller()).is_some(), "others have called the wakers");
+        }
+        end(&pool);
+        assert!(result_of(handle).unwrap_err().is_cancelled());
     }
 }

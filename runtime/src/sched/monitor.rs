@@ -33,7 +33,7 @@ use super::spares::let_spare_compute;
 use super::standstill::Standstill;
 use crate::fork::policy::{FINE_FACTOR, LONG_LEAF};
 use crate::poller::Poller;
-use crate::primitives::{Arc, AtomicBool, Ordering, fence};
+use crate::primitives::{Arc, AtomicBool, Ordering, fence, plain};
 use crate::stuck::LongPollWatch;
 use crate::task::WatchPolls;
 
@@ -42,12 +42,19 @@ pub(crate) struct MonitorSwitch {
     on: AtomicBool,
     /// A thread has asked for a look soon; since then the monitor looks often.
     hurried: AtomicBool,
+    /// The next look may be far away. Written by the monitor, as a hint.
+    rests: plain::AtomicBool,
     poller: Arc<Poller>,
 }
 
 impl MonitorSwitch {
     pub(crate) fn new(poller: Arc<Poller>) -> Self {
-        Self { on: AtomicBool::new(false), hurried: AtomicBool::new(false), poller }
+        Self {
+            on: AtomicBool::new(false),
+            hurried: AtomicBool::new(false),
+            rests: plain::AtomicBool::new(false),
+            poller,
+        }
     }
 
     /// Has the monitor look at the workers from now on. Called by a worker that is awake, or by a guest.
@@ -73,6 +80,11 @@ impl MonitorSwitch {
     /// Returns true if [`hurry`](Self::hurry) would change nothing. Relaxed, as there.
     pub(crate) fn looks_soon(&self) -> bool {
         self.on.load(Ordering::Relaxed) && self.hurried.load(Ordering::Relaxed)
+    }
+
+    /// Returns true if the monitor may not look for long, because at its last look nothing waited.
+    pub(super) fn rests(&self) -> bool {
+        self.rests.load(plain::Ordering::Relaxed)
     }
 
     /// Takes back the request to hurry, so that the next one kicks again. In a manual loop, a fence comes before the
@@ -283,6 +295,7 @@ impl Monitor {
                 if moved || waits { longest } else { MONITOR_REST.max(longest).min(to_report) };
             self.pause = (self.pause * 2).min(longest);
         }
+        pool.monitor.rests.store(self.pause > MONITOR_PAUSE.1, plain::Ordering::Relaxed);
     }
 
     /// Returns how long a worker that is awake has been seen to make no progress, or `None` if it sleeps or has made

@@ -63,14 +63,14 @@ pub(crate) const ROUND: Duration = Duration::from_micros(300);
 pub(crate) const LONG_AVERAGE_POLL: Duration = LOOK_INTERVAL;
 
 /// The number of slots at which a worker looks, in the middle of a computation, for tasks that their workers are kept
-/// from. More notices them sooner; fewer costs less where there are many workers, because each slot costs a fence, and
-/// cache lines that others write. Chosen. Read by `Pool::has_kept_work_near`.
+/// from; and an outside thread, after a push, for workers that may be busy for long. More notices them sooner; fewer costs less where there are many workers, because each slot costs a fence, and
+/// cache lines that others write. Chosen. Read by `Pool::slots_near`.
 pub(crate) const SLOTS_PER_GLANCE: usize = 8;
 
-/// The number of tasks in the shared queues between two looks whether one of the workers, all of which are busy, may be
-/// busy for long. More saves the outside thread that pushes looks at all workers; fewer has the monitor come sooner for
-/// a computation that has begun while tasks waited. The first task that waits is always worth a look. Chosen. Read by
-/// `Pool::after_push`.
+/// The number of tasks in the shared queues between two looks at all workers, which are busy, whether one of them may be
+/// busy for long. In between, each push looks at [`SLOTS_PER_GLANCE`] of them. More saves the outside thread that pushes
+/// such looks; fewer has the monitor come sooner, where there are more workers than that, for a computation that has
+/// begun while tasks waited. The first task that waits is worth a look at all. Chosen. Read by `Pool::turn_after_push`.
 pub(crate) const PUSHES_PER_SCAN: usize = 16;
 
 // --- Waking a second worker ---

@@ -161,7 +161,9 @@ impl Pool {
                 has_moved = true;
             }
             if has_moved {
-                self.after_push();
+                // As in `after_push`.
+                fence(Ordering::SeqCst);
+                self.wake_somebody();
             }
         }
     }
@@ -171,7 +173,7 @@ impl Pool {
     pub(super) fn after_push(&self) {
         fence(Ordering::SeqCst);
         if !self.wake_one() {
-            self.hurry_if_busy_and(|| self.is_scan_worth_it());
+            self.hurry_if_busy_after_push();
         }
     }
 

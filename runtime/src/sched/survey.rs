@@ -31,19 +31,28 @@ impl Pool {
     /// As [`has_kept_work`](Self::has_kept_work), of a few workers. With each `turn` they are the next ones, in a ring,
     /// and where there are few they are all.
     pub(crate) fn has_kept_work_near(&self, turn: usize) -> bool {
+        self.slots_near(turn).any(|slot| slot.has_work())
+    }
+
+    fn slots_near(&self, turn: usize) -> impl Iterator<Item = &Arc<CachePadded<Slot>>> {
         let slots = self.slots_in_use();
         let start = turn.wrapping_mul(SLOTS_PER_GLANCE) % slots.len();
         let ring = slots[start..].iter().chain(&slots[..start]);
-        ring.take(SLOTS_PER_GLANCE).any(|slot| slot.has_work())
+        ring.take(SLOTS_PER_GLANCE)
     }
 
     /// Has the monitor look soon if all workers are busy and may be so for long.
     pub(crate) fn hurry_if_busy(&self) {
-        self.hurry_if_busy_and(|| true);
+        self.hurry_if_busy_near(|| None);
     }
 
-    /// As [`hurry_if_busy`](Self::hurry_if_busy). Looks at the workers only if that is worth it.
-    pub(super) fn hurry_if_busy_and(&self, is_worth_it: impl FnOnce() -> bool) {
+    /// As [`hurry_if_busy`](Self::hurry_if_busy), after one push to the shared queues: most often looks at a few workers
+    /// only.
+    pub(super) fn hurry_if_busy_after_push(&self) {
+        self.hurry_if_busy_near(|| self.turn_after_push());
+    }
+
+    fn hurry_if_busy_near(&self, turn: impl FnOnce() -> Option<usize>) {
         // Models leave the second question to `hurry`, which asks it again: for them it is most of what they explore.
         if self.sleepers.all_busy() && (cfg!(loom) || !self.monitor.looks_soon()) {
             // A computation may show no split point, and a worker that is blocked in place has said so: then a spare
@@ -51,30 +60,36 @@ impl Pool {
             let soon = |slot: &Arc<CachePadded<Slot>>| {
                 slot.activity.is_computing() || slot.activity.is_blocked()
             };
-            let any_soon = || is_worth_it() && self.slots_in_use().iter().any(soon);
-            if self.poller().is_manual() || any_soon() {
+            let any_soon = || match turn() {
+                None => self.slots_in_use().iter().any(soon),
+                Some(turn) => self.slots_near(turn).any(soon),
+            };
+            if self.poller().is_manual() || self.monitor.rests() || any_soon() {
                 self.monitor.hurry();
             }
         }
     }
 
-    /// Returns true after some pushes to the shared queues: when the first task waits there, and now and then while more
-    /// and more do.
-    pub(super) fn is_scan_worth_it(&self) -> bool {
+    /// Returns the turn of the workers to look at after a push to the shared queues. Returns `None` if all are worth a
+    /// look: when the first task waits there, and now and then while more and more do.
+    fn turn_after_push(&self) -> Option<usize> {
         if cfg!(loom) {
             // Few wait in a model, and the lengths are more to explore.
-            return true;
+            return None;
         }
         let waiting = self.lane.len() + self.injector.len();
-        waiting <= 1 || waiting % PUSHES_PER_SCAN == 0
+        (waiting > 1 && waiting % PUSHES_PER_SCAN != 0).then_some(waiting)
     }
 }
 
 #[cfg(all(test, not(loom)))]
 mod tests {
     use std::panic::Location;
+    use std::time::Instant;
 
     use super::*;
+    use crate::sched::Monitor;
+    use crate::sched::policy::MONITOR_REST;
     use crate::sched::worker::Worker;
     use crate::shutdown;
     use crate::task::Origin;
@@ -128,23 +143,84 @@ mod tests {
 
     /// Each task from outside had its thread look at all workers, as long as they were busy.
     #[test]
-    fn an_outside_thread_looks_at_busy_workers_now_and_then() {
-        let pool = Pool::for_tests(2);
+    fn an_outside_thread_looks_at_a_few_busy_workers_at_a_time_and_at_all_now_and_then() {
+        const WORKERS: usize = 64;
+        let pool = Pool::for_tests(WORKERS);
+        let worker = Worker::new(pool.clone(), 40).unwrap();
+        spawn(&pool);
+        assert!(!pool.monitor.looks_soon(), "nobody computes");
+        worker.slot().activity.compute();
+        let mut soon = Vec::new();
+        for waiting in 2..=PUSHES_PER_SCAN {
+            spawn(&pool);
+            if pool.monitor.looks_soon() {
+                soon.push(waiting);
+                pool.monitor.settle();
+            }
+        }
+        let in_turn = |turn| turn * SLOTS_PER_GLANCE % WORKERS == 40;
+        let expected: Vec<_> =
+            (2..=PUSHES_PER_SCAN).filter(|&n| n == PUSHES_PER_SCAN || in_turn(n)).collect();
+        assert_eq!(soon, expected);
+        worker.take_ready().into_iter().for_each(|runnable| worker.push(runnable));
+
+        spawn(&pool);
+        assert!(pool.monitor.looks_soon(), "the first task that waits");
+        worker.slot().activity.end();
+        shut_down(&pool, worker);
+    }
+
+    /// The next look was left to the monitor, which may have been at rest: a spare came 100 ms late.
+    #[test]
+    fn a_computation_that_began_after_the_first_push_is_seen_by_the_second() {
+        let pool = Pool::for_tests(1);
         let worker = Worker::new(pool.clone(), 0).unwrap();
         spawn(&pool);
         assert!(!pool.monitor.looks_soon(), "nobody computes");
         worker.slot().activity.compute();
-        for _ in 1..PUSHES_PER_SCAN {
-            assert!(!pool.monitor.looks_soon(), "the first task has had a look");
-            spawn(&pool);
-        }
-        assert!(pool.monitor.looks_soon());
-        worker.take_ready().into_iter().for_each(|runnable| worker.push(runnable));
-
-        pool.monitor.settle();
         spawn(&pool);
-        assert!(pool.monitor.looks_soon(), "the first task that waits");
+        assert!(pool.monitor.looks_soon());
         worker.slot().activity.end();
+        shut_down(&pool, worker);
+    }
+
+    /// Each of the two threads found the other's task, and left the look to it.
+    #[test]
+    fn one_of_two_threads_that_push_at_once_looks_at_the_workers() {
+        let pool = Pool::for_tests(1);
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        spawn(&pool);
+        let first = pool.take_one().unwrap();
+        spawn(&pool);
+        let second = pool.take_one().unwrap();
+        worker.slot().activity.compute();
+        assert!(!pool.monitor.looks_soon());
+        // It has yet to look.
+        pool.injector.push(first);
+        pool.push(second);
+        assert!(pool.monitor.looks_soon());
+        worker.slot().activity.end();
+        shut_down(&pool, worker);
+    }
+
+    /// With nobody to be seen that computes, a task waited until the end of the rest.
+    #[test]
+    fn a_push_beside_busy_workers_ends_the_rest_of_the_monitor() {
+        let pool = Pool::for_tests(1);
+        pool.note_move_in(0);
+        let worker = Worker::new(pool.clone(), 0).unwrap();
+        pool.monitor.switch_on();
+        let mut now = Instant::now();
+        let mut monitor = Monitor::new(&pool, now);
+        while !pool.monitor.rests() {
+            monitor.look(&pool, now);
+            now += monitor.pause(&pool).expect("the worker is awake");
+            assert!(monitor.pause(&pool) < Some(MONITOR_REST), "it rests");
+        }
+        spawn(&pool);
+        assert!(pool.monitor.looks_soon());
+        monitor.look(&pool, now);
+        assert!(!pool.monitor.rests());
         shut_down(&pool, worker);
     }
 }

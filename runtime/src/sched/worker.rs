@@ -59,7 +59,7 @@ pub(crate) struct Worker {
     in_order: Cell<bool>,
     pub(crate) steal_order: StealOrder,
     /// It is in a job that it runs in the place of a pool that closes.
-    pub(crate) in_leftover: Cell<bool>,
+    pub(crate) in_leftover: Cell<u32>,
 }
 
 impl Worker {
@@ -84,7 +84,7 @@ impl Worker {
             hop: Cell::new(false),
             in_order: Cell::new(false),
             steal_order: StealOrder::new(index),
-            in_leftover: Cell::new(false),
+            in_leftover: Cell::new(0),
         })
     }
 
