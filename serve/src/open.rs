@@ -153,7 +153,9 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let entry = {
             let mut connections = self.shared.lock();
-            connections.panicked += u64::from(std::thread::panicking());
+            // A hold in the task of a connection is dropped by the same panic.
+            let panicked = self.is_connection && std::thread::panicking();
+            connections.panicked += u64::from(panicked);
             connections.connections -= usize::from(self.is_connection);
             connections.open.remove(&self.number)
         };

@@ -16,6 +16,11 @@ pub(crate) const GRACE: Duration = Duration::from_millis(50);
 /// stream of later ones does not hold up the end. More serves a longer queue; fewer ends sooner. Read by `Server`.
 pub(crate) const LAST_ACCEPTS: usize = 4096;
 
+/// How many errors that are not the OS's a listener may have after the grace period, with a pause after each. More gets at
+/// connections behind those that fail; fewer ends sooner beside a listener that fails for good. Chosen: a third of a
+/// second. Read by `Server`.
+pub(crate) const LAST_FAILURES: usize = 64;
+
 /// The share of the descriptors that connections may take, if no limit is set: numerator and denominator. The rest is
 /// for files and connections that handlers open. With a larger share, handlers fail under load; with a smaller one,
 /// clients wait that could be served. Read by `default_limit`.

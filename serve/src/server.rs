@@ -13,7 +13,7 @@ use windlass_sync::CancellationToken;
 
 use crate::accept_errors::AcceptErrors;
 use crate::open::Open;
-use crate::policy::{LAST_ACCEPTS, LETTING_GO, PAUSES};
+use crate::policy::{LAST_ACCEPTS, LAST_FAILURES, LETTING_GO, PAUSES};
 use crate::{DrainReport, Listener, Switch};
 
 /// A running server.
@@ -117,6 +117,7 @@ impl<C> Server<C> {
                 consume_budget().await;
                 match listener.accept().await {
                     Ok((stream, peer)) => self.start(stream, peer),
+                    Err(error) if is_shutdown_error(&error) => return,
                     Err(error) => {
                         self.errors.note(&error);
                         let _ = timeout(PAUSES.0, self.open.one_ended()).await;
@@ -126,7 +127,8 @@ impl<C> Server<C> {
         })
         .await;
         let mut left = if is_closed { usize::MAX } else { LAST_ACCEPTS };
-        while left > 0 {
+        let mut failures = 0;
+        while left > 0 && failures < LAST_FAILURES {
             // The deadline and the second signal are checked when this task yields.
             consume_budget().await;
             match listener.try_accept() {
@@ -138,6 +140,11 @@ impl<C> Server<C> {
                 Err(error) if is_shutdown_error(&error) => return,
                 Err(error) => {
                     self.errors.note(&error);
+                    // The OS's errors, a lack of descriptors for one, come to an end. Those of a listener of one's own
+                    // may not.
+                    if error.raw_os_error().is_none() {
+                        failures += 1;
+                    }
                     let _ = timeout(PAUSES.0, self.open.one_ended()).await;
                 }
             }

@@ -212,6 +212,28 @@ fn a_connection_that_panics_is_counted_and_the_server_lives() {
     });
 }
 
+/// It counted twice.
+#[test]
+fn a_connection_that_panics_with_a_hold_is_counted_once() {
+    run(|| async {
+        let (listener, address) = listener().await;
+        let drain = Drain::new();
+        let switch = drain.switch();
+        let holds = switch.clone();
+        let serving = spawn(drain.serve(listener, move |stream, _, _| {
+            let held = holds.hold("its own");
+            async move {
+                let (_stream, _held) = (stream, held);
+                panic!("on purpose");
+            }
+        }));
+        let client = TcpStream::connect(address).await.unwrap();
+        let _ = client.read(&mut [0]).await;
+        switch.flip();
+        assert_eq!(serving.await.unwrap().unwrap().panicked(), 1);
+    });
+}
+
 #[test]
 fn what_is_held_is_waited_for_and_named_if_that_is_in_vain() {
     run(|| async {

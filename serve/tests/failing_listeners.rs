@@ -188,6 +188,35 @@ fn an_error_that_is_not_the_oss_is_one_connections() {
     });
 }
 
+/// It was asked again until the deadline.
+#[test]
+fn a_listener_that_fails_for_good_does_not_hold_up_the_end() {
+    Builder::new().workers(1).virtual_time().build().unwrap().block_on(async {
+        const FAILURES: usize = 1_000;
+        let (inner, _) = listener().await;
+        let mut listener = Exhausted::new(inner, FAILURES);
+        listener.error = || io::ErrorKind::InvalidData.into();
+        let drain = Drain::new().grace(Duration::ZERO).deadline(Duration::MAX);
+        drain.switch().flip();
+        let report = drain.serve(listener, echo).await.unwrap();
+        assert!(report.accept_errors() < FAILURES as u64, "{report}");
+    });
+}
+
+/// It was asked again for as long as the grace period lasts, and told of errors.
+#[test]
+fn the_end_of_the_listeners_runtime_ends_the_grace_period() {
+    let elsewhere = Builder::new().workers(1).build().unwrap();
+    let (inner, _) = elsewhere.block_on(listener());
+    drop(elsewhere);
+    Builder::new().workers(1).virtual_time().build().unwrap().block_on(async {
+        let drain = Drain::new().grace(Duration::from_secs(1)).deadline(Duration::MAX);
+        drain.switch().flip();
+        let report = drain.serve(inner, echo).await.unwrap();
+        assert_eq!(report.accept_errors(), 0, "{report}");
+    });
+}
+
 #[test]
 fn the_end_of_the_listeners_runtime_ends_the_server() {
     let elsewhere = Builder::new().workers(1).build().unwrap();

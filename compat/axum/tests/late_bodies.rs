@@ -127,6 +127,29 @@ fn a_connection_is_idle_after_a_body_that_went_on_after_the_response() {
     });
 }
 
+/// The end of a chunked body changes when the connection was last busy, and nothing polls it then. The timer, which had
+/// been armed before, fired for nothing and was not armed again.
+#[test]
+fn a_connection_is_idle_after_a_chunked_body_that_went_on_after_the_response() {
+    run(async {
+        let server = server(None).await;
+        let client = connect(server.address).await;
+        client.set_nodelay(true).unwrap();
+        // The timer is armed for the head.
+        sleep(Duration::from_secs(1)).await;
+        let head = "POST / HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n";
+        client.write_all(head.as_bytes()).await.unwrap();
+        assert!(read_response(&client).await.unwrap().0.contains("202"));
+        sleep(PAUSE).await;
+        client.write_all(b"0\r\n\r\n").await.unwrap();
+        let since = now();
+        assert_eq!(client.read(&mut [0]).await.unwrap(), 0);
+        let took = now() - since;
+        assert!(took < 3 * LIMIT, "{took:?}");
+        server.has_received(1).await;
+    });
+}
+
 #[test]
 fn a_slow_body_of_http2_that_goes_on_after_the_response_is_not_cut_off() {
     run(async {

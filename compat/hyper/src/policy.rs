@@ -52,6 +52,11 @@ pub(crate) const KEPT_ARMED: (Duration, Duration) =
 /// client that never pauses delay the end; fewer loses messages that have arrived. Chosen. Read by `Goodbye`.
 pub(crate) const LAST_READS: u32 = 64;
 
+/// How long a message of several frames may take to come to its end before the handler of a WebSocket gets its close frame
+/// anyway. Longer lets a client that begins one and pauses delay the end; shorter loses messages that are being sent.
+/// Chosen: as long as [`CLOSING`]. Read by `Goodbye`.
+pub(crate) const LAST_MESSAGE: Duration = Duration::from_secs(5);
+
 /// How long the client of a WebSocket may take to answer the close frame. Longer delays the end; shorter cuts off
 /// distant clients. Chosen: some round trips. Read by `Goodbye`.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(1);

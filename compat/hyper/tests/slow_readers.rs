@@ -4,15 +4,18 @@
 mod common;
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::time::Duration;
 
-use common::frames::{Client, DATA, GOAWAY, PING, WINDOW_UPDATE, frame};
+use common::frames::{
+    self, Client, DATA, END_HEADERS, GOAWAY, HEADERS, PING, WINDOW_UPDATE, frame,
+};
 use common::{post, run_virtually, send_get, tcp_pair};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
-use windlass_hyper::server::{Error, Http};
+use windlass_hyper::server::{BodyHold, Error, Http};
 use windlass_hyper::{Executor, Io};
 use windlass_net::TcpStream;
 use windlass_runtime::task::JoinHandle;
@@ -139,6 +142,34 @@ fn answers_that_no_window_opens_for_are_given_up() {
             sleep(PAUSE).await;
         }
         client.frame(GOAWAY).await.unwrap();
+        client.serving.await.unwrap().unwrap();
+    });
+}
+
+/// The body of a request never waits for the client's window, so as long as somebody held on to one, there was no limit.
+#[test]
+fn an_answer_that_no_window_opens_for_is_given_up_beside_the_body_of_its_request() {
+    run_virtually(async {
+        let never = CancellationToken::new();
+        let answers_at_once = service_fn(|request: Request<Incoming>| {
+            let held = (BodyHold::take(), request);
+            drop(spawn(async move {
+                let _held = held;
+                pending::<()>().await;
+            }));
+            async { common::hello_response() }
+        });
+        let no_window = [0, 4, 0, 0, 0, 0];
+        let http = Http::new().idle_timeout(None).write_timeout(60 * PAUSE);
+        let client = Client::with(http, answers_at_once, &never, &no_window).await;
+        let head = frame(HEADERS, END_HEADERS, 1, &frames::head(Method::POST));
+        client.stream.write_all(&[head, frame(DATA, 0, 1, b"x")].concat()).await.unwrap();
+        // As long as the body comes, the client is not idle.
+        for _ in 0..3 {
+            assert!(timeout(50 * PAUSE, client.frame(GOAWAY)).await.is_err());
+            client.stream.write_all(&frame(DATA, 0, 1, &[7; 8 << 10])).await.unwrap();
+        }
+        timeout(200 * PAUSE, client.frame(GOAWAY)).await.expect("it is kept").unwrap();
         client.serving.await.unwrap().unwrap();
     });
 }

@@ -21,7 +21,7 @@ use windlass_hyper::server::{Error, Http};
 use windlass_net::TcpStream;
 use windlass_runtime::spawn;
 use windlass_runtime::task::{JoinHandle, consume_budget, has_budget_remaining};
-use windlass_runtime::timer::sleep;
+use windlass_runtime::timer::{sleep, timeout};
 use windlass_sync::{AutoResetEvent, CancellationToken};
 
 /// A text of three bytes, masked with zeros.
@@ -97,6 +97,22 @@ fn a_goodbye_comes_after_the_messages_that_are_there_also_when_the_budget_is_use
         assert_eq!(reading.await.unwrap(), MESSAGES - 1, "messages before the goodbye");
         drop(client);
         let _ = (serving.await.unwrap(), other_serving.await.unwrap());
+    });
+}
+
+/// A client that begins a message and does not go on held up the goodbye, and with it the end.
+#[test]
+fn a_message_that_does_not_go_on_does_not_hold_up_the_goodbye() {
+    run_virtually(async {
+        let mut first = MESSAGE.to_vec();
+        first[0] = 0x01;
+        let drain = CancellationToken::new();
+        let (client, mut upgraded, _serving) = websocket(&drain).await;
+        client.write_all(&first).await.unwrap();
+        assert_eq!(read(&mut upgraded).await, first);
+        drain.cancel();
+        let goodbye = timeout(Duration::from_secs(60), read(&mut upgraded)).await;
+        assert_eq!(goodbye.expect("no goodbye"), GOODBYE);
     });
 }
 

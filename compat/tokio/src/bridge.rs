@@ -23,7 +23,7 @@
 //! there is time, and signals `ended`.
 
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::OnceCell;
 use std::io::{self, Write};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -48,8 +48,8 @@ const WHAT_TO_DO_ASIDE: &str = "This thread runs tasks of tokio's: await the fut
                                 `windlass::spawn`, or block inside of `tokio::task::spawn_blocking`.";
 
 thread_local! {
-    /// This thread is one of a side runtime.
-    static IS_ASIDE: Cell<bool> = const { Cell::new(false) };
+    /// The end of the side runtime that this thread is one of.
+    static ASIDE: OnceCell<Arc<End>> = const { OnceCell::new() };
 }
 
 /// Sets a tokio runtime beside the one that is built.
@@ -161,16 +161,30 @@ struct End {
     ended: Latch,
 }
 
+impl End {
+    /// Notes that this thread is one of the side runtime.
+    fn note_thread(self: &Arc<Self>) {
+        ASIDE.with(|aside| drop(aside.set(self.clone())));
+    }
+
+    /// Returns true if this thread is one of the side runtime.
+    fn is_here(self: &Arc<Self>) -> bool {
+        let is_this = |end: &Arc<Self>| Arc::ptr_eq(end, self);
+        // A thread that ends may have dropped its note. Nothing is done there that could wait for the thread.
+        ASIDE.try_with(|aside| aside.get().is_some_and(is_this)).unwrap_or(false)
+    }
+}
+
 impl Bridge {
     fn start(ours: &Handle, threads: Option<usize>) -> io::Result<Self> {
         let name = format!("{}-tokio", ours.thread_name());
-        let side = build(ours.clone(), &name, threads).map_err(|error| explain(&error))?;
-        let handle = side.handle().clone();
         let end = Arc::new(End {
             stop: ManualResetEvent::new(false),
             timeout: Mutex::default(),
             ended: Latch::new(1),
         });
+        let side = build(ours.clone(), &end, &name, threads).map_err(|error| explain(&error))?;
+        let handle = side.handle().clone();
         let life = {
             let (ours, end) = (ours.clone(), end.clone());
             move || run(side, ours, &end)
@@ -182,7 +196,7 @@ impl Bridge {
 
     /// Panics if this thread runs tasks of the side runtime, as tokio does at a `block_on` in them.
     fn refuse_in_tasks(&self) {
-        if !IS_ASIDE.get() {
+        if ASIDE.with(|aside| aside.get().is_none()) {
             return;
         }
         let asking = AssertUnwindSafe(|| self.handle.block_on(async {}));
@@ -200,7 +214,13 @@ fn text_of(payload: &(dyn Any + Send)) -> &str {
 }
 
 /// Builds a runtime that is driven by one thread, or by as many as were asked for.
-fn build(ours: Handle, name: &str, threads: Option<usize>) -> io::Result<SideRuntime> {
+fn build(
+    ours: Handle,
+    end: &Arc<End>,
+    name: &str,
+    threads: Option<usize>,
+) -> io::Result<SideRuntime> {
+    let end = end.clone();
     let (mut builder, thread_name) = match threads {
         None => (SideBuilder::new_current_thread(), format!("{name}-blocking")),
         Some(_) => (SideBuilder::new_multi_thread(), format!("{name}-worker")),
@@ -212,7 +232,7 @@ fn build(ours: Handle, name: &str, threads: Option<usize>) -> io::Result<SideRun
         .enable_all()
         .thread_name(thread_name)
         .on_thread_start(move || {
-            IS_ASIDE.set(true);
+            end.note_thread();
             // For good: the thread's end leaves it.
             mem::forget(ours.enter());
         })
@@ -228,7 +248,7 @@ fn explain(error: &io::Error) -> io::Error {
 }
 
 /// The life of the side thread.
-fn run(side: SideRuntime, ours: Handle, end: &End) {
+fn run(side: SideRuntime, ours: Handle, end: &Arc<End>) {
     struct SayEnded<'a>(&'a Latch);
     impl Drop for SayEnded<'_> {
         fn drop(&mut self) {
@@ -239,7 +259,7 @@ fn run(side: SideRuntime, ours: Handle, end: &End) {
     let _ended = SayEnded(&end.ended);
     let ours = ours;
     let _entered = ours.enter();
-    IS_ASIDE.set(true);
+    end.note_thread();
     side.block_on(end.stop.wait());
     let timeout = *end.timeout.lock().unwrap_or_else(PoisonError::into_inner);
     side.shutdown_timeout(timeout);
@@ -284,8 +304,8 @@ impl Companion for Bridge {
         self.end.stop.set();
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return true };
-        // One of tokio's tasks that ends the runtime can't wait for itself.
-        if thread.thread().id() == thread::current().id() || !self.end.ended.wait_timeout(timeout) {
+        // A task of tokio's that ends the runtime can't wait for itself, and neither can a closure of its blocking pool.
+        if self.end.is_here() || !self.end.ended.wait_timeout(timeout) {
             return false;
         }
         thread.join().is_ok()

@@ -99,6 +99,13 @@ impl<T> Compat<T> {
         self.project().inner
     }
 
+    /// Returns a stream of tokio's for something other than a seek, so that one that was given up is not continued later.
+    fn after_seek(self: Pin<&mut Self>) -> Pin<&mut T> {
+        let this = self.project();
+        *this.seeking = None;
+        this.inner
+    }
+
     /// Returns the stream, without the wrapper. Nothing that was read is lost: the wrapper holds no bytes.
     ///
     /// # Examples
@@ -194,18 +201,18 @@ impl<T: tokio::io::AsyncRead> futures_io::AsyncRead for Compat<T> {
         bytes: &mut [u8],
     ) -> Poll<io::Result<usize>> {
         let mut buf = ReadBuf::new(bytes);
-        ready!(self.project().inner.poll_read(cx, &mut buf))?;
+        ready!(self.after_seek().poll_read(cx, &mut buf))?;
         Poll::Ready(Ok(buf.filled().len()))
     }
 }
 
 impl<T: tokio::io::AsyncBufRead> futures_io::AsyncBufRead for Compat<T> {
     fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>> {
-        self.project().inner.poll_fill_buf(cx)
+        self.after_seek().poll_fill_buf(cx)
     }
 
     fn consume(self: Pin<&mut Self>, count: usize) {
-        self.project().inner.consume(count);
+        self.after_seek().consume(count);
     }
 }
 
@@ -215,7 +222,7 @@ impl<T: tokio::io::AsyncWrite> futures_io::AsyncWrite for Compat<T> {
         cx: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.project().inner.poll_write(cx, bytes)
+        self.after_seek().poll_write(cx, bytes)
     }
 
     fn poll_write_vectored(
@@ -223,7 +230,7 @@ impl<T: tokio::io::AsyncWrite> futures_io::AsyncWrite for Compat<T> {
         cx: &mut Context<'_>,
         buffers: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.project().inner.poll_write_vectored(cx, buffers)
+        self.after_seek().poll_write_vectored(cx, buffers)
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -96,18 +96,22 @@ fn a_task_of_tokio_that_blocks_is_waited_for_until_the_deadline() {
 
 #[test]
 fn a_task_of_tokio_may_end_our_runtime() {
-    let runtime = bridged(1);
-    let handle = runtime.handle().clone();
-    let ended = Gate::new();
-    let opener = ended.clone();
-    handle.block_on(async move {
-        drop(tokio::spawn(async move {
-            drop(runtime);
-            opener.open();
-        }));
-    });
-    ended.wait();
-    assert!(wait_for(handle.spawn(async {})).is_err());
+    // With threads of tokio's own, too: it waited for itself.
+    let builders = [Builder::with_tokio, |builder| Builder::with_tokio_threads(builder, 2)];
+    for set in builders {
+        let runtime = set(Builder::new().workers(1)).build().unwrap();
+        let handle = runtime.handle().clone();
+        let ended = Gate::new();
+        let opener = ended.clone();
+        handle.block_on(async move {
+            drop(tokio::spawn(async move {
+                assert!(!runtime.shutdown(Duration::MAX).is_clean());
+                opener.open();
+            }));
+        });
+        ended.wait();
+        assert!(wait_for(handle.spawn(async {})).is_err());
+    }
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod util;
 
 use std::io::{ErrorKind, IoSlice, SeekFrom};
 use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
 
 use futures_util::{SinkExt, StreamExt};
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWrite, AsyncWriteExt};
@@ -236,4 +237,48 @@ fn what_is_wrapped_has_its_descriptor() {
         assert_eq!(wrapped.get_ref().as_raw_fd(), number);
     });
     wait_for(task).unwrap();
+}
+
+/// A stream of tokio's that has to wait in the middle of its first seek.
+#[derive(Default)]
+struct SlowSeek {
+    begun: usize,
+    waited: bool,
+}
+
+impl tokio::io::AsyncSeek for SlowSeek {
+    fn start_seek(mut self: Pin<&mut Self>, _: SeekFrom) -> std::io::Result<()> {
+        self.begun += 1;
+        Ok(())
+    }
+
+    fn poll_complete(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<u64>> {
+        match self.begun == 0 || std::mem::replace(&mut self.waited, true) {
+            true => Poll::Ready(Ok(0)),
+            false => Poll::Pending,
+        }
+    }
+}
+
+impl tokio::io::AsyncRead for SlowSeek {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        buf: &mut tokio::io::ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        buf.put_slice(b"x");
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// The read had moved on, and a seek to the same place was taken for the rest of the one before.
+#[test]
+fn a_seek_that_was_given_up_does_not_stand_for_one_after_a_read() {
+    let mut stream = std::pin::pin!(SlowSeek::default().compat());
+    let cx = &mut Context::from_waker(Waker::noop());
+    let start = SeekFrom::Start(0);
+    assert!(futures_io::AsyncSeek::poll_seek(stream.as_mut(), cx, start).is_pending());
+    assert!(futures_io::AsyncRead::poll_read(stream.as_mut(), cx, &mut [0]).is_ready());
+    assert!(futures_io::AsyncSeek::poll_seek(stream.as_mut(), cx, start).is_ready());
+    assert_eq!(stream.get_ref().begun, 2);
 }

@@ -96,9 +96,10 @@ impl Snapshot {
         self.any() && self.count(BODY) == self.count(SHARE)
     }
 
-    /// Returns true if there are some, and all of them wait for the client.
+    /// Returns true if some wait for the client, and so do all the others except bodies, which never do.
     pub(super) fn are_waiting(self) -> bool {
-        self.any() && self.count(WAITING) == self.count(SHARE)
+        let waiting = self.count(WAITING);
+        waiting > 0 && waiting == self.count(SHARE) - self.count(BODY)
     }
 
     fn count(self, unit: u64) -> u64 {
@@ -131,9 +132,9 @@ mod tests {
         exchanges.end(&first);
         assert!(exchanges.look().are_waiting() && !exchanges.look().are_bodies());
         let body = exchanges.begin_body();
-        assert!(!exchanges.look().are_waiting() && !exchanges.look().are_bodies());
+        assert!(exchanges.look().are_waiting() && !exchanges.look().are_bodies());
         exchanges.end(&second);
-        assert!(exchanges.look().are_bodies());
+        assert!(exchanges.look().are_bodies() && !exchanges.look().are_waiting());
         exchanges.end(&body);
         assert!(!exchanges.look().any());
     }

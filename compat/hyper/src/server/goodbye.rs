@@ -9,12 +9,12 @@
 //! 1. A drain begins. A handler that minds the server's end says goodbye by itself, and is left alone: nothing happens
 //!    for the time that idle connections of HTTP/1 have, too.
 //! 2. When a read finds nothing, between two messages, the handler gets the close frame. Messages that have arrived come
-//!    before it, unless they never end: after some more reads, it comes between two frames of a message.
+//!    before it, unless they never end: after some more reads, or some time, it comes between two frames of a message.
 //! 3. When the handler has dropped the connection, a task sees to it that the client gets a close frame, if the
 //!    handler has not sent one, and waits for the client's. Closed at once, the connection might be reset by what the
 //!    client has sent meanwhile, and the close frame with it.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
@@ -24,14 +24,14 @@ use std::task::{Context, Poll, ready};
 use hyper::rt::{Read, ReadBuf, ReadBufCursor, Write};
 use windlass_runtime::Handle;
 use windlass_runtime::task::has_budget_remaining;
-use windlass_runtime::timer::timeout;
+use windlass_runtime::timer::{Sleep, sleep, timeout};
 
 use super::activity::Activity;
 use super::frames::Frames;
 use super::told::Told;
 use super::upgrade::Upgrade;
 use crate::io::read_seen;
-use crate::policy::{FAREWELL, LAST_READS};
+use crate::policy::{FAREWELL, LAST_MESSAGE, LAST_READS};
 
 /// The close frame that the handler gets: "going away", 1001, masked with zeros as it comes from a client.
 const TO_HANDLER: &[u8] = &[0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9];
@@ -49,6 +49,9 @@ pub(super) struct Goodbye {
     /// The rest of the handler's close frame, once that has begun.
     frame: Option<&'static [u8]>,
     last_reads: u32,
+    /// Since it is due: until when a message may come to its end.
+    last_message: Option<Pin<Box<Sleep>>>,
+    is_late: bool,
 }
 
 impl Goodbye {
@@ -61,6 +64,8 @@ impl Goodbye {
             sent: Sent::default(),
             frame: None,
             last_reads: 0,
+            last_message: None,
+            is_late: false,
         }
     }
 
@@ -74,6 +79,9 @@ impl Goodbye {
         if self.frame.is_none() {
             // Checked before the read, so that the task is woken in any case.
             let is_due = self.due.check(cx);
+            if is_due && !self.is_late {
+                self.is_late = self.poll_late(cx).is_ready();
+            }
             if !is_due || self.last_reads < LAST_READS || !self.may_begin() {
                 let received = &mut self.received;
                 let read = read_seen(Pin::new(io), cx, cursor, |bytes| received.note(bytes))?;
@@ -111,10 +119,19 @@ impl Goodbye {
         self.frame.is_some()
     }
 
+    /// Ready when a message that has begun is not waited for any longer. Until then, the task is woken when that happens.
+    fn poll_late(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // The timer belongs to the runtime of the poll.
+        let _entered = self.runtime.as_ref().map(Handle::enter);
+        let begin = || Box::pin(sleep(LAST_MESSAGE));
+        self.last_message.get_or_insert_with(begin).as_mut().poll(cx)
+    }
+
     /// A frame may come here without a message being lost for it that might still come to an end, and neither end has
     /// closed.
     fn may_begin(&self) -> bool {
-        let may_interrupt = self.last_reads >= LAST_READS || !self.received.is_in_message();
+        let may_interrupt =
+            self.is_late || self.last_reads >= LAST_READS || !self.received.is_in_message();
         self.received.is_between()
             && may_interrupt
             && !self.received.has_closed()

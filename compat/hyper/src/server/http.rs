@@ -211,7 +211,8 @@ impl Http {
     /// this future lasts until that has dropped it. With HTTP/2 a stream of the connection is handed over, by the
     /// extended CONNECT of RFC 8441. In both cases the connection may be idle for any time, with HTTP/2 until the stream
     /// can send no more; [`http2`](Self::http2) has `keep_alive_interval`, which closes it when the client is gone. With
-    /// HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force.
+    /// HTTP/2, the [`write_timeout`](Self::write_timeout) stays in force for writes to the connection; while a stream is
+    /// handed over, answers whose client opens no window are kept.
     ///
     /// An upgraded connection has left HTTP, and its protocol has its own way to say goodbye, so the task should watch
     /// `drain` by itself. An HTTP/1 WebSocket that has not ended after the [`linger`](Self::linger) gets help: at the

@@ -42,7 +42,7 @@ pub(super) enum Overdue {
 struct Stall {
     since: Instant,
     exchanges: Snapshot,
-    written: usize,
+    moved: usize,
 }
 
 /// Watches over a connection.
@@ -125,9 +125,11 @@ impl Watch {
             return Poll::Pending;
         }
         loop {
+            // Read before `next`, so that a body that ends meanwhile is not missed.
+            let exchanges = self.activity.exchanges();
             let Some((deadline, overdue)) = self.next() else {
                 // Whatever ends this state wakes the connection, or else the timer, which is still armed, does.
-                return self.keep_armed(cx);
+                return self.keep_armed(exchanges, cx);
             };
             if self.fires_at.is_none_or(|fires_at| deadline < fires_at) {
                 self.sleep.reset(deadline);
@@ -147,13 +149,15 @@ impl Watch {
     /// Returns true if an HTTP/1 response was over since the last look and the timer need not be checked: it was not
     /// due then, fires in time for the next request, and wakes the task that asks. Most polls end this way.
     fn is_just_idle(&mut self) -> bool {
+        let is_busy = self.activity.is_busy();
         let since = self.activity.idle_since();
-        // The clock was read for `since` in this very poll; an earlier reading is not used.
+        // The clock was read for `since` in this very poll; an earlier reading is not used. After the end of a body, which
+        // may be read elsewhere, the timer is not asked.
         if mem::replace(&mut self.idle_since, since) == since
             || !self.is_timer_asked
             || self.told_at.is_some()
             || self.version != Some(Version::Http1)
-            || self.activity.is_busy()
+            || is_busy
             || self.activity.is_head_under_way()
         {
             return false;
@@ -220,10 +224,12 @@ impl Watch {
 
     /// With HTTP/2, the last response may be over without the connection being polled, and so may a body that goes on
     /// after its response. So the timer goes on.
-    fn keep_armed(&mut self, cx: &mut Context<'_>) -> Poll<Overdue> {
-        if self.version != Some(Version::Http2) && !self.activity.exchanges().are_bodies() {
+    fn keep_armed(&mut self, exchanges: Snapshot, cx: &mut Context<'_>) -> Poll<Overdue> {
+        if self.version != Some(Version::Http2) && !exchanges.are_bodies() {
             return Poll::Pending;
         }
+        // The end of a body changes `idle_since`, and may not poll the connection. So `is_just_idle` must not rely on it.
+        self.is_timer_asked = false;
         let limits = [self.limits.idle, self.limits.write, self.told_at.map(|_| BODY_LOOKS)];
         let period = limits.into_iter().flatten().min().unwrap_or(Duration::MAX);
         let period = period.clamp(KEPT_ARMED.0, KEPT_ARMED.1);
@@ -247,12 +253,13 @@ impl Watch {
             self.stall = None;
             return None;
         }
-        let written = self.activity.written();
-        // What the client takes of other streams may be all in hyper's buffers. Pings are less.
+        let moved = self.moved();
+        // What the client takes of other streams may be all in hyper's buffers, and it may still be sending a body. Pings
+        // are less.
         let lasts = |stall: &Stall| {
-            stall.exchanges == exchanges && written.wrapping_sub(stall.written) < PROGRESS
+            stall.exchanges == exchanges && moved.wrapping_sub(stall.moved) < PROGRESS
         };
-        let begun = || Stall { since: timer::now(), exchanges, written };
+        let begun = || Stall { since: timer::now(), exchanges, moved };
         let stall = *self.stall.insert(self.stall.filter(lasts).unwrap_or_else(begun));
         stall.since.checked_add(self.limits.write?)
     }
