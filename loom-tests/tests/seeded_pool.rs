@@ -233,7 +233,7 @@ fn computations_split_beside_tasks() {
 /// for loom would need a fourth preemption for that.)
 #[test]
 fn a_spare_is_sent_for_another_while_the_worker_comes_back() {
-    check(4000, || {
+    check(20_000, || {
         let pool = Pool::new(2, 1);
         let [slot, other] = [pool.occupy(0), pool.occupy(1)];
         let (first, stuck, back) = (Parker::new(), Parker::new(), Parker::new());

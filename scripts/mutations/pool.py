@@ -46,6 +46,5 @@ MUTATIONS = [
         "Some(",
         "seeded_pool",
         "a_spare_is_sent_for_another_while_the_worker_comes_back",
-        quick=True,
     ),
 ]

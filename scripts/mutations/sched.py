@@ -129,8 +129,8 @@ MUTATIONS = [
     Mutation(
         "no fence between a push and the look at the sleepers",
         "runtime/src/sched/pool.rs",
-        "        fence(Ordering::SeqCst);\n        if !self.wake_one() {\n            self.hurry_if_busy_and(",
-        "        if !self.wake_one() {\n            self.hurry_if_busy_and(",
+        "        fence(Ordering::SeqCst);\n        if !self.wake_one() {\n            self.hurry_if_busy_after_push(",
+        "        if !self.wake_one() {\n            self.hurry_if_busy_after_push(",
         "sched_sleep",
         "push_while_the_worker_falls_asleep",
     ),
@@ -180,8 +180,8 @@ MUTATIONS = [
     Mutation(
         "no fence between two pushes and the look at the sleepers",
         "runtime/src/sched/pool.rs",
-        "        fence(Ordering::SeqCst);\n        if !self.wake_one() {\n            self.hurry_if_busy_and(",
-        "        if !self.wake_one() {\n            self.hurry_if_busy_and(",
+        "        fence(Ordering::SeqCst);\n        if !self.wake_one() {\n            self.hurry_if_busy_after_push(",
+        "        if !self.wake_one() {\n            self.hurry_if_busy_after_push(",
         "sched_sleep",
         "two_pushes_while_the_worker_falls_asleep",
     ),
