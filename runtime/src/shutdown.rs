@@ -11,8 +11,8 @@ use crate::events;
 use crate::handle::Handle;
 use crate::local::pinned;
 use crate::poller;
-use crate::primitives::{Arc, Mutex};
-use crate::sched::policy::DROP_DEADLINE;
+use crate::primitives::{Arc, Condvar, Mutex};
+use crate::sched::policy::{BEGINS_WITHIN, DROP_DEADLINE};
 use crate::sched::{self, Pool};
 use crate::task::Origin;
 
@@ -34,28 +34,40 @@ pub(crate) fn begin(pool: &Arc<Pool>) {
     }
 }
 
-/// Calls code of the program on a thread of the runtime's, which is waited for as all others are. If there can't be one,
-/// it is called here.
+/// Calls code of the program on a thread of the runtime's, which is waited for as all others are. If no thread can be
+/// started, or it does not begin, it is called here: Windows lets no thread begin while another runs its destructors, and
+/// one of these may wait for just this call.
 fn aside(pool: &Arc<Pool>, call: impl FnOnce(&Arc<Pool>) + Send + 'static) {
     // A manual loop ends where it is dropped, and in models no waker blocks.
     if pool.poller().is_manual() || cfg!(loom) {
         return call(pool);
     }
-    // Behind a lock, because a thread that does not start drops what it was given.
-    let call = Arc::new(Mutex::new(Some(call)));
+    // Behind a lock: whichever thread takes the call out makes it.
+    let call = Arc::new((Mutex::new(Some(call)), Condvar::new()));
     let calls = call.clone();
     let name = format!("{}-end", pool.config.thread_name);
     let started = sched::start_thread(pool, name, move |pool| {
         companion::surround(pool, ThreadKind::Blocking, || {
             let _entered = EnteredScope::enter(Handle::new(pool.clone()));
-            let call = calls.lock().take();
+            let (call, begun) = &*calls;
+            let call = call.lock().take();
+            begun.notify_one();
             call.into_iter().for_each(|call| call(pool));
         });
     });
-    if started.is_err() {
-        let call = call.lock().take();
-        call.into_iter().for_each(|call| call(pool));
+    let (call, begun) = &*call;
+    let mut call = call.lock();
+    let deadline = Instant::now() + BEGINS_WITHIN;
+    while started.is_ok() && call.is_some() {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            break;
+        }
+        call = begun.wait_timeout(call, left).0;
     }
+    let left = call.take();
+    drop(call);
+    left.into_iter().for_each(|call| call(pool));
 }
 
 /// Waits for the threads to end, and names the tasks and closures that did not end in time.

@@ -305,6 +305,11 @@ pub(crate) const BLOCKING_KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// rate of 1.11, 1.09 and 1.03 times that of tokio, at 0.97, 1.02 and 1.06 of rayon's sorting. Read by the builder.
 pub(crate) const COMPUTE_SHARE: u32 = 20;
 
+/// How long a shutdown waits for a thread to begin that it has started for code of the program. After that it calls the
+/// code itself, and may be held up by it. Longer delays a shutdown on Windows in which no thread can begin; shorter calls
+/// code that may block where the machine is merely busy. Chosen. Read by `shutdown`.
+pub(crate) const BEGINS_WITHIN: Duration = Duration::from_millis(100);
+
 /// How long dropping a runtime waits for code that can't be cancelled. Longer lets more of it end; shorter returns
 /// earlier in spite of a task that never yields. Chosen. Read by
 /// `shutdown`.
